@@ -1,0 +1,64 @@
+# What one does with a working copy of Aldis; `make` alone lists it. Needs make and a Python from 3.11 on.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+PYTHONPATH :=
+export PYTHONPATH
+
+BIN := .venv/bin
+PIP_TOOLS := pip-tools==7.6.2
+# The local index and wheels of the machine stay out of the lock files; its pip settings are honoured otherwise.
+COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
+	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
+
+.PHONY: help install install-dev chat run test check lint types imports format bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+install: ## Set up .venv with what Aldis needs to run
+	@.ci/venv
+
+install-dev: ## The same, with the tools of tests and checks
+	@.ci/venv dev
+
+chat: install ## Talk to Aldis in this terminal; ARGS="--once 'What is 17*23?'" and others go to the command
+	@$(BIN)/python -m bot chat $(ARGS)
+
+run: install ## Answer in Signal, as the variables and .env say
+	@$(BIN)/python -m bot run $(ARGS)
+
+test: check ## Check everything and run every test with its branch coverage
+	@$(BIN)/python -m coverage erase
+	@$(BIN)/python -m coverage run -m pytest -q -n auto $(ARGS)
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report >.venv/coverage.txt || { cat .venv/coverage.txt; exit 1; }
+	@echo "branch coverage: $$($(BIN)/python -m coverage report --format=total) %"
+
+check: lint types imports ## Lint, types and import contracts
+
+lint: install-dev ## Style and likely mistakes (ruff)
+	@$(BIN)/python -m ruff check --quiet .
+	@$(BIN)/python -m ruff format --check --quiet . || { echo "some files are not formatted: make format"; exit 1; }
+
+types: install-dev ## Types, strictly (basedpyright)
+	@$(BIN)/python -m basedpyright --pythonpath $(BIN)/python >.venv/types.txt || { cat .venv/types.txt; exit 1; }
+
+imports: install-dev ## Who may import whom (import-linter)
+	@$(BIN)/lint-imports >.venv/imports.txt 2>&1 || { cat .venv/imports.txt; exit 1; }
+
+format: install-dev ## Write the files as the formatter wants them
+	@$(BIN)/python -m ruff check --quiet --fix . ; $(BIN)/python -m ruff format --quiet .
+
+bench: install ## Measure a turn and print the figures
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+lock: install ## Write both lock files anew from pyproject.toml; ARGS=--upgrade takes newer versions
+	@test -x .venv/lock/bin/python || $(BIN)/python -m venv .venv/lock
+	@.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_TOOLS)
+	@env -u PIP_FIND_LINKS $(COMPILE) --output-file requirements.lock pyproject.toml
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' \
+		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --output-file tests/requirements.lock -
+
+clean: ## Remove .venv and what tools left behind; never data or .env
+	@rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* build *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

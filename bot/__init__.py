@@ -1,0 +1,1 @@
+"""Aldis itself: decides and talks. A message goes transports -> loops -> turn -> providers and tools -> and back."""

@@ -1,0 +1,193 @@
+"""The command line: `python -m bot chat|run|link|health|settings`.
+
+Exit status: 0 all went well, 1 something was not answered or not healthy, 2 a setting or an argument is wrong.
+Left to others: everything that lasts (`bot.app`).
+"""
+
+import argparse
+import asyncio
+import http.client
+import json
+import os
+import signal
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import segno
+
+from bot import app, logs, settings
+from bot.errors import ConfigError, Disconnected
+from bot.settings import Settings
+from store import StoreError
+
+_HEALTH_SECONDS = 5.0
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Carry out one verb and leave with its exit status."""
+    try:
+        sys.exit(_status(_parser().parse_args(arguments)))
+    except BrokenPipeError:
+        # Whoever read our output has left (`| head`); the interpreter would complain once more when it closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _status(options: argparse.Namespace) -> int:
+    verb: Callable[[Settings, argparse.Namespace], int] = options.verb
+    try:
+        return verb(settings.loaded(), options)
+    except* (ConfigError, StoreError, Disconnected) as failures:
+        for failure in _leaves(failures):
+            print(f"aldis: {failure}", file=sys.stderr)
+    return 2
+
+
+def _leaves(failures: BaseExceptionGroup[Exception]) -> list[Exception]:
+    """The errors in a group of groups."""
+    leaves: list[Exception] = []
+    for failure in failures.exceptions:
+        leaves += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
+    return leaves
+
+
+def _chat(given: Settings, options: argparse.Namespace) -> int:
+    level = {0: "error", 1: "warning"}.get(options.verbose, "info")
+    logs.set_up(level.upper(), given.log.format)
+    return asyncio.run(_chatting(given, options))
+
+
+async def _chatting(given: Settings, options: argparse.Namespace) -> int:
+    terminal, failed = app.terminal(options.conversation, options.once, options.verbose)
+    stop = asyncio.Event()
+    async with app.assembled(given, terminal, realm="terminal") as aldis:
+        _on_interrupt(aldis, stop)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+        if options.once is None and sys.stdin.isatty():
+            names = ", ".join(given.llm.providers_in_order)
+            print(f"Aldis ({names}). Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
+        await aldis.chat(stop)
+    return 1 if failed() else 0
+
+
+def _on_interrupt(aldis: app.Aldis, stop: asyncio.Event) -> None:
+    """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
+    interrupted: set[str] = set()
+
+    def interrupt() -> None:
+        running = aldis.worker.running_turns()
+        if not running or running <= interrupted:
+            stop.set()
+        interrupted.update(running)
+        aldis.worker.stop_turns()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+
+
+def _run(given: Settings, _: argparse.Namespace) -> int:
+    logs.set_up(given.log.level.upper(), given.log.format)
+    asyncio.run(_running(given))
+    return 0
+
+
+async def _running(given: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    transport = await app.unless(stop, app.signal_transport(given))
+    if transport is None:
+        return
+    async with app.assembled(given, transport, realm="signal") as aldis:
+        await aldis.run(stop)
+
+
+def _link(given: Settings, _: argparse.Namespace) -> int:
+    logs.set_up("WARNING", given.log.format)
+    try:
+        number = asyncio.run(_linking(given))
+    except KeyboardInterrupt:
+        print("Not linked.", file=sys.stderr)
+        return 1
+    print(f"Linked as a device of {number}. Start Aldis with: python -m bot run", file=sys.stderr)
+    return 0
+
+
+async def _linking(given: Settings) -> str:
+    linking = await app.linking(given)
+    try:
+        uri = await linking.start_link(given.signal.device_name)
+        segno.make(uri).terminal(compact=True)
+        sys.stdout.flush()  # in a pipe the code would else be seen when nobody waits for it any more
+        print(
+            "In Signal on your phone: Settings, Linked devices, Link new device; scan this code.\n"
+            "Waiting for the phone (Ctrl-C gives up) ...",
+            file=sys.stderr,
+        )
+        return await linking.finish_link(uri, given.signal.device_name)
+    finally:
+        await linking.aclose()
+
+
+def _health(given: Settings, _: argparse.Namespace) -> int:
+    web = given.web
+    if web.port == 0:
+        print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
+        return 2
+    try:
+        state = _health_state(web.host, web.port)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        print(f"aldis: no answer from the health page: {type(error).__name__}", file=sys.stderr)
+        return 1
+    print(json.dumps(state, indent=2))
+    return 0 if state.get("ok") else 1
+
+
+def _health_state(host: str, port: int) -> dict[str, object]:
+    """What the health page says, whether with status 200 or 503.
+
+    Raises:
+        OSError, ValueError, http.client.HTTPException: no health page answers there.
+    """
+    # The machine's proxies have no business on the way to the machine itself.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    place = f"[{host}]" if ":" in host else host
+    try:
+        answer = opener.open(f"http://{place}:{port}/healthz", timeout=_HEALTH_SECONDS)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        state = json.load(answer)
+    if not isinstance(state, dict):
+        raise ValueError("no health page")  # noqa: TRY004  (it is what was read, not what was called with)
+    return cast("dict[str, object]", state)
+
+
+def _settings(_: Settings, __: argparse.Namespace) -> int:
+    print(settings.table())
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bot",
+        description="Aldis: a private assistant that lives in the Signal messenger.",
+        epilog="Settings come from the environment and from .env; see `python -m bot settings`.",
+    )
+    verbs = parser.add_subparsers(required=True, metavar="verb")
+    chat = verbs.add_parser("chat", help="talk to Aldis in the terminal")
+    chat.add_argument("--once", metavar="TEXT", help="answer one message and leave")
+    chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
+    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
+    chat.set_defaults(verb=_chat)
+    run = verbs.add_parser("run", help="answer in Signal until stopped")
+    run.set_defaults(verb=_run)
+    link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
+    link.set_defaults(verb=_link)
+    health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
+    health.set_defaults(verb=_health)
+    table = verbs.add_parser("settings", help="list every setting with its default and meaning")
+    table.set_defaults(verb=_settings)
+    return parser

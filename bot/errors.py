@@ -1,0 +1,88 @@
+"""Everything that can go wrong in `bot`, split by who must act.
+
+    AldisError
+    |- ConfigError                 the operator: a setting is wrong or missing
+    |- ProviderError               a model did not answer
+    |  |- Overloaded               again later: rate limit, overload; may say when
+    |  |- Unavailable              again later: no connection, time-out, server error, garbage
+    |  |- ContextTooLong           the bot: ask again with fewer turns
+    |  |- BadKey                   the operator: the key or the account was refused
+    |  '- Rejected                 nobody: the request itself was refused
+    '- TransportError              Signal did not take something
+       |- NotSent                  again later: it surely did not go out; may say when
+       |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
+       |- Undeliverable            nobody: it will never go out
+       '- Disconnected             the intake: connect again
+
+Messages are for operators and logs: they carry no word that a person wrote, no key and no phone number.
+People hear sentences from `bot.phrases`.
+"""
+
+
+class AldisError(Exception):
+    """The root: catch it to catch everything that Aldis raises on purpose."""
+
+
+class ConfigError(AldisError):
+    """A setting is wrong or missing; the message is one line that names the variable and says what to do."""
+
+
+class ProviderError(AldisError):
+    """A model did not answer. `provider` and `model` say which; `retry_after_seconds` is None where unknown.
+
+    `attempts` lists the failed tries that led here, oldest first, this one included: `bot.providers.base.Attempt`s for
+    the ledger, set by the provider that made them (`fallback`) and empty on the error of a single model.
+    """
+
+    def __init__(
+        self, message: str, *, provider: str, model: str = "", retry_after_seconds: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.provider = provider
+        self.model = model
+        self.retry_after_seconds = retry_after_seconds
+        self.attempts: tuple[object, ...] = ()
+
+
+class Overloaded(ProviderError):
+    """Rate limit or overload: try again after `retry_after_seconds`, or ask another provider."""
+
+
+class Unavailable(ProviderError):
+    """No connection, a time-out, a server error or an unreadable answer: try again, or ask another provider."""
+
+
+class ContextTooLong(ProviderError):
+    """The request does not fit the model's window: cut to fewer turns, once."""
+
+
+class BadKey(ProviderError):
+    """The key, the account or its credit was refused: the operator has to act."""
+
+
+class Rejected(ProviderError):
+    """The model's service refused the request itself (400, 404, 422): repeating it changes nothing."""
+
+
+class TransportError(AldisError):
+    """Signal did not take something."""
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class NotSent(TransportError):
+    """It surely did not go out (connection refused, rate limit): send it again, after `retry_after_seconds` if set."""
+
+
+class SendUnknown(TransportError):
+    """A send was started and its answer never came or proves nothing: reconcile it by receipts."""
+
+
+class Undeliverable(TransportError):
+    """It will never go out: unregistered recipient, untrusted key, refused request."""
+
+
+class Disconnected(TransportError):
+    """The stream of envelopes ended or cannot be opened: connect again after a pause."""

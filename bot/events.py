@@ -1,0 +1,245 @@
+"""What crosses the door: envelopes and the events in them on the way in, replies on the way out.
+
+A transport hands on an `Envelope`: the raw frame with the few words of it that tell who it is from. Only after the
+inbox has committed it is the frame read into an `Event`, so a frame that cannot be read is never lost by reading it.
+Left to others: signal-cli's JSON (`bot.transports.envelope`), who may write (`bot.policy.access`).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, NewType, TypeVar
+
+from pydantic import TypeAdapter
+
+PersonId = NewType("PersonId", str)
+"""A sender: the account's uuid (Signal) or a fixed word (terminal). Never a phone number, never a display name."""
+
+ChatId = NewType("ChatId", str)
+"""Where a conversation takes place: `direct:<PersonId>` or `group:<base64 id, exact case>`."""
+
+SentId = NewType("SentId", int)
+"""What Signal calls a message: its sender's timestamp in milliseconds since 1970."""
+
+
+class Kind(StrEnum):
+    """What an envelope carries, as far as one can tell without reading it whole."""
+
+    MESSAGE = "message"
+    EDIT = "edit"
+    DELETE = "delete"
+    REACTION = "reaction"
+    TIMER = "timer"
+    RECEIPT = "receipt"
+    UNDECRYPTABLE = "undecryptable"
+    OTHER = "other"
+    """Typing, calls, stories, polls, sync and whatever Signal invents next: counted, never stored."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Envelope:
+    """One frame of a transport: who, where, when, what kind; `raw` is the frame as it came.
+
+    Unique by (account, author, device, sent_at, kind): a redelivery has the same five.
+    """
+
+    account: str
+    """The account that received it (a phone number), or `terminal`."""
+    author: PersonId | None
+    """None where Signal does not say (an undecryptable sealed sender)."""
+    number: str | None
+    """The author's phone number where it is known: an alias for `ACCESS__ALLOWED`, never an identity."""
+    device: int
+    sent_at: SentId
+    kind: Kind
+    chat: ChatId | None
+    """None only together with an unknown author."""
+    raw: str
+    from_self: bool = False
+    """Whether the account itself wrote it on another device (a sync message)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quote:
+    """The older message that a message answers."""
+
+    sent_at: SentId
+    author: PersonId | None
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attachment:
+    """A file that came with a message; its bytes stay with the transport until somebody needs them."""
+
+    id: str
+    content_type: str
+    name: str | None
+    size_bytes: int | None
+    is_voice_note: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Incoming:
+    """A message that a person wrote.
+
+    `text` has native mentions written out as `@name`; it may be empty (a picture alone, a sticker).
+    """
+
+    author: PersonId
+    name: str | None
+    """The profile name the author chose: shown to the model, never trusted for access."""
+    chat: ChatId
+    sent_at: SentId
+    text: str
+    mentions_me: bool = False
+    quote: Quote | None = None
+    quotes_me: bool = False
+    attachments: tuple[Attachment, ...] = ()
+    sticker: bool = False
+    view_once: bool = False
+    expires_in_seconds: int = 0
+    """The conversation's disappearing-message timer; 0 means off."""
+    group_name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edited:
+    """A person changed an older message of theirs; `message.sent_at` is the edit's own time."""
+
+    target: SentId
+    message: Incoming
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deleted:
+    """A message was deleted for everybody: by its author, or in a group by an admin."""
+
+    author: PersonId
+    chat: ChatId
+    target: SentId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reacted:
+    """A person put an emoji on a message, or took it off (`removed`)."""
+
+    author: PersonId
+    chat: ChatId
+    emoji: str
+    target_author: PersonId | None
+    target: SentId
+    removed: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimerChanged:
+    """The disappearing-message timer of a conversation was set; 0 means off."""
+
+    author: PersonId
+    chat: ChatId
+    expires_in_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """A person's phone confirms messages of ours: delivered, read or viewed."""
+
+    author: PersonId
+    what: Literal["delivered", "read", "viewed"]
+    targets: tuple[SentId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Undecryptable:
+    """Something came that could not be decrypted; its sender believes that it was delivered."""
+
+    author: PersonId | None
+    reason: str
+    """The exception's class name, nothing a person wrote."""
+
+
+Event = Incoming | Edited | Deleted | Reacted | TimerChanged | Receipt | Undecryptable
+
+
+class Style(StrEnum):
+    """The text styles that Signal knows."""
+
+    BOLD = "BOLD"
+    ITALIC = "ITALIC"
+    STRIKETHROUGH = "STRIKETHROUGH"
+    MONOSPACE = "MONOSPACE"
+    SPOILER = "SPOILER"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StyleRange:
+    """A style over a part of a text; `start` and `length` count UTF-16 code units, as Signal does."""
+
+    start: int
+    length: int
+    style: Style
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Styled:
+    """A text with its styles: ranges sorted by start, within the text, never splitting a character."""
+
+    text: str
+    styles: tuple[StyleRange, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuoteTarget:
+    """The message that a reply quotes: who wrote it, when, and its words in short."""
+
+    author: PersonId
+    sent_at: SentId
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """One message to send, fixed before it is sent: it fits Signal's 2,000 bytes."""
+
+    chat: ChatId
+    content: Styled
+    quote: QuoteTarget | None = None
+    ok: bool = True
+    """False when the words tell of a failure instead of answering."""
+    last: bool = True
+    """False for all but the last part of an answer in several parts."""
+    answers: tuple[SentId, ...] = ()
+    """The messages that this reply answers, oldest first."""
+
+
+JSON_VERSION = 1
+"""The version in front of stored envelopes and replies; raised with every change that an older reader would misread."""
+
+_T = TypeVar("_T", Envelope, Reply)
+_adapters: dict[type, TypeAdapter[object]] = {kind: TypeAdapter(kind) for kind in (Envelope, Reply)}
+
+
+class UnreadableEvent(ValueError):
+    """A stored envelope or reply was written by a newer version or is damaged."""
+
+
+def dumped(value: Envelope | Reply) -> bytes:
+    """The value as versioned JSON: the version, a colon, a JSON object in UTF-8."""
+    return b"%d:" % JSON_VERSION + _adapters[type(value)].dump_json(value)
+
+
+def loaded(kind: type[_T], data: bytes) -> _T:
+    """The value that `dumped` wrote.
+
+    Raises:
+        UnreadableEvent: the version is unknown or the JSON does not fit it.
+    """
+    version, _, body = data.partition(b":")
+    if version != b"%d" % JSON_VERSION:
+        raise UnreadableEvent(f"a stored {kind.__name__} of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
+    try:
+        value = _adapters[kind].validate_json(body)
+    except ValueError as error:
+        raise UnreadableEvent(f"a stored {kind.__name__} does not fit its version") from error
+    assert isinstance(value, kind)  # noqa: S101  (tells the type checker what the adapter of this kind gives)
+    return value

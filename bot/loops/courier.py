@@ -1,0 +1,170 @@
+"""Courier: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
+
+    begin --> send --went out---------> sent
+                   |-surely not-------> again later, with growing pauses
+                   |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
+                   '-never will-------> dead, the operator is told
+
+Sends of different conversations run side by side, those of one conversation one after the other.
+Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.outbox`).
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot import events
+from bot.clock import Clock
+from bot.errors import NotSent, SendUnknown, Undeliverable
+from bot.events import Reply
+from bot.logs import described
+from bot.metrics import Counts
+from bot.transports.base import Transport
+from store import Entry, OutboxItem, Shelves, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 16
+_FIRST_PAUSE_SECONDS = 2.0
+_LONGEST_PAUSE_SECONDS = 300.0
+_STORE_PAUSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long an unknown send may wait for its proof, and how often one is sent again without."""
+
+    grace_seconds: float
+    max_resends: int = 3
+
+
+class Courier:
+    """The loop of departures."""
+
+    def __init__(self, transport: Transport, store: Store, clock: Clock, counts: Counts, *, patience: Patience) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._grace = timedelta(seconds=patience.grace_seconds if transport.has_receipts else 0)
+        self._max_resends = patience.max_resends
+        self._sending: set[asyncio.Task[None]] = set()
+        self._is_closing = False
+
+    async def recover(self) -> None:
+        """At start: what a crash left under way is unknown."""
+        due_at = self._clock.now() + self._grace
+        count = await self._store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=due_at))
+        if count:
+            _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
+
+    async def run(self) -> None:
+        """Send until `drain` is called and nothing is due, or the task is cancelled."""
+        bell = self._store.bells["outbox"]
+        async with asyncio.TaskGroup() as group:
+            while True:
+                bell.clear()
+                try:
+                    seconds = await self._begin_all(group)
+                except StoreError as error:
+                    _log.error("the outbox cannot be read: %s", error)
+                    seconds = _STORE_PAUSE_SECONDS
+                if self._is_closing and not self._sending:
+                    return
+                await _rung(bell, seconds)
+
+    def drain(self) -> None:
+        """Send what is due now; `run` returns after it. What is due later is sent after the next start."""
+        self._is_closing = True
+        self._store.bells["outbox"].set()
+
+    async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
+        """Begin what is due; gives the seconds until something will be, or None."""
+        now, most = self._clock.now(), _AT_ONCE - len(self._sending)
+        if most <= 0:
+            return None
+
+        def begin(shelves: Shelves) -> tuple[tuple[OutboxItem, ...], float | None]:
+            items = shelves.outbox.begin(now=now, most=most)
+            due_at = shelves.outbox.next_due_at()
+            return items, None if due_at is None else max(0.05, (due_at - now).total_seconds())
+
+        items, seconds = await self._store.transaction(begin)
+        for item in items:
+            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
+            self._sending.add(task)
+            task.add_done_callback(self._delivered)
+        return seconds
+
+    def _delivered(self, task: asyncio.Task[None]) -> None:
+        self._sending.discard(task)
+        self._store.bells["outbox"].set()
+
+    async def _deliver(self, item: OutboxItem) -> None:
+        """One send, and what came of it written down; raises nothing but cancellation."""
+        await self._record(await self._attempt(item))
+
+    async def _attempt(self, item: OutboxItem) -> Callable[[Shelves], None]:
+        """Send; gives what has to be written down."""
+        now = self._clock.now()
+        try:
+            sent_at = await self._transport.send(events.loaded(Reply, item.reply))
+        except NotSent as error:
+            return self._later(item, error)
+        except SendUnknown as error:
+            return self._in_doubt(item, str(error))
+        except Undeliverable as error:
+            _log.error("reply %d is undeliverable: %s", item.id, error)
+            return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+        except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
+            return self._in_doubt(item, described(error))
+        self._counts.add("replies_sent")
+        seconds = (self._clock.now() - now).total_seconds()
+        return lambda shelves: self._sent(shelves, item, sent_at, seconds)
+
+    def _sent(self, shelves: Shelves, item: OutboxItem, sent_at: int, seconds: float) -> None:
+        now = self._clock.now()
+        shelves.outbox.sent(item.id, sent_at, now=now)
+        if item.was_unknown:
+            resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=seconds)
+            shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
+
+    def _later(self, item: OutboxItem, error: NotSent) -> Callable[[Shelves], None]:
+        seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
+        seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
+        seconds = max(seconds, error.retry_after_seconds or 0)
+        _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
+        due_at = self._clock.now() + timedelta(seconds=seconds)
+        return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at)
+
+    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
+        now = self._clock.now()
+        self._counts.add("sends_unknown")
+        if item.was_unknown and item.attempts >= self._max_resends:
+            _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
+            return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+        _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
+        return lambda shelves: shelves.outbox.doubt(item.id, due_at=now + self._grace)
+
+    async def _record(self, work: Callable[[Shelves], None]) -> None:
+        """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
+        while True:
+            try:
+                await self._store.transaction(work)
+            except StoreError as error:
+                _log.error("the outcome of a send cannot be written: %s", error)
+                await asyncio.sleep(_STORE_PAUSE_SECONDS)
+            else:
+                return
+
+
+async def _rung(bell: asyncio.Event, seconds: float | None) -> None:
+    """Wait for the bell, at most so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,162 @@
+"""What a model reads and writes, free of any vendor: messages, their parts, and their versioned JSON.
+
+A conversation is a tuple of messages with the roles `user`, `assistant` and `tool`. The same values are stored in the
+journal and the history, so their JSON carries a version; `dumped` and `loaded` are the only way in and out.
+Left to others: the wire shapes of the vendors (`bot.providers`), what is kept and for how long (`store`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, NewType
+
+from pydantic import Field, TypeAdapter
+
+CallId = NewType("CallId", str)
+"""Names one tool call within a conversation; made by the model's vendor, `^[a-zA-Z0-9_-]+$`."""
+
+JSON_VERSION = 1
+"""The version that `dumped` writes; raised with every change that an older reader would misread."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Text:
+    """Words, never empty and never only white space."""
+
+    text: str
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolCall:
+    """The model asks for one run of a tool.
+
+    `arguments` is the JSON object the model wrote, not validated yet; `malformed` holds what it wrote instead where
+    that was no JSON object (`arguments` is then empty), so that the toolbox can answer with the error.
+    """
+
+    id: CallId
+    name: str
+    arguments: Mapping[str, object]
+    malformed: str | None = None
+    kind: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opaque:
+    """A block that only its vendor understands (thinking, reasoning items), handed back unchanged within the turn.
+
+    `data` is the vendor's JSON. It is bound to what stood before it, so it is stripped when a turn enters the history.
+    """
+
+    vendor: str
+    data: Mapping[str, object]
+    kind: Literal["opaque"] = "opaque"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolAnswer:
+    """How one tool call ended, errors included.
+
+    `content` is a JSON object as text: `{"ok": true, "untrusted_data": ...}` or
+    `{"ok": false, "error": ..., "message": ...}`. `ok` repeats its verdict for vendors that want a flag.
+    """
+
+    call_id: CallId
+    name: str
+    content: str
+    ok: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UserMessage:
+    """What people wrote, with the date and the sender in front (see `bot.turn.prompt`)."""
+
+    text: str
+    role: Literal["user"] = "user"
+
+
+AssistantPart = Annotated[Text | ToolCall | Opaque, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssistantMessage:
+    """What the model wrote: parts in the order in which they came, at least one."""
+
+    parts: tuple[AssistantPart, ...]
+    role: Literal["assistant"] = "assistant"
+
+    @property
+    def text(self) -> str:
+        """All text parts, joined by a blank line; empty when there is none."""
+        return "\n\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls in the order asked; empty when the model answered with words alone."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    def without_opaque(self) -> "AssistantMessage":
+        """The same message as the history keeps it: vendor blocks stripped."""
+        return AssistantMessage(parts=tuple(part for part in self.parts if not isinstance(part, Opaque)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolMessage:
+    """The answers to all calls of the assistant message before it: one each, in the order asked."""
+
+    answers: tuple[ToolAnswer, ...]
+    role: Literal["tool"] = "tool"
+
+
+Message = Annotated[UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")]
+
+_messages: TypeAdapter[tuple[Message, ...]] = TypeAdapter(tuple[Message, ...])
+
+
+class UnreadableMessages(ValueError):
+    """Stored messages were written by a newer version or are damaged; start the version of Aldis that wrote them."""
+
+
+def dumped(messages: Sequence[Message]) -> bytes:
+    """The messages as versioned JSON: one byte of version, a colon, then a JSON array in UTF-8."""
+    return b"%d:" % JSON_VERSION + _messages.dump_json(tuple(messages))
+
+
+def loaded(data: bytes) -> tuple[Message, ...]:
+    """The messages that `dumped` wrote.
+
+    Raises:
+        UnreadableMessages: the version is unknown or the JSON does not fit it.
+    """
+    version, _, body = data.partition(b":")
+    if version != b"%d" % JSON_VERSION:
+        raise UnreadableMessages(f"messages of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
+    try:
+        return _messages.validate_json(body)
+    except ValueError as error:
+        raise UnreadableMessages("the stored messages do not fit their version") from error
+
+
+def is_sendable(messages: Sequence[Message]) -> bool:
+    """Whether any provider accepts the messages: the history invariant.
+
+    Starts with a user message; every assistant message with calls is followed by a tool message that answers exactly
+    those calls in the order asked; nothing is empty, no text part and no answer either; no call id stands twice.
+    """
+    calls = [call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
+    if not messages or messages[0].role != "user" or len(set(calls)) != len(calls):
+        return False
+    followed_by = [*messages[1:], None]
+    return all(map(_may_stand, [None, *messages[:-1]], messages, followed_by))
+
+
+def _may_stand(before: Message | None, message: Message, after: Message | None) -> bool:
+    if isinstance(message, UserMessage):
+        return bool(message.text.strip())
+    if isinstance(message, ToolMessage):
+        asked = [call.id for call in before.calls] if isinstance(before, AssistantMessage) else []
+        answered = [answer.call_id for answer in message.answers if answer.content.strip()]
+        return bool(asked) and answered == asked
+    if any(isinstance(part, Text) and not part.text.strip() for part in message.parts):
+        return False
+    return isinstance(after, ToolMessage) if message.calls else bool(message.text)

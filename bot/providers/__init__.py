@@ -1,0 +1,1 @@
+"""The models: one module for each vendor, all behind `bot.providers.base`."""

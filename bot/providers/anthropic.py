@@ -1,0 +1,291 @@
+"""Claude, by the Messages API and Anthropic's own SDK.
+
+The SDK brings the key, the version header, the connections and the errors; the body goes out as ready bytes and comes
+back as bytes (see `wire.encoded`), so that blocks which only Anthropic understands come back exactly as they came.
+Left to others: retries and other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
+
+Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-21.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import anthropic
+
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Message,
+    Opaque,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.providers import wire
+from bot.providers.base import Completion, Request, Stop, ToolOffer, Usage
+
+NAME: Final = "anthropic"
+BASE_URL = "https://api.anthropic.com"
+
+MAX_PAUSES = 3
+"""How often a paused answer is sent back to be continued, before it counts as cut off."""
+
+Block = dict[str, object]
+
+_STOPS: Mapping[str | None, Stop] = {
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "pause_turn": Stop.LENGTH,
+    "refusal": Stop.REFUSAL,
+}
+
+_PHRASES: wire.Phrases = {
+    "prompt is too long": ContextTooLong,
+    "request_too_large": ContextTooLong,
+    "credit balance is too low": BadKey,
+    "api usage limits": BadKey,
+    "spend_limit": BadKey,
+    "spend limit": BadKey,
+    "organization_on_hold": BadKey,
+    "billing_unavailable": BadKey,
+    "overloaded_error": Overloaded,
+    # Refusals of the request itself that an operator or a developer can act on.
+    "bound to a different conversation": Rejected,
+    "invalid `signature` in `thinking` block": Rejected,
+    "cannot be modified": Rejected,
+    "without `tool_result` blocks immediately after": Rejected,
+    "unexpected `tool_use_id`": Rejected,
+    "must have non-empty content": Rejected,
+    "must define tools": Rejected,
+    "input_schema": Rejected,
+    "maximum allowed number of output tokens": Rejected,
+    "extra inputs are not permitted": Rejected,
+    "is not supported": Rejected,
+}
+
+
+class _Usage(wire.Wire):
+    input_tokens: wire.Count = 0
+    cache_creation_input_tokens: wire.Count = 0
+    cache_read_input_tokens: wire.Count = 0
+    output_tokens: wire.Count = 0
+
+    def __add__(self, other: "_Usage") -> "_Usage":
+        return _Usage(**{name: getattr(self, name) + getattr(other, name) for name in _Usage.model_fields})
+
+
+class _Answer(wire.Wire):
+    content: list[Block]
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+
+    def continued(self, more: "_Answer") -> "_Answer":
+        """A paused answer and what came after it, as one."""
+        content = [*self.content, *more.content]
+        return _Answer(
+            content=content, stop_reason=more.stop_reason, usage=(self.usage or _Usage()) + (more.usage or _Usage())
+        )
+
+
+class Anthropic:
+    """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        model: str,
+        base_url: str | None = None,
+        effort: str | None = None,
+        connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
+    ) -> None:
+        """Open nothing yet; connections come with the first request.
+
+        `base_url` is without `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much the model thinks;
+        None leaves it to the model.
+        """
+        # The SDK logs whole requests at the level DEBUG: what people wrote must not reach a log.
+        logging.getLogger("anthropic").setLevel(logging.WARNING)
+        self._model = model
+        self._effort = effort
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key,
+            base_url=base_url or BASE_URL,  # None would be looked up in the environment
+            timeout=anthropic.Timeout(None, connect=connect_timeout_seconds),
+            max_retries=0,
+            open_telemetry=False,
+            http_client=anthropic.DefaultAioHttpClient(),
+        )
+
+    @property
+    def name(self) -> str:
+        """`anthropic`."""
+        return NAME
+
+    async def complete(self, request: Request) -> Completion:
+        """The model's answer, pauses of the service's own tool loop included.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`.
+        """
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(request.timeout_seconds):
+                answer = await self._ask(request)
+        except TimeoutError as error:
+            raise wire.no_answer(request, provider=NAME, model=self._model) from error
+        except anthropic.APIStatusError as error:
+            # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
+            raise self._refused(error) from None
+        except anthropic.APIConnectionError as error:
+            raise wire.no_connection(error, provider=NAME, model=self._model) from error
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise wire.unreadable(provider=NAME, model=self._model) from error
+        return answer.completion(provider=NAME, model=self._model, latency_seconds=time.monotonic() - started)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _ask(self, request: Request) -> wire.Answered:
+        body = _body(request, model=self._model, effort=self._effort)
+        messages = _conversation(request.messages)
+        answer = await self._post(body, messages)
+        for _ in range(MAX_PAUSES):
+            if answer.stop_reason != "pause_turn":
+                break
+            paused: Block = {"role": "assistant", "content": answer.content}
+            answer = answer.continued(await self._post(body, [*messages, paused]))
+        return self._read(answer)
+
+    async def _post(self, body: Block, messages: list[Block]) -> _Answer:
+        data = wire.encoded({**body, "messages": messages})
+        return _Answer.model_validate_json(await self._client.post("/v1/messages", content=data, cast_to=bytes))
+
+    def _read(self, answer: _Answer) -> wire.Answered:
+        stop = _STOPS.get(answer.stop_reason, Stop.END)
+        read = wire.answered([_part(block) for block in answer.content], stop, _usage(answer.usage or _Usage()))
+        if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
+            raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
+        return read
+
+    def _refused(self, error: anthropic.APIStatusError) -> ProviderError:
+        refused = wire.Refused(
+            status=error.status_code,
+            code=str(error.error_code or error.type or ""),
+            words=str(error.api_message or ""),
+            headers=error.response.headers,
+        )
+        return refused.error(_PHRASES, provider=NAME, model=self._model)
+
+
+# --- what goes out
+
+
+def _body(request: Request, *, model: str, effort: str | None) -> dict[str, object]:
+    """The request without its messages: the same within a turn, so that caches and thinking blocks stay valid."""
+    body: dict[str, object] = {
+        "model": model,
+        "max_tokens": request.max_output_tokens,
+        # On the last block that can be cached, wherever that is: the form that suits a growing conversation.
+        "cache_control": {"type": "ephemeral"},
+    }
+    if request.system.strip():
+        body["system"] = request.system
+    if request.conversation:
+        body["metadata"] = {"user_id": wire.opaque_name(request.conversation)}
+    if effort is not None:
+        body["output_config"] = {"effort": effort}
+    return body | _tools(request)
+
+
+def _tools(request: Request) -> dict[str, object]:
+    offers = [_offer(offer) for offer in request.tools] or _stand_ins(request.messages)
+    if not offers:
+        return {}
+    may_call = bool(request.tools) and request.may_call_tools
+    return {"tools": offers} if may_call else {"tools": offers, "tool_choice": {"type": "none"}}
+
+
+def _offer(offer: ToolOffer) -> Block:
+    return {
+        "name": offer.name,
+        "description": offer.description,
+        "input_schema": wire.object_schema(offer.parameters),
+    }
+
+
+def _stand_ins(messages: Sequence[Message]) -> list[Block]:
+    """A description of every tool in the history: with calls in it, a request that describes no tool is refused."""
+    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
+    names = dict.fromkeys(wire.tool_name(call.name) for call in calls)
+    return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
+
+
+def _conversation(messages: Sequence[Message]) -> list[Block]:
+    """The messages as the API takes them: neighbours of one role are one message, answers of tools come first in it."""
+    turns: list[tuple[str, list[Block]]] = []
+    for message in messages:
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        blocks = _blocks(message)
+        if turns and turns[-1][0] == role:
+            turns[-1][1].extend(blocks)
+        elif blocks:
+            turns.append((role, blocks))
+    return [{"role": role, "content": blocks} for role, blocks in turns]
+
+
+def _blocks(message: Message) -> list[Block]:
+    match message:
+        case UserMessage():
+            return [{"type": "text", "text": message.text}]
+        case ToolMessage():
+            return [_result(answer) for answer in message.answers]
+        case AssistantMessage():
+            return [block for part in message.parts if (block := _block(part)) is not None]
+
+
+def _result(answer: ToolAnswer) -> Block:
+    result: Block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": answer.content}
+    return result if answer.ok else result | {"is_error": True}
+
+
+def _block(part: AssistantPart) -> Block | None:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case ToolCall():
+            name = wire.tool_name(part.name)
+            return {"type": "tool_use", "id": part.id, "name": name, "input": dict(part.arguments)}
+        case Opaque():
+            return dict(part.data) if part.vendor == NAME else None
+
+
+# --- what comes back
+
+
+def _part(block: Block) -> AssistantPart:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return Text(text=text)
+        case {"type": "tool_use", "id": str(call_id), "name": str(name), "input": written}:
+            return wire.tool_call(CallId(call_id), name, written)
+        case _:
+            return Opaque(vendor=NAME, data=block)
+
+
+def _usage(usage: _Usage) -> Usage:
+    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    return Usage(
+        input_tokens=usage.input_tokens + read + written,  # the vendor's figure leaves out what the cache had
+        cached_input_tokens=read,
+        cache_write_tokens=written,
+        output_tokens=usage.output_tokens,
+    )

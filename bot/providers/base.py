@@ -1,0 +1,111 @@
+"""The seam to the models: a `Request` goes in, a `Completion` comes out; every vendor is an adapter of it.
+
+The double of this seam is `bot.providers.offline`, which ships.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Protocol
+
+from bot.messages import AssistantMessage, Message
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolOffer:
+    """A tool as the model sees it: its name, what it is for, and the JSON schema of its arguments object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What a model is asked. `system` and `tools` stay the same within a turn and, where possible, between turns.
+
+    `messages` satisfies `bot.messages.is_sendable`, ends with a user or tool message, and holds opaque parts only
+    within the running turn.
+    """
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolOffer, ...]
+    may_call_tools: bool
+    """False switches the tools off while they stay described: vendors want both to understand the history."""
+    max_output_tokens: int
+    timeout_seconds: float
+    """For the whole completion, attempts and pauses included."""
+    conversation: str
+    """A stable opaque name of the conversation for the vendor's prompt cache; no number, no uuid."""
+
+
+class Stop(StrEnum):
+    """Why a completion ended."""
+
+    END = "end"
+    TOOLS = "tools"
+    LENGTH = "length"
+    """Cut off by the output limit: a tool call in it may be incomplete and is not run."""
+    REFUSAL = "refusal"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """Tokens of one completion. `input_tokens` is the whole prompt, cached part included; 0 where not told."""
+
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """A try that failed before the completion came: for the ledger, never for the person."""
+
+    provider: str
+    model: str
+    error: str
+    """The name of the error's class."""
+    latency_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completion:
+    """What a model answered.
+
+    `message` is None when it wrote nothing that can be kept (an empty answer, a bare refusal).
+    """
+
+    message: AssistantMessage | None
+    stop: Stop
+    usage: Usage
+    provider: str
+    model: str
+    latency_seconds: float
+    cost_usd: Decimal | None
+    """None when the price of the model is unknown."""
+    attempts: tuple[Attempt, ...] = ()
+
+
+class Provider(Protocol):
+    """A model, or several that stand in for each other."""
+
+    @property
+    def name(self) -> str:
+        """How settings and the ledger call it: `anthropic`, `openai`, `offline`, `fallback`."""
+        ...
+
+    async def complete(self, request: Request) -> Completion:
+        """The model's answer, within `request.timeout_seconds`.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections; the provider is not used afterwards."""
+        ...

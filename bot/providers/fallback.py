@@ -1,0 +1,193 @@
+"""Several models that stand in for each other: a provider made of providers, with the retries.
+
+One request goes through at most three rounds. A round asks the providers in their order, those that are cooling down
+left out as long as another is ready; the first completion ends it. A failed provider cools down, so that the next
+requests pass it over. Between rounds there is a short pause. Everything happens within `Request.timeout_seconds`, of
+which each provider may take half of what is left, the last of a round all of it.
+
+    Overloaded, Unavailable    the next provider; asked again in the next round unless it wants too long a pause
+    BadKey                     the next provider; not asked again for this request, a long cool-down
+    Rejected                   the next provider; not asked again for this request, no cool-down
+    ContextTooLong             raised at once: the caller cuts the history
+
+Left to others: what the failures of a vendor mean (its adapter), what the person hears of them (`bot.phrases`).
+"""
+
+import asyncio
+import logging
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.providers.base import Attempt, Completion, Provider, Request
+
+BACK_OFF_SECONDS = (0.5, 2.0)
+"""The pauses before the second and the third round where no provider names one; jitter takes or adds up to a half."""
+
+LONGEST_PAUSE_SECONDS = 10.0
+"""A provider that wants a longer pause than this is not asked again for the same request: a person is waiting."""
+
+COOL_DOWN_SECONDS = 30.0
+"""How long a provider is passed over that failed without saying for how long."""
+
+LONGEST_COOL_DOWN_SECONDS = 300.0
+"""The most that a `retry-after` can ask for, and the cool-down of a refused key: the operator may mend either."""
+
+_TRANSIENT = (Overloaded, Unavailable)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A provider and until when, on the monotonic clock, it is passed over."""
+
+    provider: Provider
+    cool_until: float = -math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """One request on its way: until when it may take, who is still worth asking, and what failed so far."""
+
+    request: Request
+    ends_at: float
+    hopeful: list[_Seat]
+    errors: list[ProviderError] = field(default_factory=list[ProviderError])
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+
+    def speaking_error(self) -> ProviderError:
+        """The error that speaks for all, with all tries attached: the first where all were rejected, else the last."""
+        all_rejected = all(isinstance(error, Rejected) for error in self.errors)
+        error = self.errors[0 if all_rejected else -1]
+        error.attempts = tuple(self.attempts)
+        return error
+
+
+class Fallback:
+    """Asks the first provider that is fit to answer, and the others when it fails.
+
+    `monotonic`, `pause` and `fraction` (0 up to 1, for the jitter) are the machine's; a test hands in its own.
+    """
+
+    def __init__(
+        self,
+        providers: Sequence[Provider],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        fraction: Callable[[], float] = random.random,
+    ) -> None:
+        if not providers:
+            raise ValueError("a fallback needs at least one provider")
+        self._seats = tuple(map(_Seat, providers))
+        self._monotonic = monotonic
+        self._pause = pause
+        self._fraction = fraction
+
+    @property
+    def name(self) -> str:
+        """`fallback`; a completion carries the name of the provider that made it."""
+        return "fallback"
+
+    async def complete(self, request: Request) -> Completion:
+        """The first completion that one of the providers gives; its `attempts` lists the tries that failed before.
+
+        Raises:
+            ContextTooLong: at once, from whichever provider says so; `attempts` is set.
+            ProviderError: every try failed: the last error, or the first where all were `Rejected`; `attempts` is set.
+        """
+        run = _Run(request=request, ends_at=self._monotonic() + request.timeout_seconds, hopeful=[*self._seats])
+        back_offs, failed_before = iter(BACK_OFF_SECONDS), 0
+        while (completion := await self._round(run)) is None:
+            wait_seconds = self._wait_seconds(run, run.errors[failed_before:], next(back_offs, None))
+            if wait_seconds is None:
+                raise run.speaking_error()
+            failed_before = len(run.errors)
+            await self._pause(wait_seconds)
+        return replace(completion, attempts=(*run.attempts, *completion.attempts))
+
+    async def aclose(self) -> None:
+        """Close all providers, also when one of them fails to."""
+        async with AsyncExitStack() as stack:
+            for seat in self._seats:
+                stack.push_async_callback(seat.provider.aclose)
+
+    async def _round(self, run: _Run) -> Completion | None:
+        """Ask each that is ready, or all where none is; None when every one failed or the time is over."""
+        now = self._monotonic()
+        ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
+        for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
+            left_seconds = run.ends_at - self._monotonic()
+            if run.errors and left_seconds <= 0:
+                return None
+            # One that hangs must leave time for those after it, else a time-out could never be made good by them.
+            completion = await self._try(seat, run, left_seconds / 2 if followers else left_seconds)
+            if completion is not None:
+                seat.cool_until = -math.inf
+                return completion
+        return None
+
+    async def _try(self, seat: _Seat, run: _Run, timeout_seconds: float) -> Completion | None:
+        """Ask one; None when it failed, which is then noted in the run and at its seat."""
+        began_at = self._monotonic()
+        try:
+            return await _complete_in_time(seat.provider, replace(run.request, timeout_seconds=timeout_seconds))
+        except ProviderError as error:
+            self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
+            if isinstance(error, ContextTooLong):
+                error.attempts = tuple(run.attempts)
+                raise
+            return None
+
+    def _note(self, seat: _Seat, run: _Run, error: ProviderError, *, latency_seconds: float) -> None:
+        kind = type(error).__name__
+        run.errors.append(error)
+        run.attempts.append(
+            Attempt(provider=error.provider, model=error.model, error=kind, latency_seconds=latency_seconds)
+        )
+        if not _worth_repeating(error):
+            run.hopeful.remove(seat)
+        seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
+        level = logging.ERROR if isinstance(error, BadKey) else logging.WARNING
+        _log.log(level, "%s (model %s) did not answer: %s", error.provider, error.model or "unknown", kind)
+
+    def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError], back_off_seconds: float | None) -> float | None:
+        """The pause before the next round, whose providers are `run.hopeful`; None where there must be none."""
+        if back_off_seconds is None or not run.hopeful:
+            return None
+        jittered_seconds = back_off_seconds * (0.5 + self._fraction())
+        pauses = [_asked_pause_seconds(error, jittered_seconds) for error in errors if _worth_repeating(error)]
+        # Nothing to wait for where the next round asks only those that were passed over in this one.
+        wait_seconds = min(pauses, default=0.0)
+        return wait_seconds if self._monotonic() + wait_seconds < run.ends_at else None
+
+
+async def _complete_in_time(provider: Provider, request: Request) -> Completion:
+    """What the provider answers; a provider that oversteps its time is `Unavailable`."""
+    try:
+        async with asyncio.timeout(request.timeout_seconds):
+            return await provider.complete(request)
+    except TimeoutError as error:
+        raise Unavailable("no answer in time", provider=provider.name) from error
+
+
+def _worth_repeating(error: ProviderError) -> bool:
+    """Whether the same request may fare better at the same provider within the patience of a person."""
+    return isinstance(error, _TRANSIENT) and (error.retry_after_seconds or 0.0) <= LONGEST_PAUSE_SECONDS
+
+
+def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:
+    return otherwise_seconds if error.retry_after_seconds is None else max(0.0, error.retry_after_seconds)
+
+
+def _cool_down_seconds(error: ProviderError) -> float:
+    if isinstance(error, BadKey):
+        return LONGEST_COOL_DOWN_SECONDS
+    if not isinstance(error, _TRANSIENT):
+        return 0.0
+    return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), LONGEST_COOL_DOWN_SECONDS)

@@ -1,0 +1,197 @@
+"""The shapes of OpenAI's Responses API: what goes out and what comes back, as items.
+
+Nothing is stored at OpenAI (`store` is false), so reasoning items travel with the conversation: sealed, within the
+running turn, each before the call that it led to. Left to others: sending it (`bot.providers.openai`).
+
+Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
+"""
+
+from collections.abc import Mapping
+
+from bot.errors import Overloaded, ProviderError, Rejected, Unavailable
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Message,
+    Opaque,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.providers import wire
+from bot.providers.base import Request, Stop, ToolOffer, Usage
+from bot.providers.openai_chat import arguments_json, free_call_id
+
+PATH = "/responses"
+VENDOR = "openai"
+
+MIN_OUTPUT_TOKENS = 16
+"""The API refuses less."""
+
+Json = dict[str, object]
+
+_REASONS: Mapping[str | None, Stop] = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+_FAILURES: Mapping[str | None, type[ProviderError]] = {
+    None: Unavailable,
+    "server_error": Unavailable,
+    "vector_store_timeout": Unavailable,
+    "rate_limit_exceeded": Overloaded,
+}
+
+
+class _Reason(wire.Wire):
+    reason: str | None = None
+
+
+class _Failure(wire.Wire):
+    code: str | None = None
+
+
+class _InputDetails(wire.Wire):
+    cached_tokens: wire.Count = 0
+    cache_write_tokens: wire.Count = 0
+
+
+class _Usage(wire.Wire):
+    input_tokens: wire.Count = 0
+    output_tokens: wire.Count = 0
+    input_tokens_details: _InputDetails | None = None
+
+
+class _Said(wire.Wire):
+    text: str = ""
+    refusal: str = ""
+
+
+class _Message(wire.Wire):
+    content: list[_Said]
+
+
+class _Call(wire.Wire):
+    name: str
+    call_id: str | None = None
+    arguments: str | None = None
+
+
+class _Answer(wire.Wire):
+    output: list[Json]
+    status: str | None = None
+    error: _Failure | None = None
+    incomplete_details: _Reason | None = None
+    usage: _Usage | None = None
+
+
+def body(request: Request, *, model: str, effort: str | None, reasons: bool) -> Json:
+    """The request; `reasons` says whether the model has reasoning items to hand out."""
+    ready: Json = {
+        "model": model,
+        "input": [item for message in request.messages for item in _items(message)],
+        "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
+        "store": False,
+    }
+    if request.system.strip():
+        ready["instructions"] = request.system
+    if reasons:
+        ready["include"] = ["reasoning.encrypted_content"]
+    if effort is not None:
+        ready["reasoning"] = {"effort": effort}
+    if request.conversation:
+        ready["prompt_cache_key"] = wire.opaque_name(request.conversation)
+    if request.tools:
+        ready["tools"] = [_offer(offer) for offer in request.tools]
+        if not request.may_call_tools:
+            ready["tool_choice"] = "none"
+    return ready
+
+
+def _offer(offer: ToolOffer) -> Json:
+    return {
+        "type": "function",
+        "name": offer.name,
+        "description": offer.description,
+        "parameters": wire.object_schema(offer.parameters),
+        # Left out it would mean true, and that demands every property to be required.
+        "strict": False,
+    }
+
+
+def _items(message: Message) -> list[Json]:
+    match message:
+        case UserMessage():
+            return [{"role": "user", "content": message.text}]
+        case ToolMessage():
+            return [
+                {"type": "function_call_output", "call_id": answer.call_id, "output": answer.content}
+                for answer in message.answers
+            ]
+        case AssistantMessage():
+            return [item for part in message.parts if (item := _item(part)) is not None]
+
+
+def _item(part: AssistantPart) -> Json | None:
+    match part:
+        case Text():
+            return {"role": "assistant", "content": part.text}
+        case ToolCall():
+            name = wire.tool_name(part.name)
+            return {"type": "function_call", "call_id": part.id, "name": name, "arguments": arguments_json(part)}
+        case Opaque():
+            return dict(part.data) if part.vendor == VENDOR else None
+
+
+def read(data: bytes, request: Request, *, model: str) -> wire.Answered:
+    """What the answer says.
+
+    Raises:
+        ValueError: it does not have the shape of a response.
+        ProviderError: the service says in it that it failed.
+    """
+    answer = _Answer.model_validate_json(data)
+    if answer.status == "failed":
+        raise _failed(answer.error, model=model)
+    reason = answer.incomplete_details.reason if answer.incomplete_details else None
+    stop = _REASONS.get(reason, Stop.END)
+    taken = {call.id for told in request.messages if isinstance(told, AssistantMessage) for call in told.calls}
+    parts: list[AssistantPart] = []
+    for item in answer.output:
+        parts.extend(_parts(item, taken))
+        stop = Stop.REFUSAL if _is_refusal(item) else stop
+    return wire.answered(parts, stop, _usage(answer.usage))
+
+
+def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
+    code = failure.code if failure else None
+    kind = _FAILURES.get(code, Rejected)
+    told = code if code in _FAILURES else "for another reason"
+    return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)
+
+
+def _parts(item: Json, taken: set[CallId]) -> list[AssistantPart]:
+    match item.get("type"):
+        case "message":
+            return [Text(text=part.text or part.refusal) for part in _Message.model_validate(item).content]
+        case "function_call":
+            call = _Call.model_validate(item)
+            call_id = free_call_id(call.call_id, taken)
+            taken.add(call_id)
+            return [wire.tool_call(call_id, call.name, call.arguments)]
+        case _:
+            return [Opaque(vendor=VENDOR, data={key: value for key, value in item.items() if value is not None})]
+
+
+def _is_refusal(item: Json) -> bool:
+    return item.get("type") == "message" and any(part.refusal for part in _Message.model_validate(item).content)
+
+
+def _usage(usage: _Usage | None) -> Usage:
+    if usage is None:
+        return Usage()
+    details = usage.input_tokens_details or _InputDetails()
+    return Usage(
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=details.cached_tokens,
+        cache_write_tokens=details.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+    )

@@ -1,0 +1,369 @@
+"""Every setting of Aldis, grouped by concern; the only reader of the environment.
+
+A setting is a variable `GROUP__NAME`, in the environment or in the `.env` file of the working directory. Groups:
+tools, llm, signal, access, store, history, log, locale, web, worker. The tools' own sub-groups come from the catalogue
+of `tools`. The README's table is generated from the docstrings here (`table`).
+Left to others: how variables are spelled, read and complained about (`bot.variables`).
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_args
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from bot.errors import ConfigError
+from bot.spellings import (
+    Address,
+    GroupOrAll,
+    Items,
+    Lowered,
+    MasterKey,
+    Number,
+    Person,
+    PersonOrAll,
+    Zone,
+    is_zone,
+    master_key_of,
+)
+from bot.variables import SEPARATOR, Given, Variable, complaint, gathered, markdown, resolved, variables_of
+from tools import CATALOG, Options
+
+ENV_FILE = Path(".env")
+"""Read beside the environment, which wins over it."""
+
+ALSO = {
+    "LLM__ANTHROPIC__API_KEY": "ANTHROPIC_API_KEY",
+    "LLM__OPENAI__API_KEY": "OPENAI_API_KEY",
+    "LLM__OPENAI__BASE_URL": "OPENAI_BASE_URL",
+    "TOOLS__WEB_SEARCH__API_KEY": "BRAVE_API_KEY",
+}
+"""Names that many machines have set already; each counts where our own is left out."""
+
+OPENAI_MODEL = "gpt-6-luna"
+"""The model at OpenAI itself unless one is named: a small one of the newest family.
+
+Source: the model list of the openai SDK 3.54.0, 2026-11-21.
+"""
+
+ProviderName = Literal["anthropic", "openai", "offline"]
+
+
+def _each_once(names: tuple[ProviderName, ...]) -> tuple[ProviderName, ...]:
+    if len(set(names)) != len(names):
+        raise ValueError("must name each provider at most once")
+    return names
+
+
+class Group(BaseModel):
+    """What all groups share: frozen, no unknown fields, and errors that never show a value."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+        allow_inf_nan=False,
+        validate_default=True,
+    )
+
+
+class ToolsSettings(Group):
+    """What the model may do besides answering. Each tool has a sub-group of its own."""
+
+    enabled: bool = True
+    """Whether the model is offered any tools at all."""
+    max_tool_calls: int = Field(default=5, ge=0, le=50)
+    """How many tool calls one message may cause; after them the model answers with what it has."""
+    timeout_seconds: float = Field(default=20, ge=0.1, le=600)
+    """How long one tool call may take in all."""
+    max_result_chars: int = Field(default=8000, ge=200, le=200_000)
+    """Where a tool's result is cut before the model reads it."""
+    calls_per_minute: int = Field(default=30, ge=1, le=10_000)
+    """How often one person may cause calls of one tool."""
+
+    @property
+    def options_by_name(self) -> Mapping[str, Options]:
+        """The options of each tool, by its name in the catalogue: what `tools.build` takes."""
+        return {name: value for name, value in self if isinstance(value, Options)}
+
+
+class AnthropicSettings(Group):
+    """Claude models by Anthropic's own API."""
+
+    api_key: SecretStr | None = None
+    """The key of Anthropic's API; with it that provider is used."""
+    model: str = "claude-haiku-5-5"
+    """The model that answers."""
+    base_url: Address | None = None
+    """Another address of the same API, without /v1; none means Anthropic itself."""
+    effort: Annotated[Literal["low", "medium", "high"], Lowered] | None = None
+    """How much the model thinks before it answers; none leaves it to the model. Older models know no effort."""
+
+
+class OpenAISettings(Group):
+    """OpenAI itself, or any server that speaks its API: Ollama, vLLM, NEAR AI, OpenRouter, LM Studio."""
+
+    api_key: SecretStr | None = None
+    """The key of the API; with it, or with a base address, that provider is used."""
+    model: str | None = None
+    """The model that answers; none means `gpt-6-luna` at OpenAI itself, elsewhere the first that the server lists."""
+    base_url: Address | None = None
+    """The address of a compatible server, with /v1; none means OpenAI itself. It needs no key."""
+    api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
+    """Which of the two APIs is spoken; auto means responses with OpenAI itself and chat completions with all others."""
+
+    @property
+    def is_openai_itself(self) -> bool:
+        """Whether the address is OpenAI's own and not a compatible server's."""
+        return self.base_url is None or urlsplit(self.base_url).hostname == "api.openai.com"
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The model to ask; None means: ask the server for its list and take the first."""
+        return self.model or (OPENAI_MODEL if self.is_openai_itself else None)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there is a key, or a server that wants none."""
+        return self.api_key is not None or not self.is_openai_itself
+
+
+class LlmSettings(Group):
+    """The models that answer."""
+
+    providers: Annotated[tuple[ProviderName, ...], Items, Lowered, AfterValidator(_each_once)] = ()
+    """Who is asked, in order: a comma list of anthropic, openai, offline; none means all with a key, else offline."""
+    anthropic: AnthropicSettings = AnthropicSettings()
+    openai: OpenAISettings = OpenAISettings()
+    max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
+    """The longest answer, thinking included."""
+    timeout_seconds: float = Field(default=120, ge=1, le=3600)
+    """How long one question to the models may take in all, retries and other providers included."""
+    system_prompt: str | None = None
+    """What the model is told about itself; none means the built-in text."""
+
+    @property
+    def usable(self) -> tuple[ProviderName, ...]:
+        """The providers that can answer as things are set, in the order of the names above; offline always can."""
+        can = {"anthropic": self.anthropic.api_key is not None, "openai": self.openai.is_usable, "offline": True}
+        names: tuple[ProviderName, ...] = get_args(ProviderName)
+        return tuple(name for name in names if can[name])
+
+    @property
+    def providers_in_order(self) -> tuple[ProviderName, ...]:
+        """The providers to ask, in order; never empty."""
+        return self.providers or tuple(name for name in self.usable if name != "offline") or ("offline",)
+
+
+class SignalSettings(Group):
+    """The way to Signal."""
+
+    url: Address = "http://127.0.0.1:8080"
+    """Where signal-cli's daemon or signal-cli-rest-api listens."""
+    account: Number | None = None
+    """The number of the account that Aldis answers for; none means the only one that the server has."""
+    transport: Annotated[Literal["auto", "signal_cli", "rest_api"], Lowered] = "auto"
+    """Which of the two servers listens there; auto means that it is asked."""
+    name: str = Field(default="Aldis", max_length=50)
+    """How people address Aldis in groups."""
+    device_name: str = Field(default="Aldis", max_length=50)
+    """How the linked device is called in Signal's list of devices."""
+    send_timeout_seconds: float = Field(default=60, ge=1, le=600)
+    """How long one send may take; after that nobody knows whether it went out."""
+    unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
+    """How long to wait for the receipt of such a send before it is sent again."""
+    max_parts: int = Field(default=5, ge=1, le=50)
+    """Into how many messages a long answer may be split; the rest is cut."""
+
+
+class AccessSettings(Group):
+    """Who may write. Nobody, unless named here."""
+
+    allowed: Annotated[tuple[PersonOrAll, ...], Items] = ()
+    """Who is answered: a comma list of phone numbers and uuids, or * for everybody."""
+    groups: Annotated[tuple[GroupOrAll, ...], Items] = ()
+    """In which groups: a comma list of group ids in their exact case, or * for every group."""
+    admins: Annotated[tuple[Person, ...], Items] = ()
+    """Who may give the operator's commands: a comma list of phone numbers and uuids."""
+
+
+class StoreSettings(Group):
+    """What is kept, and the key that seals it."""
+
+    path: Path = Path("data/aldis.db")
+    """The database; its folder is made when missing. The keys stand beside it."""
+    key: MasterKey | None = None
+    """The master key: 32 bytes in hex or base64; none means the one made on first start beside the database."""
+
+    @property
+    def master_key(self) -> bytes | None:
+        """The 32 bytes of the key; None means the one in the file beside the database."""
+        return master_key_of(self.key.get_secret_value()) if self.key else None
+
+
+class HistorySettings(Group):
+    """How much of a conversation the model reads again with each question."""
+
+    max_turns: int = Field(default=20, ge=0, le=1000)
+    """How many earlier questions with their answers."""
+    max_tokens: int = Field(default=16_000, ge=0, le=1_000_000)
+    """How many tokens of them, by estimate; the oldest turns go first."""
+
+
+class LogSettings(Group):
+    """What is written to standard error. Never anything that a person wrote."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
+    """From which level on."""
+    format: Annotated[Literal["text", "json"], Lowered] = "text"
+    """One line of text, or one line of JSON."""
+
+
+class LocaleSettings(Group):
+    """Where the people are."""
+
+    timezone: Zone = "UTC"
+    """Their time zone, like Europe/Berlin; left out, the machine's `TZ` counts."""
+
+
+class WebSettings(Group):
+    """The health page for the machine that watches over Aldis."""
+
+    host: str = "127.0.0.1"
+    """The address on which it listens."""
+    port: int = Field(default=8787, ge=0, le=65_535)
+    """Its port; 0 switches it off."""
+
+
+class WorkerSettings(Group):
+    """How messages are worked off."""
+
+    conversations_at_once: int = Field(default=16, ge=1, le=1000)
+    """How many conversations are answered side by side."""
+    turn_timeout_seconds: float = Field(default=300, ge=1, le=3600)
+    """How long one answer may take in all, tools included."""
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    """How often a message is tried before the person is told that it failed."""
+    shutdown_seconds: float = Field(default=20, ge=0, le=600)
+    """How long a stop waits for running answers; what is left is continued after the next start."""
+
+
+class Settings(BaseSettings):
+    """All settings of one process; `loaded` makes them."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        validate_default=True,
+        enable_decoding=False,  # a list is a comma list, never JSON
+        env_nested_delimiter=SEPARATOR,
+    )
+
+    tools: ToolsSettings
+    llm: LlmSettings = LlmSettings()
+    signal: SignalSettings = SignalSettings()
+    access: AccessSettings = AccessSettings()
+    store: StoreSettings = StoreSettings()
+    history: HistorySettings = HistorySettings()
+    log: LogSettings = LogSettings()
+    locale: LocaleSettings = LocaleSettings()
+    web: WebSettings = WebSettings()
+    worker: WorkerSettings = WorkerSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic-settings passes its sources by name
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what `loaded` hands over: it reads the environment itself, so that each value's origin is known."""
+        return (init_settings,)
+
+
+def _composed() -> type[Settings]:
+    """The settings with a sub-group for each tool of the catalogue."""
+    options: dict[str, Any] = {name: (entry.options, entry.options()) for name, entry in CATALOG.items()}
+    tools = create_model("ToolsSettings", __base__=ToolsSettings, __doc__=ToolsSettings.__doc__, **options)
+    return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(tools, tools()))
+
+
+_Settings = _composed()
+_KNOWN: tuple[Variable, ...] = tuple(variables_of(_Settings, ALSO))
+
+
+def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
+    """The settings that the environment and the `.env` file give.
+
+    `environ` None means the process's own; `env_file` None, or a file that is not there, means no file.
+
+    Raises:
+        ConfigError: a name is unknown or a value is bad; its message is one line for the operator.
+    """
+    given = gathered({**_read(env_file), "the environment": os.environ if environ is None else environ})
+    values = {**_machine_zone(given), **resolved(given, _KNOWN)}
+    try:
+        settings = _Settings(**_nested(values))
+    except ValidationError as error:
+        raise ConfigError(complaint(error, _KNOWN, values)) from None  # the cause would hold what was entered
+    _refuse_keyless(settings.llm)
+    return settings
+
+
+def known_names() -> tuple[str, ...]:
+    """Every name that Aldis reads, in the order of the table, those for files and the well-known ones included."""
+    return tuple(name for variable in _KNOWN for name in variable.names)
+
+
+def table() -> str:
+    """The settings as Markdown for the README: for each group a heading, its purpose, and a table."""
+    groups = [(name, cast("type[BaseModel]", field.annotation)) for name, field in _Settings.model_fields.items()]
+    return "\n".join(
+        markdown(name.upper(), model.__doc__ or "", [variable for variable in _KNOWN if variable.path[0] == name])
+        for name, model in groups
+    )
+
+
+def _read(env_file: Path | None) -> dict[str, Mapping[str, str | None]]:
+    """What stands in the file, under its name."""
+    if env_file is None:
+        return {}
+    try:
+        return {env_file.name: DotEnvSettingsSource(_Settings, env_file=env_file).env_vars}
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise ConfigError(f"{env_file.name}: cannot be read: {why}") from error
+
+
+def _machine_zone(given: Mapping[str, Given]) -> dict[str, Given]:
+    """The machine's own time zone as the setting's default, where it names one that exists."""
+    zone = given.get("TZ")
+    return {"LOCALE__TIMEZONE": zone} if zone and is_zone(zone.value) else {}
+
+
+def _nested(values: Mapping[str, Given]) -> dict[str, Any]:
+    """The values in the shape of the groups; pydantic-settings knows how."""
+    source = EnvSettingsSource(_Settings)
+    source.env_vars = {name.lower(): given.value for name, given in values.items()}
+    return source()
+
+
+def _refuse_keyless(llm: LlmSettings) -> None:
+    """A provider that is asked for by name must be usable; otherwise the mistake would show with the first message."""
+    for name in llm.providers:
+        if name not in llm.usable:
+            variable = f"LLM__{name.upper()}__API_KEY"
+            raise ConfigError(f"{variable}: must be set (or {ALSO[variable]}), because LLM__PROVIDERS names {name}")

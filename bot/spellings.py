@@ -1,0 +1,158 @@
+"""How people may write a phone number, a person, a group, an address, a time zone or a key, and its one true form.
+
+Each type takes a string and refuses it with words that begin with "must" and never repeat what was written.
+Left to others: which settings have these types (`bot.settings`), and who may do what (`bot.policy.access`).
+"""
+
+import base64
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BeforeValidator, SecretStr
+
+_E164 = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+_WRAPPED = "group."
+_MASTER_KEY_BYTES = 32
+
+
+def number_of(text: str) -> str | None:
+    """A phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets; None when it is none."""
+    number = re.sub(r"[\s\-./()]", "", text)
+    return number if _E164.fullmatch(number) else None
+
+
+def person_of(text: str) -> str | None:
+    """A uuid in lower case or a phone number as Signal writes it; None when it is neither."""
+    return text.lower() if _UUID.fullmatch(text.lower()) else number_of(text)
+
+
+def group_of(text: str) -> str | None:
+    """A group's id as envelopes carry it, in its exact case; None when it is none.
+
+    signal-cli-rest-api shows the id wrapped, as `group.` and the base64 of it; that is taken as well.
+    Source: github.com/bbernhard/signal-cli-rest-api, src/client/client.go, 2026-08-16.
+    """
+    try:
+        inner = base64.b64decode(text[len(_WRAPPED) :]).decode("ascii") if text.startswith(_WRAPPED) else text
+    except ValueError:
+        return None
+    return inner if _GROUP_ID.fullmatch(inner) else None
+
+
+def master_key_of(text: str) -> bytes | None:
+    """The 32 bytes that hex or base64 (either alphabet, padded or not) spells; None when it spells anything else."""
+    if re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        return bytes.fromhex(text)
+    standard = text.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        key = base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
+    except ValueError:
+        return None
+    return key if len(key) == _MASTER_KEY_BYTES else None
+
+
+def is_zone(name: str) -> bool:
+    """Whether there is a time zone of that IANA name."""
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, LookupError):  # a folder of zones, a path, an unknown name
+        return False
+    return True
+
+
+def _number(value: str) -> str:
+    number = number_of(value)
+    if number is None:
+        raise ValueError("must be a phone number with its country code, like +12025550123")
+    return number
+
+
+def _person(value: str) -> str:
+    person = person_of(value)
+    if person is None:
+        raise ValueError("must be a comma list of phone numbers like +12025550123 and uuids")
+    return person
+
+
+def _person_or_all(value: str) -> str:
+    person = "*" if value == "*" else person_of(value)
+    if person is None:
+        raise ValueError("must be * for everybody, or a comma list of phone numbers like +12025550123 and uuids")
+    return person
+
+
+def _group_or_all(value: str) -> str:
+    group = "*" if value == "*" else group_of(value)
+    if group is None:
+        raise ValueError("must be * for every group, or a comma list of group ids in their exact case")
+    return group
+
+
+def _address(value: str) -> str:
+    if not _is_address(value):
+        raise ValueError("must be an address like http://host:port, with nothing behind a ? or #")
+    return value.rstrip("/")
+
+
+def _is_address(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - reading it raises when it is no port
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and not (parts.query or parts.fragment)
+
+
+def _zone(value: str) -> str:
+    if not is_zone(value):
+        raise ValueError("must be a time zone like Europe/Berlin")
+    return value
+
+
+def _master_key(value: SecretStr) -> SecretStr:
+    if master_key_of(value.get_secret_value()) is None:
+        raise ValueError("must be 32 bytes, written as 64 hexadecimal digits or in base64")
+    return value
+
+
+def _items(value: object) -> object:
+    """A comma list as a tuple; spaces around the items and empty items are dropped."""
+    if not isinstance(value, str):
+        return value
+    return tuple(item.strip() for item in value.split(",") if item.strip())
+
+
+def _lowered(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+Items = BeforeValidator(_items)
+"""Lets a tuple be written as a comma list."""
+
+Lowered = BeforeValidator(_lowered)
+"""Lets a word be written in any case."""
+
+Address = Annotated[str, AfterValidator(_address)]
+"""http or https, a host, perhaps a port and a path; kept without the slash at the end."""
+
+Number = Annotated[str, AfterValidator(_number)]
+"""A phone number, kept as Signal writes it."""
+
+Person = Annotated[str, AfterValidator(_person)]
+"""A phone number or a uuid, kept as Signal writes them."""
+
+PersonOrAll = Annotated[str, AfterValidator(_person_or_all)]
+"""A person, or `*` for everybody."""
+
+GroupOrAll = Annotated[str, AfterValidator(_group_or_all)]
+"""A group's id in its exact case, or `*` for every group."""
+
+Zone = Annotated[str, AfterValidator(_zone)]
+"""The name of a time zone of the IANA database."""
+
+MasterKey = Annotated[SecretStr, AfterValidator(_master_key)]
+"""Something that `master_key_of` reads."""

@@ -1,0 +1,137 @@
+"""The seam to where people write: envelopes come in, replies go out.
+
+The double of this seam is `bot.transports.terminal`, which ships.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.events import ChatId, Envelope, Event, Reply, SentId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelAnswered:
+    """Progress: one completion came."""
+
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str
+    """In US dollars, or `unknown`."""
+    latency_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolStarted:
+    """Progress: a tool begins to run; `arguments` is JSON in short."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolEnded:
+    """Progress: a tool has answered; `content` is the JSON that the model reads."""
+
+    name: str
+    content: str
+    ok: bool
+    latency_seconds: float
+
+
+Progress = ModelAnswered | ToolStarted | ToolEnded
+
+
+class Transport(Protocol):
+    """A way to people."""
+
+    @property
+    def account(self) -> str:
+        """The account it receives for: a phone number, or `terminal`."""
+        ...
+
+    @property
+    def has_receipts(self) -> bool:
+        """Whether delivery receipts come back, so that an unknown send can be reconciled by waiting for one."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a stream of envelopes is open, as far as one can tell."""
+        ...
+
+    def envelopes(self) -> AsyncGenerator[Envelope]:
+        """The frames as they come, in order, from one connection; the next is read when the caller asks for it.
+
+        Frames that are no envelope are counted, logged without their text and passed over. Ends or raises when the
+        connection is gone; the caller opens a new one.
+
+        Raises:
+            Disconnected: the connection cannot be opened or broke.
+            ConfigError: the server answers that it will never work (unknown account, wrong mode).
+        """
+        ...
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """What the envelope says, or None where that is nothing for Aldis or cannot be read. Never raises."""
+        ...
+
+    async def send(self, reply: Reply) -> SentId:
+        """Send one message and give its id, within a deadline of the transport's own.
+
+        Raises:
+            NotSent: it surely did not go out; try again later.
+            SendUnknown: it may have gone out.
+            Undeliverable: it never will.
+        """
+        ...
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Show or hide that Aldis is writing; failures are swallowed (and logged), for nobody waits for it."""
+        ...
+
+    async def receipt(self, envelope: Envelope) -> None:
+        """Tell the author that the message was read; failures are swallowed (and logged)."""
+        ...
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """Show a step of the running turn where the transport has a place for it; else nothing."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections; the transport is not used afterwards."""
+        ...
+
+
+class Linking(Protocol):
+    """A bridge's way to link Aldis to a Signal account, as a further device of the phone that has it."""
+
+    async def accounts(self) -> tuple[str, ...]:
+        """The phone numbers of the accounts that the bridge has already; empty when there is none.
+
+        Raises:
+            Disconnected: the bridge cannot be reached or did not succeed; try again.
+        """
+        ...
+
+    async def start_link(self, device_name: str) -> str:
+        """The address (`sgnl://linkdevice?...`) that the QR code shows; good for about a minute.
+
+        Raises:
+            Disconnected: as `accounts`.
+        """
+        ...
+
+    async def finish_link(self, uri: str, device_name: str) -> str:
+        """Wait until the phone has scanned the code and give the account's phone number.
+
+        Raises:
+            Disconnected: the code was not scanned in time or the phone refused; start again with a new one.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections; it is not used afterwards."""
+        ...

@@ -1,0 +1,359 @@
+"""Reads signal-cli's JSON: first the few words that tell who a frame is from, later what it says.
+
+Both bridges hand on the same frames, so this module serves both. It is tolerant: whatever comes, `peeked` and `event`
+give None instead of raising, so that no frame (a stranger can send any) ever stops the stream. Left to others: how
+frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.events import (
+    Attachment,
+    ChatId,
+    Deleted,
+    Edited,
+    Envelope,
+    Event,
+    Incoming,
+    Kind,
+    PersonId,
+    Quote,
+    Reacted,
+    Receipt,
+    SentId,
+    TimerChanged,
+    Undecryptable,
+)
+from bot.transports.frame import Json, as_object, as_whole, items_in, loaded, object_in, person_in, text_in, whole_in
+
+_PLACEHOLDER = "\ufffc"
+"""Stands where a native mention is; its place and length (1) count UTF-16 code units."""
+
+_GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
+_ATTACHMENT_ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
+_CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
+
+_MAX_NAME_CHARS = 80
+
+_NO_MESSAGE = ("storyContext", "pollCreate", "pollVote", "pollTerminate", "pinMessage", "unpinMessage", "payment")
+"""What a data message may carry beside words that makes it none for Aldis. A story reply answers a story, and Aldis
+tells none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Own:
+    """The account as others name it in mentions and quotes."""
+
+    number: str
+    uuid: PersonId | None
+    """None until the bridge has told."""
+    name: str = "Aldis"
+
+    def is_me(self, person: PersonId | None, number: str) -> bool:
+        """Whether a person is the account itself: by uuid, or by number where that is known."""
+        return number == self.number or (person is not None and person == self.uuid)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Opened:
+    """An envelope that is being read: `source` is its JSON, `data` the data message in it (empty: none)."""
+
+    envelope: Envelope
+    author: PersonId
+    chat: ChatId
+    frame: Json
+    source: Json
+    data: Json
+    own: Own
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Mention:
+    start: int
+    length: int
+    written: str
+    is_me: bool
+
+
+def peeked(raw: str, *, account: str, own_uuid: PersonId | None) -> Envelope | None:
+    """Who a frame is from, where it belongs and what kind it is; None where it is no envelope for this account."""
+    frame = loaded(raw)
+    source = object_in(frame, "envelope")
+    sent_at = whole_in(source, "timestamp")
+    if sent_at is None or text_in(frame, "account") not in {"", account}:
+        return None
+    author = person_in(source, "sourceUuid")
+    number = text_in(source, "sourceNumber") or None
+    group = _group(source)
+    if group is None:
+        return None
+    # A sync message is what the account itself did on another device: Signal refuses it from anybody else.
+    from_self = (
+        source.get("syncMessage") is not None or number == account or (author is not None and author == own_uuid)
+    )
+    return Envelope(
+        account=account,
+        author=author,
+        number=number,
+        device=whole_in(source, "sourceDevice") or 0,
+        sent_at=SentId(sent_at),
+        kind=Kind.OTHER if from_self else _kind(frame, source),
+        chat=_chat(group, author),
+        raw=raw,
+        from_self=from_self,
+    )
+
+
+def event(envelope: Envelope, *, own: Own) -> Event | None:
+    """What an envelope says; None where it is nothing for Aldis, the account's own doing, or not readable."""
+    if envelope.from_self:
+        return None
+    frame = loaded(envelope.raw)
+    source = object_in(frame, "envelope")
+    if envelope.kind is Kind.UNDECRYPTABLE:
+        return _undecryptable(envelope, frame)
+    read = _READERS.get(envelope.kind)
+    if read is None or envelope.author is None or envelope.chat is None:
+        return None
+    return read(
+        _Opened(
+            envelope=envelope,
+            author=envelope.author,
+            chat=envelope.chat,
+            frame=frame,
+            source=source,
+            data=_data(source),
+            own=own,
+        )
+    )
+
+
+# What kind it is
+
+
+def _kind(frame: Json, source: Json) -> Kind:
+    if frame.get("exception") is not None:
+        return Kind.UNDECRYPTABLE
+    if source.get("receiptMessage") is not None:
+        return Kind.RECEIPT
+    if source.get("editMessage") is not None:
+        return Kind.EDIT
+    return _data_kind(_data(source))
+
+
+def _data_kind(data: Json) -> Kind:
+    if any(data.get(part) is not None for part in _NO_MESSAGE):
+        return Kind.OTHER
+    if data.get("remoteDelete") is not None or data.get("adminDelete") is not None:
+        return Kind.DELETE
+    if data.get("reaction") is not None:
+        return Kind.REACTION
+    if data.get("isExpirationUpdate") is True:
+        return Kind.TIMER
+    return Kind.MESSAGE if _says_something(data) else Kind.OTHER
+
+
+def _says_something(data: Json) -> bool:
+    return bool(text_in(data, "message").strip()) or any(data.get(part) for part in ("attachments", "sticker", "quote"))
+
+
+def _data(source: Json) -> Json:
+    edit = object_in(source, "editMessage")
+    return object_in(edit, "dataMessage") if edit else object_in(source, "dataMessage")
+
+
+def _group(source: Json) -> str | None:
+    """The id of the group it was written in; empty in a direct conversation; None where it cannot be told.
+
+    A group that cannot be read must not pass for a direct conversation: the answer would go to the wrong place.
+    """
+    places = [object_in(source, "typingMessage"), object_in(source, "storyMessage")]
+    info = _data(source).get("groupInfo")
+    if info is None and not any(place.get("groupId") for place in places):
+        return ""
+    group = text_in(as_object(info), "groupId") or next(
+        filter(None, (text_in(place, "groupId") for place in places)), ""
+    )
+    return group if _GROUP_ID.fullmatch(group) else None
+
+
+def _chat(group: str, author: PersonId | None) -> ChatId | None:
+    if author is None:
+        return None
+    return ChatId(f"group:{group}" if group else f"direct:{author}")
+
+
+# What it says
+
+
+def _message(opened: _Opened) -> Incoming:
+    data, own = opened.data, opened.own
+    text = text_in(data, "message")
+    mentions = [_mention(as_object(item), own) for item in items_in(data, "mentions")]
+    # Signal-cli 0.13.22 to 0.13.24 lost the list of mentions (https://github.com/AsamK/signal-cli/issues/1940).
+    lost = not mentions and opened.chat.startswith("group:") and text.startswith(_PLACEHOLDER)
+    view_once = data.get("viewOnce") is True
+    quote = object_in(data, "quote")
+    return Incoming(
+        author=opened.author,
+        name=_name(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
+        chat=opened.chat,
+        sent_at=opened.envelope.sent_at,
+        text=text.lstrip(_PLACEHOLDER).lstrip() if lost else _with_names(text, mentions),
+        mentions_me=lost or any(mention.is_me for mention in mentions),
+        quote=_quote(quote, own),
+        quotes_me=bool(quote) and own.is_me(person_in(quote, "authorUuid"), _number_of(quote, "author")),
+        attachments=() if view_once else _attachments(data),
+        sticker=bool(data.get("sticker")),
+        view_once=view_once,
+        expires_in_seconds=whole_in(data, "expiresInSeconds") or 0,
+        group_name=_name(text_in(object_in(data, "groupInfo"), "groupName"), ""),
+    )
+
+
+def _edited(opened: _Opened) -> Edited | None:
+    target = whole_in(object_in(opened.source, "editMessage"), "targetSentTimestamp")
+    if target is None or not opened.data:
+        return None
+    return Edited(target=SentId(target), message=_message(opened))
+
+
+def _deleted(opened: _Opened) -> Deleted | None:
+    """`author` is who wrote the deleted message, also where an admin deleted it: nobody deletes what is another's."""
+    by_admin = object_in(opened.data, "adminDelete")
+    author = person_in(by_admin, "targetAuthorUuid") if by_admin else opened.author
+    remote = object_in(opened.data, "remoteDelete")
+    target = whole_in(by_admin, "targetSentTimestamp") if by_admin else whole_in(remote, "timestamp")
+    if target is None or author is None:
+        return None
+    return Deleted(author=author, chat=opened.chat, target=SentId(target))
+
+
+def _reacted(opened: _Opened) -> Reacted | None:
+    reaction = object_in(opened.data, "reaction")
+    target, emoji = whole_in(reaction, "targetSentTimestamp"), text_in(reaction, "emoji")
+    if target is None or not emoji:
+        return None
+    target_author = person_in(reaction, "targetAuthorUuid")
+    if target_author is None and opened.own.is_me(None, _number_of(reaction, "targetAuthor")):
+        target_author = opened.own.uuid
+    return Reacted(
+        author=opened.author,
+        chat=opened.chat,
+        emoji=emoji,
+        target_author=target_author,
+        target=SentId(target),
+        removed=reaction.get("isRemove") is True,
+    )
+
+
+def _timer(opened: _Opened) -> TimerChanged:
+    seconds = whole_in(opened.data, "expiresInSeconds") or 0
+    return TimerChanged(author=opened.author, chat=opened.chat, expires_in_seconds=seconds)
+
+
+def _receipt(opened: _Opened) -> Receipt | None:
+    receipt = object_in(opened.source, "receiptMessage")
+    targets = tuple(SentId(at) for item in items_in(receipt, "timestamps") if (at := as_whole(item)) is not None)
+    what = _confirmed(receipt)
+    return Receipt(author=opened.author, what=what, targets=targets) if what and targets else None
+
+
+def _confirmed(receipt: Json) -> Literal["delivered", "read", "viewed"] | None:
+    if receipt.get("isDelivery") is True:
+        return "delivered"
+    if receipt.get("isRead") is True:
+        return "read"
+    return "viewed" if receipt.get("isViewed") is True else None
+
+
+def _undecryptable(envelope: Envelope, frame: Json) -> Undecryptable:
+    name = text_in(object_in(frame, "exception"), "type")
+    return Undecryptable(author=envelope.author, reason=name if _CLASS_NAME.fullmatch(name) else "unknown")
+
+
+_READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {
+    Kind.MESSAGE: _message,
+    Kind.EDIT: _edited,
+    Kind.DELETE: _deleted,
+    Kind.REACTION: _reacted,
+    Kind.TIMER: _timer,
+    Kind.RECEIPT: _receipt,
+}
+
+
+# The parts of a message
+
+
+def _mention(item: Json, own: Own) -> _Mention:
+    person, number = person_in(item, "uuid"), text_in(item, "number")
+    is_me = own.is_me(person, number)
+    name = (
+        own.name if is_me else _name(text_in(item, "name"), number) or f"member-{person[:8] if person else 'unknown'}"
+    )
+    start, length = whole_in(item, "start"), whole_in(item, "length")
+    return _Mention(start=-1 if start is None else start, length=length or 0, written=f"@{name}", is_me=is_me)
+
+
+def _with_names(text: str, mentions: list[_Mention]) -> str:
+    """The text with its placeholders written out; Aldis's own mention at the very beginning is left out.
+
+    A mention that does not point to a placeholder (or points to the same one again) changes nothing.
+    """
+    units = text.encode("utf-16-le")
+    written, end, addressed = "", 0, False
+    for mention in sorted(mentions, key=lambda mention: mention.start):
+        start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
+        if start < end or units[start:stop].decode("utf-16-le", "replace") != _PLACEHOLDER:
+            continue
+        written += units[end:start].decode("utf-16-le", "replace")
+        leads = mention.is_me and not written.strip()
+        addressed = addressed or leads
+        written += "" if leads else mention.written
+        end = stop
+    written += units[end:].decode("utf-16-le", "replace")
+    return written.lstrip(" \t\r\n,:") if addressed else written
+
+
+def _quote(quote: Json, own: Own) -> Quote | None:
+    sent_at = whole_in(quote, "id")
+    if sent_at is None:
+        return None
+    mentions = [_mention(as_object(item), own) for item in items_in(quote, "mentions")]
+    text = _with_names(text_in(quote, "text"), mentions)
+    return Quote(sent_at=SentId(sent_at), author=person_in(quote, "authorUuid"), text=text)
+
+
+def _attachments(data: Json) -> tuple[Attachment, ...]:
+    read = (_attachment(as_object(item)) for item in items_in(data, "attachments"))
+    return tuple(attachment for attachment in read if attachment is not None)
+
+
+def _attachment(item: Json) -> Attachment | None:
+    # The id becomes part of a path at the bridge, so that only what signal-cli makes itself is let through.
+    id_ = text_in(item, "id")
+    if not _ATTACHMENT_ID.fullmatch(id_):
+        return None
+    return Attachment(
+        id=id_,
+        content_type=text_in(item, "contentType") or "application/octet-stream",
+        name=_name(text_in(item, "filename"), ""),
+        size_bytes=whole_in(item, "size"),
+        is_voice_note=item.get("isVoiceNote") is True,
+    )
+
+
+def _name(name: str, number: str) -> str | None:
+    """A name that people chose, on one line; None where there is none or it is only the phone number."""
+    line = " ".join(name.split())[:_MAX_NAME_CHARS].rstrip()
+    return line if line and line != number and not line.lstrip("+").isdecimal() else None
+
+
+def _number_of(item: Json, field: str) -> str:
+    """The phone number of `author` or `targetAuthor`: older versions have it only in the field without `Number`."""
+    return text_in(item, f"{field}Number") or text_in(item, field)

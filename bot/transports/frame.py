@@ -1,0 +1,77 @@
+"""JSON of any shape, read without ever raising: a missing field, a wrong type and a broken frame read as nothing.
+
+Anybody on Signal can send anything, and signal-cli changes its fields between versions. Left to others: what the
+fields mean (`envelope`).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import cast
+
+from bot.events import PersonId
+
+Json = Mapping[str, object]
+
+MAX_FRAME_CHARS = 1024 * 1024
+"""Longer frames are not read: Signal's longest text is 64 KiB, and its files are not in the frame."""
+
+_MAX_WHOLE = 2**53
+"""Larger numbers are no time, no size and no duration."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def loaded(raw: str) -> Json:
+    """The frame; empty where it is no JSON object, too long or nested too deep."""
+    if len(raw) > MAX_FRAME_CHARS:
+        return {}
+    try:
+        return as_object(json.loads(raw))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def as_object(value: object) -> Json:
+    """The value where it is a JSON object, else an empty one."""
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def as_whole(value: object) -> int | None:
+    """The value where it is a whole number that can be a time, a size or a duration; else None."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MAX_WHOLE else None
+
+
+def object_in(parent: Json, field: str) -> Json:
+    """The object in a field; empty where there is none."""
+    return as_object(parent.get(field))
+
+
+def items_in(parent: Json, field: str) -> list[object]:
+    """The array in a field; empty where there is none."""
+    value = parent.get(field)
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def text_in(parent: Json, field: str) -> str:
+    """The string in a field, such as any database and any vendor takes it: lone halves of surrogate pairs are replaced.
+
+    Empty where there is none.
+    """
+    value = parent.get(field)
+    if not isinstance(value, str):
+        return ""
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def whole_in(parent: Json, field: str) -> int | None:
+    """The whole number in a field, from 0 to 2**53; else None."""
+    return as_whole(parent.get(field))
+
+
+def person_in(parent: Json, field: str) -> PersonId | None:
+    """The uuid in a field, in lower case; else None."""
+    uuid = text_in(parent, field).lower()
+    return PersonId(uuid) if _UUID.fullmatch(uuid) else None

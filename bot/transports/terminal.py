@@ -1,0 +1,251 @@
+"""The terminal as a way to people: lines come in, answers go to standard output, all else to standard error.
+
+Three ways in, chosen from what it is given: one fixed text (`once`), a prompt where a person sits at a terminal, else
+the lines of a pipe or file. The next message is taken only when the one before was answered, so a person can
+read before writing and a script gets its answers in order. This transport is the double of Signal's in tests and ships.
+Left to others: signals and the exit status (`bot.cli`), which looks at `failed` and waits for `finished`.
+"""
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncGenerator
+from typing import TextIO
+
+from pydantic import BaseModel, ValidationError
+
+from bot.clock import Clock, MachineClock
+from bot.errors import Undeliverable
+from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Reply, SentId, Style, Styled
+from bot.transports.base import ModelAnswered, Progress, ToolStarted
+from bot.transports.streams import Lines, Once, Piped, Prompted, Writer
+
+ACCOUNT = "terminal"
+PERSON = PersonId("you")
+
+SHOWN_RESULT_CHARS = 200
+"""How much of a tool's result a line shows."""
+
+_INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
+_ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
+
+# A web page quoted in an answer could otherwise move the cursor, rewrite lines or retitle the window.
+_CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+class Terminal:
+    """One conversation of one person with standard input and output.
+
+    `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
+    calls, 1 also their results, 2 also timings, tokens and cost. The streams must be real files, pipes or terminals.
+    """
+
+    def __init__(
+        self,
+        *,
+        stdin: TextIO,
+        stdout: TextIO,
+        stderr: TextIO,
+        conversation: str = "default",
+        once: str | None = None,
+        verbosity: int = 0,
+        clock: Clock | None = None,
+    ) -> None:
+        self._chat = ChatId(f"direct:{conversation}")
+        self._verbosity = verbosity
+        self._clock = clock or MachineClock()
+        self._interactive = once is None and stdin.isatty() and stderr.isatty()
+        self._lines = _lines(stdin, stderr, once, interactive=self._interactive)
+        self._answers, self._notes = Writer(stdout), Writer(stderr)
+        self._painted = stdout.isatty()
+        self._last_sent_at = 0
+        self._current: Envelope | None = None
+        self._answered = asyncio.Event()
+        self._over = asyncio.Event()
+        self._indicated = False
+        self.failed = False
+        """Whether any reply told of a failure or could not be written: then the exit status is not 0."""
+
+    @property
+    def account(self) -> str:
+        """`terminal`."""
+        return ACCOUNT
+
+    @property
+    def has_receipts(self) -> bool:
+        """False: what was written was read."""
+        return False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether messages can still come."""
+        return not self._over.is_set()
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
+
+        Called again after a failure it begins with the message that was not answered yet, so that none is lost.
+        """
+        while not self._over.is_set() and (envelope := await self._unanswered()) is not None:
+            yield envelope
+            await self._answered.wait()
+        self._over.set()
+
+    async def finished(self) -> None:
+        """Returns when everything was answered and no more can come."""
+        await self._over.wait()
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """The message in the envelope, or None where it is none of this transport's."""
+        try:
+            frame = _Frame.model_validate_json(envelope.raw)
+        except ValidationError:
+            return None
+        if envelope.chat is None:
+            return None
+        return Incoming(author=PERSON, name=None, chat=envelope.chat, sent_at=SentId(frame.timestamp), text=frame.text)
+
+    async def send(self, reply: Reply) -> SentId:
+        """Write the answer; waits as long as the reader of standard output lets it wait, as any program in a pipe.
+
+        Raises:
+            Undeliverable: nobody reads standard output any more; `envelopes` ends.
+        """
+        self.failed = self.failed or not reply.ok
+        await self._hide_indicator()
+        if reply.chat != self._chat:
+            await self._note(f"· an answer in the conversation {reply.chat.removeprefix('direct:')}:")
+        try:
+            await self._answers.write((painted(reply.content) if self._painted else reply.content.text) + "\n")
+        except OSError as error:
+            self._give_up()
+            raise Undeliverable("standard output is closed") from error
+        if reply.last and self._current and self._current.sent_at in reply.answers:
+            self._answered.set()
+        return self._next_sent_at()
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Show a small sign while an answer is being written, where a person sits at the terminal."""
+        if not started:
+            await self._hide_indicator()
+        elif self._interactive and chat == self._chat and self._waiting and not self._indicated:
+            self._indicated = True
+            await self._notes.write_quietly(_INDICATOR)
+
+    async def receipt(self, envelope: Envelope) -> None:
+        """Nothing: whoever writes into a terminal sees that it was taken."""
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """A line on standard error for a step of this conversation that the verbosity asks for."""
+        line = progress_line(progress, self._verbosity)
+        if line is not None and chat == self._chat:
+            await self._hide_indicator()
+            await self._note(line)
+
+    async def aclose(self) -> None:
+        """No further message is taken."""
+        self._over.set()
+        self._answered.set()
+
+    @property
+    def _waiting(self) -> bool:
+        """Whether a message was handed on and not answered yet."""
+        return self._current is not None and not self._answered.is_set()
+
+    async def _unanswered(self) -> Envelope | None:
+        """The message to hand on now: the one that still waits for its answer, else the next; None at the end."""
+        if not self._waiting:
+            text = await self._lines.read()
+            if text is None:
+                return None
+            self._current = self._envelope(text)
+            self._answered.clear()
+        return self._current
+
+    def _envelope(self, text: str) -> Envelope:
+        sent_at = self._next_sent_at()
+        return Envelope(
+            account=ACCOUNT,
+            author=PERSON,
+            number=None,
+            device=1,
+            sent_at=sent_at,
+            kind=Kind.MESSAGE,
+            chat=self._chat,
+            raw=json.dumps({"text": _encodable(text), "timestamp": sent_at}, ensure_ascii=False),
+        )
+
+    def _next_sent_at(self) -> SentId:
+        """The time in milliseconds, later than every one before: an id must not be given twice."""
+        self._last_sent_at = max(self._last_sent_at + 1, int(self._clock.now().timestamp() * 1000))
+        return SentId(self._last_sent_at)
+
+    def _give_up(self) -> None:
+        self.failed = True
+        self._over.set()
+        self._answered.set()
+
+    async def _hide_indicator(self) -> None:
+        if self._indicated:
+            self._indicated = False
+            await self._notes.write_quietly(_INDICATOR_GONE)
+
+    async def _note(self, line: str) -> None:
+        await self._notes.write_quietly(line.translate(_CONTROLS) + "\n")
+
+
+def painted(content: Styled) -> str:
+    """The text with bold, italic and struck-through ranges as ANSI codes, and no other control character of its own."""
+    units = content.text.translate(_CONTROLS).encode("utf-16-le", "replace")
+    edges = {0, len(units) // 2}
+    edges.update(edge for span in content.styles for edge in (span.start, span.start + span.length))
+    ordered = sorted(edges)
+    return "".join(
+        _segment(units[2 * start : 2 * end].decode("utf-16-le", "replace"), _codes_at(content, start))
+        for start, end in itertools.pairwise(ordered)
+    )
+
+
+def progress_line(progress: Progress, verbosity: int) -> str | None:
+    """What a line says of a step, or None where the verbosity does not ask for it (see `Terminal`)."""
+    if isinstance(progress, ToolStarted):
+        return f"· {progress.name} {progress.arguments}"
+    timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
+    if isinstance(progress, ModelAnswered):
+        if verbosity < 2:  # noqa: PLR2004 -- the number of v's in -vv
+            return None
+        tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
+        return f"· {progress.provider} {progress.model}: {tokens}, {progress.cost_usd} USD{timing}"
+    return f"  {progress.name} → {_cut(progress.content)}{timing}" if verbosity else None
+
+
+class _Frame(BaseModel):
+    """A message as the inbox keeps it."""
+
+    text: str
+    timestamp: int
+
+
+def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Lines:
+    if once is not None:
+        return Once(once)
+    return Prompted(stdin, stderr) if interactive else Piped(stdin)
+
+
+def _codes_at(content: Styled, position: int) -> str:
+    """The ANSI codes of the styles over a position in UTF-16 code units, empty where there is none."""
+    styles = {span.style for span in content.styles if span.start <= position < span.start + span.length}
+    return ";".join(code for style, code in _ANSI_CODES.items() if style in styles)
+
+
+def _segment(text: str, codes: str) -> str:
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_RESULT_CHARS else text[: SHOWN_RESULT_CHARS - 1] + "…"
+
+
+def _encodable(text: str) -> str:
+    """The text without halves of characters, which an argument or a paste in a wrong encoding can hold."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,140 @@
+"""One tool call, from what the model wrote to what the model reads:
+
+    known? -> well-formed? -> valid? -> within the rate? -> run in time -> cut to size -> priced
+
+Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
+`{"ok": false, "error": ..., "message": ...}` with an error out of the list in `tools.errors` or `unknown_outcome`.
+Left to others: how many calls a turn may have, and the same call twice (`bot.turn.agent`).
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from bot.clock import Clock
+from bot.events import PersonId
+from bot.logs import described
+from bot.messages import ToolAnswer, ToolCall
+from bot.policy.limits import Rate
+from bot.providers.base import ToolOffer
+from bot.turn.turns import ToolRun
+from tools import (
+    Arguments,
+    BadArguments,
+    NotFound,
+    RateLimited,
+    Result,
+    TimedOut,
+    Tool,
+    ToolContext,
+    ToolError,
+    Unavailable,
+    fitted,
+)
+
+_log = logging.getLogger(__name__)
+
+_SHOWN_PROBLEMS = 5
+
+
+class Toolbox:
+    """The tools that are switched on."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        *,
+        clock: Clock,
+        timezone: str,
+        timeout_seconds: float,
+        max_result_chars: int,
+        calls_per_minute: int,
+    ) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._clock = clock
+        self._timezone = timezone
+        self._timeout_seconds = timeout_seconds
+        self._max_result_chars = max_result_chars
+        self._rate = Rate(calls_per_minute)
+        self.offers = tuple(
+            ToolOffer(name=tool.spec.name, description=tool.spec.description, parameters=tool.spec.parameters)
+            for tool in tools
+        )
+        """What the models are offered, always in the same order."""
+
+    def runs_once(self, call: ToolCall) -> bool:
+        """Whether a call must not be repeated when nobody knows how it ended."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.spec.effects == "once"
+
+    async def run(self, call: ToolCall, person: PersonId) -> ToolRun:
+        """Run one call for a person. Never raises but for cancellation."""
+        began = time.monotonic()
+        try:
+            result = await self._result(call, person)
+        except ToolError as error:
+            return self._failed(call, error.code, str(error), time.monotonic() - began)
+        except Exception as error:  # noqa: BLE001  (a tool's bug must not cost the turn; the model is told)
+            _log.error("tool %s: %s", call.name, described(error))
+            return self._failed(call, Unavailable.code, f"{call.name} failed unexpectedly", time.monotonic() - began)
+        return self._answered(call, result, time.monotonic() - began)
+
+    def refused(self, call: ToolCall, error: str, message: str) -> ToolRun:
+        """The answer to a call that is not run."""
+        return self._failed(call, error, message, 0.0)
+
+    async def _result(self, call: ToolCall, person: PersonId) -> Result:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise NotFound(f"there is no tool {call.name!r}; there are: {', '.join(self._tools) or 'none'}")
+        arguments = _validated(tool.spec.arguments, call)
+        now = self._clock.now()
+        if not self._rate.admits(f"{person}|{call.name}", now):
+            raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
+        seconds = tool.spec.timeout_seconds or self._timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await tool.run(arguments, ToolContext(now=now, timezone=self._timezone))
+        except TimeoutError as error:
+            raise TimedOut(f"{call.name} did not answer within {seconds:g} seconds") from error
+
+    def _answered(self, call: ToolCall, result: Result, seconds: float) -> ToolRun:
+        content = '{"ok":true,"untrusted_data":' + fitted(result.data, self._max_result_chars) + "}"
+        cost = self._tools[call.name].spec.cost_usd if result.cost_usd is None else result.cost_usd
+        return _run(call, content, "ok", seconds, cost)
+
+    def _failed(self, call: ToolCall, error: str, message: str, seconds: float) -> ToolRun:
+        content = json.dumps({"ok": False, "error": error, "message": message[:500]}, ensure_ascii=False)
+        return _run(call, content, error, seconds, Decimal(0))
+
+
+def _run(call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal) -> ToolRun:
+    _log.debug("tool %s: %s in %.3f s, %d characters", call.name, outcome, seconds, len(content))
+    return ToolRun(
+        answer=ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok"),
+        arguments=call.arguments,
+        outcome=outcome,
+        latency_seconds=seconds,
+        cost_usd=cost,
+    )
+
+
+def _validated(model: type[Arguments], call: ToolCall) -> Arguments:
+    if call.malformed is not None:
+        raise BadArguments("the arguments are no JSON object; call again with one that fits the tool's parameters")
+    try:
+        return model.model_validate(call.arguments)
+    except ValidationError as error:
+        problems = [_problem(problem) for problem in error.errors(include_url=False, include_input=False)]
+        raise BadArguments("; ".join(problems[:_SHOWN_PROBLEMS])) from error
+
+
+def _problem(problem: ErrorDetails) -> str:
+    place = ".".join(map(str, problem["loc"]))
+    return f"{place}: {problem['msg']}" if place else problem["msg"]

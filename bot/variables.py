@@ -1,0 +1,227 @@
+"""How settings are spelled as environment variables: their names, their files, and the words when one is wrong.
+
+Works on any tree of pydantic models: a leaf `max_tool_calls` in the group `tools` is `TOOLS__MAX_TOOL_CALLS`. A value
+comes from the environment, else from the `.env` file; an empty one counts as unset. A secret may stand in a file that
+`NAME_FILE` names. Every complaint is one line that begins with the variable and never shows a value.
+Left to others: which settings there are and what they mean (`bot.settings`).
+"""
+
+import difflib
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from bot.errors import ConfigError
+
+SEPARATOR = "__"
+FILE_SUFFIX = "_FILE"
+
+_BOUNDS: Mapping[type, tuple[str, str]] = {
+    Ge: ("ge", "from"),
+    Gt: ("gt", "above"),
+    Le: ("le", "to"),
+    Lt: ("lt", "below"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """One leaf of the settings."""
+
+    path: tuple[str, ...]
+    """The names of the groups and of the field, e.g. `("llm", "openai", "model")`."""
+    field: FieldInfo
+    also: str | None = None
+    """A well-known name that is read where the variable's own is not set."""
+
+    @property
+    def name(self) -> str:
+        """Its own name in the environment."""
+        return SEPARATOR.join(self.path).upper()
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether its value is a secret, which may stand in a file and is never shown."""
+        return _kind(self.field.annotation) is SecretStr
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which it is read, its own first."""
+        own = (self.name, *((self.also,) if self.also else ()))
+        return tuple(name for base in own for name in ((base, base + FILE_SUFFIX) if self.is_secret else (base,)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """A value that somebody set, under the name that they used."""
+
+    name: str
+    value: str
+    where: str
+    """`the environment`, or the name of the file that was read."""
+
+
+def variables_of(model: type[BaseModel], also: Mapping[str, str], path: tuple[str, ...] = ()) -> Iterator[Variable]:
+    """The leaves of a settings model in its own order; `also` gives the well-known name for a variable's own."""
+    for name, field in model.model_fields.items():
+        inner, below = field.annotation, (*path, name)
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from variables_of(inner, also, below)
+        else:
+            yield Variable(path=below, field=field, also=also.get(SEPARATOR.join(below).upper()))
+
+
+def gathered(sources: Mapping[str, Mapping[str, str | None]]) -> dict[str, Given]:
+    """What is set, by upper-case name; `sources` maps where to what stands there, the strongest last."""
+    return {
+        name.upper(): Given(name=name.upper(), value=value.strip(), where=where)
+        for where, values in sources.items()
+        for name, value in values.items()
+        if value is not None and value.strip()
+    }
+
+
+def resolved(given: Mapping[str, Given], known: Sequence[Variable]) -> dict[str, Given]:
+    """The value of each variable that is set, by the variable's own name; secrets are read from their files.
+
+    Raises:
+        ConfigError: a name in one of our groups is unknown, or a secret is given twice or cannot be read.
+    """
+    _refuse_unknown(given, known)
+    found = {variable.name: _value_of(variable, given) for variable in known}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping[str, Given]) -> str:
+    """The first thing that pydantic found, as one line for the operator."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    variable = _blamed(first["loc"], known)
+    name = variable.name if variable else SEPARATOR.join(map(str, first["loc"])).upper()
+    given = values.get(name)
+    return f"{given.name if given else name}: {_expectation(first, variable)}{_whence(given)}"
+
+
+def markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
+    """A heading, the group's purpose and a table of its variables, as Markdown that ends in a line break."""
+    rows = [
+        f"| {_names_cell(variable)} | {_default_cell(variable)} | {_meaning_cell(variable)} |" for variable in variables
+    ]
+    head = [f"### {group}", "", " ".join(purpose.split()), "", "| variable | default | meaning |", "|---|---|---|"]
+    return "\n".join([*head, *rows, ""])
+
+
+def _names_cell(variable: Variable) -> str:
+    names = [variable.name, *((variable.also,) if variable.also else ())]
+    return ", ".join(f"`{name}`" + (f" (`{FILE_SUFFIX}`)" if variable.is_secret else "") for name in names)
+
+
+def _default_cell(variable: Variable) -> str:
+    """The default as one would write it; empty for none."""
+    default = variable.field.get_default(call_default_factory=True)
+    if default is None or default == ():
+        return ""
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+
+
+def _meaning_cell(variable: Variable) -> str:
+    return " ".join((variable.field.description or "").split()).replace("|", "\\|")
+
+
+def _refuse_unknown(given: Mapping[str, Given], known: Sequence[Variable]) -> None:
+    names = [name for variable in known for name in variable.names]
+    groups = tuple({variable.path[0].upper() + SEPARATOR for variable in known})
+    for name, value in given.items():
+        if name.startswith(groups) and name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ConfigError(f"{name}: there is no such setting{hint}{_whence(value)}")
+
+
+def _value_of(variable: Variable, given: Mapping[str, Given]) -> Given | None:
+    """The value under the strongest name that is set; None when the variable is left out."""
+    if not variable.is_secret:
+        return next((given[name] for name in variable.names if name in given), None)
+    for name in (variable.name, variable.also or ""):
+        direct, file = given.get(name), given.get(name + FILE_SUFFIX)
+        if direct and file:
+            raise ConfigError(f"{name}: {file.name} is set as well; leave out one of the two{_whence(direct)}")
+        chosen = direct or (file and _read_from_file(file))
+        if chosen:
+            return _checked_secret(chosen)
+    return None
+
+
+def _read_from_file(given: Given) -> Given:
+    try:
+        value = Path(given.value).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        # The path itself is left out: people paste the secret in its place.
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ConfigError(f"{given.name}: the file that it names cannot be read: {why}{_whence(given)}") from error
+    if not value:
+        raise ConfigError(f"{given.name}: the file that it names is empty{_whence(given)}")
+    return Given(name=given.name, value=value, where=given.where)
+
+
+def _checked_secret(given: Given) -> Given:
+    """Secrets end up in HTTP headers, and a library that refuses a header shows it: refuse it here."""
+    if not (given.value.isascii() and given.value.isprintable() and " " not in given.value):
+        raise ConfigError(f"{given.name}: must be one word of printable ASCII characters{_whence(given)}")
+    return given
+
+
+def _blamed(loc: Sequence[int | str], known: Sequence[Variable]) -> Variable | None:
+    """The variable at the location or above it; None when a whole group is wrong."""
+    return next((variable for variable in known if variable.path == tuple(loc)[: len(variable.path)]), None)
+
+
+def _whence(given: Given | None) -> str:
+    return f" (it is set in {given.where})" if given else ""
+
+
+def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
+    if error["type"] == "value_error":
+        return str(error.get("ctx", {}).get("error", "is not valid"))
+    kind = _kind(variable.field.annotation) if variable else None
+    if kind is bool:
+        return "must be true or false"
+    if kind in {int, float}:
+        noun = "a whole number" if kind is int else "a number"
+        return f"must be {noun}{_range(variable.field.metadata if variable else ())}"
+    words = ", ".join(map(str, _words(kind)))
+    if words and get_origin(kind) is tuple:
+        return f"must be a comma list of {words}"
+    if words:
+        return f"must be one of {words}"
+    return f"is not valid: {error['msg']}"
+
+
+def _kind(annotation: Any) -> Any:
+    """The annotation without its `| None` and without what is annotated to it."""
+    if get_origin(annotation) is Annotated:
+        return _kind(get_args(annotation)[0])
+    if get_origin(annotation) in {Union, types.UnionType}:
+        inner = [part for part in get_args(annotation) if part is not type(None)]
+        return _kind(inner[0]) if len(inner) == 1 else annotation
+    return annotation
+
+
+def _words(kind: Any) -> tuple[object, ...]:
+    """The words that are allowed, one by one or as items of a list; empty where any text is."""
+    item = _kind(get_args(kind)[0]) if get_origin(kind) is tuple else kind
+    return get_args(item) if get_origin(item) is Literal else ()
+
+
+def _range(metadata: Iterable[object]) -> str:
+    """The bounds in words, e.g. ` from 0 to 50`; empty when there are none."""
+    limits = {type(bound): getattr(bound, _BOUNDS[type(bound)][0]) for bound in metadata if type(bound) in _BOUNDS}
+    return "".join(f" {word} {limits[bound]}" for bound, (_, word) in _BOUNDS.items() if bound in limits)

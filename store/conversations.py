@@ -1,0 +1,29 @@
+"""The conversations: which there are. Their words are in the history, their keys in the key file."""
+
+from datetime import datetime
+
+from store.records import ConversationId
+from store.shelf import Shelf, millis
+
+
+class Conversations(Shelf):
+    """The shelf of conversations. All methods run inside a transaction."""
+
+    def add(self, address: str, *, now: datetime) -> ConversationId:
+        """The conversation at this address, begun now unless it is known. Its data key exists before (`key`)."""
+        handle = self.chat_handle(address)
+        self.execute(
+            "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) ON CONFLICT (handle) DO NOTHING",
+            (self.realm, handle, millis(now)),
+        )
+        [(found,)] = self.rows("SELECT id FROM conversations WHERE handle = ?", (handle,))
+        self.keyring.refresh(ConversationId(found))
+        return ConversationId(found)
+
+    def key(self, address: str) -> None:
+        """Give the conversation at this address its data key, in a transaction of its own before `add`.
+
+        The keys are in another file, and the two files do not commit as one: a key without a conversation does no
+        harm, a row without a key could never be read.
+        """
+        self.keyring.make(self.chat_handle(address))

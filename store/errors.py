@@ -1,0 +1,35 @@
+"""How the store fails.
+
+    StoreError
+    |- StoreInUse      the operator: another Aldis has this store open
+    |- SchemaTooNew    the operator: a newer Aldis wrote this store
+    |- WrongKey        the operator: the master key does not open this store
+    |- Damaged         the operator: a sealed value or the file itself is not what was written
+    '- StoreFull       the operator: no room on the disk; works again when there is
+
+Messages name files and versions, never contents.
+"""
+
+
+class StoreError(Exception):
+    """The root: the store cannot do what was asked; nothing of the transaction was kept."""
+
+
+class StoreInUse(StoreError):
+    """Another process has the store open: stop it, or choose another file."""
+
+
+class SchemaTooNew(StoreError):
+    """The file was written by a newer Aldis: start that one, or restore an older backup."""
+
+
+class WrongKey(StoreError):
+    """The master key is not the one the store was sealed with: give the right one."""
+
+
+class Damaged(StoreError):
+    """What was read is not what was written: restore a backup."""
+
+
+class StoreFull(StoreError):
+    """The disk is full: make room; what was committed is safe."""

@@ -1,0 +1,35 @@
+"""The journal: the steps of a running turn, each written as it happens, so that a crash costs no step twice.
+
+    running --(keep)--> steps gone, the turn is in the history
+            '-(fail)--> steps gone, the person was told
+
+Left to others: what a step says (`bot.turn.turns`).
+"""
+
+from datetime import datetime
+
+from store.records import ConversationId, TurnEnd, TurnId
+from store.shelf import Shelf, millis
+
+
+class Journal(Shelf):
+    """The shelf of running turns. All methods run inside a transaction."""
+
+    def add(self, conversation: ConversationId, turn: TurnId, position: int, step: bytes) -> None:
+        """Write one step, sealed; positions count from 0 without a gap."""
+        sealed = self.keyring.seal(conversation, _place(turn, position), step)
+        self.execute("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", (turn, position, sealed))
+
+    def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
+        """The steps of the turn in order; none when it has only been claimed."""
+        rows = self.rows("SELECT position, step FROM journal WHERE turn_id = ? ORDER BY position", (turn,))
+        return tuple(self.keyring.open(conversation, _place(turn, position), step) for position, step in rows)
+
+    def close(self, turn: TurnId, end: TurnEnd, *, now: datetime) -> None:
+        """The turn has ended: its steps go."""
+        self.execute("DELETE FROM journal WHERE turn_id = ?", (turn,))
+        self.execute("UPDATE turns SET state = ?, ended_at = ? WHERE id = ?", (end, millis(now), turn))
+
+
+def _place(turn: TurnId, position: int) -> str:
+    return f"journal.step|{turn}|{position}"

@@ -1,0 +1,48 @@
+"""What every shelf stands on: the connection inside a transaction, the keys, the bells, and time in milliseconds."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from store.sealing import Keyring
+
+
+class Shelf:
+    """A group of statements over the tables of one noun. Runs on the store's thread, inside a transaction.
+
+    `stirred` collects the names of what others wait for; the store rings their bells after the commit.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, stirred: set[str], realm: str) -> None:
+        self._connection = connection
+        self.keyring = keyring
+        self.realm = realm
+        """Whose queues these are: `signal` or `terminal`."""
+        self._stirred = stirred
+
+    def chat_handle(self, address: str) -> bytes:
+        """The handle of the conversation at this address of the realm."""
+        return self.keyring.handle(f"{self.realm}|{address}")
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self._connection.execute(statement, values)
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of one query, as tuples in the order of its columns."""
+        return self._connection.execute(statement, values).fetchall()
+
+    def stir(self, name: str) -> None:
+        """Let those who wait for `name` look again once this is committed."""
+        self._stirred.add(name)
+
+
+def millis(at: datetime) -> int:
+    """An aware datetime as milliseconds since 1970."""
+    return int(at.timestamp() * 1000)
+
+
+def moment(at: int) -> datetime:
+    """Milliseconds since 1970 as an aware datetime in UTC."""
+    return datetime.fromtimestamp(at / 1000, UTC)

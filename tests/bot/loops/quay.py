@@ -1,0 +1,112 @@
+"""A transport whose both ends the test holds: what arrives, how sends go, and everything that was asked of it."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+
+from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Reply, SentId
+from bot.transports.base import Progress
+
+ACCOUNT = "+15550100001"
+
+
+def envelope(
+    text: str = "hello",
+    sent_at: int = 1,
+    *,
+    author: str | None = "alice",
+    chat: str | None = None,
+    kind: Kind = Kind.MESSAGE,
+    from_self: bool = False,
+    targets: tuple[int, ...] = (),
+) -> Envelope:
+    return Envelope(
+        account=ACCOUNT,
+        author=None if author is None else PersonId(author),
+        number=None,
+        device=1,
+        sent_at=SentId(sent_at),
+        kind=kind,
+        chat=None if author is None else ChatId(chat or f"direct:{author}"),
+        raw=json.dumps({"text": text, "targets": targets}),
+        from_self=from_self,
+    )
+
+
+@dataclass
+class Quay:
+    """Streams are lists of envelopes or errors; each call of `envelopes` takes the next, the last one stays open."""
+
+    streams: list[list[Envelope | Exception]] = field(default_factory=list[list[Envelope | Exception]])
+    sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
+    """How the next sends go; afterwards all go well."""
+    has_receipts: bool = True
+    sent: list[Reply] = field(default_factory=list[Reply])
+    read: list[SentId] = field(default_factory=list[SentId])
+    typed: list[tuple[ChatId, bool]] = field(default_factory=list[tuple[ChatId, bool]])
+    shown: list[Progress] = field(default_factory=list[Progress])
+    opened: int = 0
+    closed: int = 0
+    account: str = ACCOUNT
+    is_open: bool = False
+    gate: asyncio.Event | None = None
+    """Holds sends back until it is set."""
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        self.opened += 1
+        self.is_open = True
+        try:
+            for item in self.streams.pop(0) if self.streams else []:
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+            if not self.streams:
+                await self._note()
+                await asyncio.Event().wait()
+        finally:
+            self.closed += 1
+            self.is_open = False
+
+    def event(self, envelope: Envelope) -> Event | None:
+        frame = json.loads(envelope.raw)
+        if envelope.author is None or envelope.chat is None or frame["text"] == "unreadable":
+            return None
+        if envelope.kind is Kind.RECEIPT:
+            return Receipt(author=envelope.author, what="delivered", targets=tuple(map(SentId, frame["targets"])))
+        return Incoming(
+            author=envelope.author, name=None, chat=envelope.chat, sent_at=envelope.sent_at, text=frame["text"]
+        )
+
+    async def send(self, reply: Reply) -> SentId:
+        if self.gate is not None:
+            await self.gate.wait()
+        how = self.sends.pop(0) if self.sends else None
+        if isinstance(how, Exception):
+            await self._note()
+            raise how
+        self.sent.append(reply)
+        await self._note()
+        return SentId(1000 + len(self.sent)) if how is None else how()
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        self.typed.append((chat, started))
+
+    async def receipt(self, envelope: Envelope) -> None:
+        self.read.append(envelope.sent_at)
+        await self._note()
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        self.shown.append(progress)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20), self.changed:
+            await self.changed.wait_for(holds)
+
+    async def _note(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()

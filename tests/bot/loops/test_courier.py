@@ -1,0 +1,215 @@
+"""Courier: sent, not sent and unknown are told apart, and each ends well."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot import events
+from bot.clock import SetClock
+from bot.errors import NotSent, SendUnknown, Undeliverable
+from bot.events import ChatId, Reply, SentId, Styled
+from bot.loops.courier import Courier, Patience
+from bot.metrics import Counts
+from store import Shelves, Store, TurnId
+from tests.bot.loops.quay import Quay
+from tests.conftest import NOON
+
+
+def courier_of(quay: Quay, store: Store, clock: SetClock, **changes: Any) -> Courier:
+    patience = Patience(**{"grace_seconds": 90.0, **changes})
+    return Courier(quay, store, clock, Counts(), patience=patience)
+
+
+@asynccontextmanager
+async def running(courier: Courier) -> AsyncGenerator[asyncio.Task[None]]:
+    task = asyncio.create_task(courier.run())
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def say(store: Store, *texts: str, chat: str = "direct:alice") -> None:
+    conversation = await store.conversation(chat, now=NOON)
+
+    def put(shelves: Shelves) -> None:
+        [(turn,)] = shelves.outbox.rows(
+            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
+        )
+        for position, text in enumerate(texts):
+            reply = events.dumped(Reply(chat=ChatId(chat), content=Styled(text=text)))
+            shelves.outbox.put(conversation, TurnId(turn), position, reply, in_group=False, now=NOON)
+
+    await store.transaction(put)
+
+
+async def states(store: Store) -> list[str]:
+    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT state FROM outbox ORDER BY id"))
+    return [state for (state,) in rows]
+
+
+async def come_to(store: Store, *wanted: str) -> None:
+    """Wait until the outbox is in these states."""
+    async with asyncio.timeout(20):
+        while await states(store) != list(wanted):
+            await asyncio.sleep(0.01)
+
+
+async def test_parts_arrive_in_order_and_are_settled(store: Store, clock: SetClock) -> None:
+    """One after the other, with Signal's names written down."""
+    quay = Quay()
+    await say(store, "one", "two", "three")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "sent", "sent", "sent")
+    assert [reply.content.text for reply in quay.sent] == ["one", "two", "three"]
+    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT sent_at FROM outbox ORDER BY id"))
+    assert rows == [(1001,), (1002,), (1003,)]
+
+
+async def test_what_is_put_later_is_sent_at_once(store: Store, clock: SetClock) -> None:
+    """The courier hears the bell."""
+    quay = Quay()
+    async with running(courier_of(quay, store, clock)):
+        await say(store, "hello")
+        await come_to(store, "sent")
+
+
+async def test_a_slow_chat_holds_nobody_up(store: Store, clock: SetClock) -> None:
+    """While one send hangs, the others go out."""
+    gate = asyncio.Event()
+
+    class Slow(Quay):
+        async def send(self, reply: Reply) -> SentId:
+            if reply.chat == "direct:slow":
+                await gate.wait()
+            return await super().send(reply)
+
+    quay = Slow()
+    await say(store, "late", chat="direct:slow")
+    await say(store, "early", chat="direct:quick")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "sending", "sent")
+        gate.set()
+        await come_to(store, "sent", "sent")
+
+
+@pytest.mark.parametrize(("retry_after", "most"), [(None, 3.0), (40.0, 40.0)], ids=["back-off", "as asked"])
+async def test_what_was_not_sent_is_sent_later(
+    store: Store, clock: SetClock, retry_after: float | None, most: float
+) -> None:
+    """After the pause that Signal asked for, or one of our own; the order is kept."""
+    quay = Quay(sends=[NotSent("refused", retry_after_seconds=retry_after)])
+    await say(store, "one", "two")
+    async with running(courier_of(quay, store, clock)):
+        await quay.until(lambda: not quay.sends)
+        await come_to(store, "waiting", "waiting")
+        assert quay.sent == []
+        clock.move(most)
+        store.bells["outbox"].set()
+        await come_to(store, "sent", "sent")
+    assert [reply.content.text for reply in quay.sent] == ["one", "two"]
+
+
+@pytest.mark.parametrize("error", [SendUnknown("silence"), ValueError("a bug")], ids=["unknown", "bug"])
+async def test_an_unknown_send_waits_for_its_proof(store: Store, clock: SetClock, error: Exception) -> None:
+    """It is not repeated within the grace period; after it, it is, and the ledger says so."""
+    quay = Quay(sends=[error])
+    await say(store, "one")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "unknown")
+        clock.move(89)
+        store.bells["outbox"].set()
+        await asyncio.sleep(0.05)
+        assert quay.sent == []
+        clock.move(1)
+        store.bells["outbox"].set()
+        await come_to(store, "sent")
+    ledger = await store.read(lambda shelves: shelves.ledger.rows("SELECT kind, outcome FROM ledger"))
+    assert ledger == [("send", "resent")]
+
+
+async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> None:
+    """The receipt settles it; the next part follows."""
+    quay = Quay(sends=[SendUnknown("silence")])
+    await say(store, "one", "two")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "unknown", "waiting")
+        at = int(NOON.timestamp() * 1000) + 10
+        assert await store.transaction(
+            lambda shelves: shelves.outbox.prove("direct:alice", at, window=timedelta(seconds=60))
+        )
+        await come_to(store, "sent", "sent")
+    assert [reply.content.text for reply in quay.sent] == ["two"]
+
+
+async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
+    """Not for ever: after some repetitions it is dead and the next part goes out."""
+    quay = Quay(sends=[SendUnknown("silence")] * 3)
+    await say(store, "one", "two")
+    async with running(courier_of(quay, store, clock, max_resends=2)):
+        for _ in range(2):
+            await come_to(store, "unknown", "waiting")
+            clock.move(90)
+            store.bells["outbox"].set()
+            await asyncio.sleep(0.05)
+        await come_to(store, "dead", "sent")
+
+
+async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, clock: SetClock) -> None:
+    """It is not tried again."""
+    quay = Quay(sends=[Undeliverable("unregistered")])
+    await say(store, "one", "two")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "dead", "sent")
+
+
+async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: SetClock) -> None:
+    """It waits for the grace period; a transport without receipts repeats it at once."""
+    await say(store, "one")
+    await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=1))
+    courier = courier_of(Quay(), store, clock)
+    await courier.recover()
+    async with running(courier):
+        await come_to(store, "unknown")
+    await store.transaction(lambda shelves: shelves.outbox.execute("UPDATE outbox SET state = 'sending'"))
+    quay = Quay(has_receipts=False)
+    courier = courier_of(quay, store, clock)
+    await courier.recover()
+    async with running(courier):
+        await come_to(store, "sent")
+
+
+async def test_draining_sends_what_is_due_and_ends(store: Store, clock: SetClock) -> None:
+    """What is due goes out; what is due later waits for the next start."""
+    quay = Quay(sends=[NotSent("refused")], gate=asyncio.Event())
+    await say(store, "later")
+    await say(store, "one", "two", chat="direct:bob")
+    courier = courier_of(quay, store, clock)
+    async with running(courier) as task:
+        await come_to(store, "sending", "sending", "waiting")
+        courier.drain()
+        assert quay.gate is not None
+        quay.gate.set()
+        await asyncio.wait_for(task, 20)
+    assert await states(store) == ["waiting", "sent", "sent"]
+
+
+async def test_an_outcome_is_written_down_when_the_disk_has_room_again(store: Store, clock: SetClock) -> None:
+    """A send that went out is never taken for an unknown one because its outcome could not be written at first."""
+    gate = asyncio.Event()
+    quay = Quay(gate=gate)
+    await say(store, "one")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "sending")
+        await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE outbox RENAME TO away"))
+        gate.set()
+        await quay.until(lambda: len(quay.sent) == 1)
+        await asyncio.sleep(0.05)
+        await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE away RENAME TO outbox"))
+        await come_to(store, "sent")
+    assert len(quay.sent) == 1

@@ -1,0 +1,188 @@
+"""Intake: written down before anything else, strangers leave no trace, and no end of a stream makes Aldis deaf."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from bot import events
+from bot.clock import SetClock
+from bot.errors import ConfigError, Disconnected
+from bot.events import Envelope, Kind
+from bot.loops.intake import Intake
+from bot.metrics import Counts
+from bot.policy.access import AccessList
+from store import Store, StoreFull
+from tests.bot.loops.quay import Quay, envelope
+from tests.conftest import NOON
+
+ALLOWED = AccessList(persons=frozenset({"alice"}), groups=frozenset({"G"}))
+
+
+def intake_of(quay: Quay, store: Store, clock: SetClock, counts: Counts | None = None) -> Intake:
+    return Intake(
+        quay,
+        store,
+        clock,
+        counts or Counts(),
+        allowed=ALLOWED,
+        name="Aldis",
+        receipt_window=timedelta(seconds=60),
+        pause_factor=0.001,
+    )
+
+
+@asynccontextmanager
+async def running(intake: Intake) -> AsyncGenerator[asyncio.Task[None]]:
+    task = asyncio.create_task(intake.run())
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await intake.aclose()
+
+
+async def kept(store: Store) -> list[Envelope]:
+    """The envelopes in the inbox, conversation by conversation."""
+    found: list[Envelope] = []
+    busy: list[int] = []
+    while claim := await store.transaction(
+        lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=busy)  # pyright: ignore[reportArgumentType]
+    ):
+        busy.append(claim.conversation)
+        found += [events.loaded(Envelope, item.envelope) for item in claim.items]
+    return found
+
+
+async def test_an_envelope_is_kept_as_it_came_and_then_read(store: Store, clock: SetClock) -> None:
+    """The whole frame is in the inbox when the read receipt goes out."""
+    quay = Quay(streams=[[envelope("hi", 7)]])
+    async with running(intake_of(quay, store, clock)):
+        await quay.until(lambda: quay.read == [7])
+        assert await kept(store) == [envelope("hi", 7)]
+
+
+async def test_the_next_envelope_is_read_after_the_commit(store: Store, clock: SetClock) -> None:
+    """While the inbox cannot be written, nothing more is taken from the stream."""
+    taken: list[int] = []
+
+    class Counting(Quay):
+        async def envelopes(self) -> AsyncGenerator[Envelope]:
+            for number in range(3):
+                taken.append(number)
+                yield envelope("hi", number)
+
+    intake = intake_of(Counting(), store, clock)
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    with pytest.raises(Exception, match="SQLITE_ERROR"):
+        await intake.read_once()
+    assert taken == [0]
+
+
+@pytest.mark.parametrize(
+    "dropped",
+    [
+        envelope(author="mallory"),
+        envelope(author=None),
+        envelope(from_self=True),
+        envelope(chat="group:H"),
+        envelope(kind=Kind.OTHER),
+        envelope(kind=Kind.UNDECRYPTABLE, author=None),
+    ],
+    ids=["stranger", "nobody", "own", "other group", "other kind", "undecryptable"],
+)
+async def test_what_may_not_come_in_leaves_no_row(store: Store, clock: SetClock, dropped: Envelope) -> None:
+    """Not a byte in the store, no receipt; it is counted."""
+    counts = Counts()
+    quay = Quay(streams=[[dropped, envelope("hi", 2)]])
+    async with running(intake_of(quay, store, clock, counts)):
+        await quay.until(lambda: quay.read == [2])
+    assert len(await kept(store)) == 1
+    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM conversations"))
+    assert rows == [(1,)]
+    assert counts.all()[f"envelopes_{dropped.kind}"] >= 1
+
+
+async def test_group_talk_is_not_marked_as_read(store: Store, clock: SetClock) -> None:
+    """Read means that it will be answered: what is not addressed to Aldis gets no receipt."""
+    quay = Quay(
+        streams=[[envelope("among us", 1, chat="group:G"), envelope("Aldis, you?", 2, chat="group:G", author="bob")]]
+    )
+    async with running(intake_of(quay, store, clock)):
+        await quay.until(lambda: quay.read == [2])
+    assert len(await kept(store)) == 2
+
+
+async def test_a_redelivery_is_counted_and_not_read_again(store: Store, clock: SetClock) -> None:
+    """The second delivery changes nothing."""
+    counts = Counts()
+    quay = Quay(streams=[[envelope("hi", 1), envelope("hi", 1), envelope("more", 2)]])
+    async with running(intake_of(quay, store, clock, counts)):
+        await quay.until(lambda: quay.read == [1, 2])
+    assert counts.all()["redelivered"] == 1
+
+
+@pytest.mark.parametrize(
+    "end", [[], [Disconnected("cut")], [StoreFull("full")], [ValueError("a bug")]], ids=["clean", "cut", "full", "bug"]
+)
+async def test_whatever_ends_a_stream_the_next_is_opened(store: Store, clock: SetClock, end: list[Exception]) -> None:
+    """A clean close, a cut, a full disk and a bug: Aldis listens again, and closed what it left."""
+    quay = Quay(streams=[[*end], [envelope("hi", 5)]])
+    intake = intake_of(quay, store, clock)
+    async with running(intake):
+        await quay.until(lambda: quay.read == [5])
+        assert (quay.opened, quay.closed) == (2, 1)
+        assert intake.is_connected
+    assert not intake.is_connected
+
+
+async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: SetClock) -> None:
+    """It was taken from the stream, so nobody else has it: it is written down before the next stream is opened."""
+
+    async def rename(one: str, other: str) -> None:
+        await store.transaction(lambda shelves: shelves.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
+
+    await rename("inbox", "away")
+    quay = Quay(streams=[[envelope("in hand", 1)], [envelope("next", 2)]])
+    async with running(intake_of(quay, store, clock)):
+        async with asyncio.timeout(20):
+            while not quay.closed:
+                await asyncio.sleep(0.01)
+        assert quay.opened == 1
+        await rename("away", "inbox")
+        await quay.until(lambda: quay.read == [1, 2])
+    assert [envelope.raw for envelope in await kept(store)] == [envelope("in hand", 1).raw, envelope("next", 2).raw]
+
+
+async def test_a_bridge_that_will_never_work_ends_the_loop(store: Store, clock: SetClock) -> None:
+    """A wrong setting is for the operator, not for another try."""
+    quay = Quay(streams=[[ConfigError("SIGNAL__ACCOUNT: unknown")]])
+    with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT"):
+        await intake_of(quay, store, clock).run()
+
+
+async def test_a_receipt_proves_a_send_of_unknown_outcome(store: Store, clock: SetClock) -> None:
+    """The recipient's delivery receipt settles it; receipts are not kept."""
+    conversation = await store.conversation("direct:alice", now=NOON)
+
+    def doubt(shelves: object) -> None:
+        from store import Shelves, TurnId  # noqa: PLC0415
+
+        assert isinstance(shelves, Shelves)
+        shelves.outbox.execute("INSERT INTO turns (conversation_id, state, started_at) VALUES (1, 'kept', 0)")
+        shelves.outbox.put(conversation, TurnId(1), 0, b"reply", in_group=False, now=NOON)
+        [item] = shelves.outbox.begin(now=NOON, most=1)
+        shelves.outbox.doubt(item.id, due_at=NOON)
+
+    await store.transaction(doubt)
+    sent_at = int(NOON.timestamp() * 1000) + 50
+    counts = Counts()
+    quay = Quay(streams=[[envelope(kind=Kind.RECEIPT, targets=(3, sent_at)), envelope("hi", 2)]])
+    async with running(intake_of(quay, store, clock, counts)):
+        await quay.until(lambda: quay.read == [2])
+    assert counts.all()["sends_proved"] == 1
+    assert (await store.read(lambda shelves: shelves.outbox.backlog())).items == 0
+    assert len(await kept(store)) == 1

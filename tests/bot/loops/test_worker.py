@@ -1,0 +1,275 @@
+"""Worker: each conversation in order, all side by side; nobody waits in vain, whatever a turn does."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from bot import events, phrases
+from bot.clock import SetClock
+from bot.events import Envelope, Kind, Reply
+from bot.loops.worker import Pace, Worker
+from bot.metrics import Counts
+from bot.providers.base import Completion, Request
+from bot.turn.agent import Agent, Limits
+from bot.turn.turns import Turns
+from store import Arrival, Store
+from tests.bot.loops.quay import Quay, envelope
+from tests.bot.turn.talk import Scripted, says, toolbox
+from tests.conftest import NOON
+
+
+class Thinker(Scripted):
+    """Answers with what was asked, when its gate for that conversation opens."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.gates: dict[str, asyncio.Event] = {}
+        self.asked: list[str] = []
+        self.changed = asyncio.Event()
+
+    async def complete(self, request: Request) -> Completion:
+        text = str(request.messages[-1])
+        self.asked.append(text)
+        self.changed.set()
+        for word, gate in self.gates.items():
+            if word in text:
+                await gate.wait()
+        if "explode" in text:
+            raise RuntimeError(text)
+        return says("answer")
+
+
+def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **changes: Any) -> Worker:
+    pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": 30, "max_attempts": 2, **changes})
+    limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=30)
+    agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
+    turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
+    return Worker(quay, store, turns, agent, Counts(), pace=pace, name="Aldis")
+
+
+@asynccontextmanager
+async def running(worker: Worker) -> AsyncGenerator[asyncio.Task[None]]:
+    task = asyncio.create_task(worker.run())
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def arrive(store: Store, text: str, sent_at: int = 1, author: str = "alice", **more: Any) -> None:
+    came = envelope(text, sent_at, author=author, **more)
+    assert came.chat is not None
+    conversation = await store.conversation(came.chat, now=NOON)
+    arrival = Arrival(
+        conversation=conversation,
+        account=came.account,
+        author=author,
+        device=1,
+        sent_at=sent_at,
+        kind=came.kind,
+        envelope=b"broken" if text == "broken" else events.dumped(came),
+        received_at=NOON,
+    )
+    await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+
+
+async def said(store: Store, count: int) -> list[str]:
+    """Wait for so many replies in the outbox; give their texts in order."""
+    async with asyncio.timeout(20):
+        while True:
+            rows = await store.read(
+                lambda shelves: shelves.outbox.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")
+            )
+            if rows[0][0] >= count:
+                break
+            await asyncio.sleep(0.01)
+    texts: list[str] = []
+    while items := await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=9)):
+        for item in items:
+            texts.append(events.loaded(Reply, item.reply).content.text)
+            await store.transaction(lambda shelves, item=item: shelves.outbox.give_up(item.id, now=NOON))
+    return texts
+
+
+async def settled(store: Store) -> None:
+    async with asyncio.timeout(20):
+        while (await store.read(lambda shelves: shelves.inbox.backlog())).items:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_slow_chat_delays_nobody(store: Store, clock: SetClock) -> None:
+    """While one conversation waits for its model, the others are answered; it comes when it is ready."""
+    thinker = Thinker()
+    thinker.gates["slow"] = asyncio.Event()
+    async with running(worker_of(store, clock, Quay(), thinker)):
+        await arrive(store, "slow", author="alice")
+        await arrive(store, "quick", author="bob")
+        await arrive(store, "quick", author="carol")
+        assert len(await said(store, 2)) == 2
+        thinker.gates["slow"].set()
+        assert len(await said(store, 1)) == 1
+
+
+async def test_a_burst_during_a_turn_becomes_the_next_turn(store: Store, clock: SetClock) -> None:
+    """One turn at a time in a conversation; what came meanwhile is taken together, in order."""
+    thinker = Thinker()
+    thinker.gates["first"] = asyncio.Event()
+    async with running(worker_of(store, clock, Quay(), thinker)):
+        await arrive(store, "first", 1)
+        async with asyncio.timeout(20):
+            await thinker.changed.wait()
+        await arrive(store, "second", 2)
+        await arrive(store, "third", 3)
+        thinker.gates["first"].set()
+        assert await said(store, 2) == ["answer", "answer"]
+    assert len(thinker.asked) == 2
+    assert thinker.asked[1].index("second") < thinker.asked[1].index("third")
+
+
+async def test_no_more_run_at_once_than_allowed(store: Store, clock: SetClock) -> None:
+    """The others wait their turn and get it."""
+    thinker = Thinker()
+    thinker.gates["wait"] = asyncio.Event()
+    async with running(worker_of(store, clock, Quay(), thinker, conversations_at_once=2)):
+        for author in ("alice", "bob", "carol"):
+            await arrive(store, "wait", author=author)
+        await asyncio.sleep(0.1)
+        assert len(thinker.asked) == 2
+        thinker.gates["wait"].set()
+        assert len(await said(store, 3)) == 3
+
+
+async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -> None:
+    """The indicator is shown while the turn runs and taken away at its end."""
+    quay, thinker = Quay(), Thinker()
+    thinker.gates["hello"] = asyncio.Event()
+    async with running(worker_of(store, clock, quay, thinker)):
+        await arrive(store, "hello")
+        async with asyncio.timeout(20):
+            while not quay.typed:
+                await asyncio.sleep(0.01)
+        thinker.gates["hello"].set()
+        await said(store, 1)
+    assert quay.typed[0] == ("direct:alice", True)
+    assert quay.typed[-1] == ("direct:alice", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [("   ", {}), ("unreadable", {}), ("talk", {"chat": "group:G"})],
+    ids=["blank", "odd", "group talk"],
+)
+async def test_what_needs_no_answer_gets_none(store: Store, clock: SetClock, text: str, more: dict[str, Any]) -> None:
+    """It is settled without a model call."""
+    thinker = Thinker()
+    async with running(worker_of(store, clock, Quay(), thinker)):
+        await arrive(store, text, **more)
+        await settled(store)
+    assert thinker.asked == []
+
+
+async def test_kinds_that_are_no_question_are_settled(store: Store, clock: SetClock) -> None:
+    """A reaction or an edit is taken and gone; a message beside it is answered."""
+
+    class Reacting(Quay):
+        def event(self, envelope: Envelope) -> Any:
+            return None if envelope.kind is Kind.REACTION else super().event(envelope)
+
+    thinker = Thinker()
+    async with running(worker_of(store, clock, Reacting(), thinker)):
+        await arrive(store, "ignored", 1, kind=Kind.REACTION)
+        await arrive(store, "hello", 2)
+        assert len(await said(store, 1)) == 1
+        await settled(store)
+    assert "ignored" not in str(thinker.asked)
+
+
+async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock) -> None:
+    """The time of a whole turn is bounded; the conversation goes on."""
+    thinker = Thinker()
+    thinker.gates["slow"] = asyncio.Event()
+    async with running(worker_of(store, clock, Quay(), thinker, turn_timeout_seconds=0.05)):
+        await arrive(store, "slow", 1)
+        assert await said(store, 1) == [phrases.TOOK_TOO_LONG]
+        await arrive(store, "quick", 2)
+        assert await said(store, 1) == ["answer"]
+
+
+async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
+    """Who stops it hears that it was; the conversation goes on."""
+    thinker = Thinker()
+    thinker.gates["slow"] = asyncio.Event()
+    worker = worker_of(store, clock, Quay(), thinker)
+    async with running(worker):
+        await arrive(store, "slow", 1)
+        async with asyncio.timeout(20):
+            await thinker.changed.wait()
+        assert len(worker.running_turns()) == 1
+        worker.stop_turns()
+        assert await said(store, 1) == [phrases.STOPPED]
+        await arrive(store, "quick", 2)
+        assert await said(store, 1) == ["answer"]
+
+
+async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, clock: SetClock) -> None:
+    """A bug costs some tries, then the person is told, and the conversation goes on."""
+    thinker = Thinker()
+    async with running(worker_of(store, clock, Quay(), thinker, max_attempts=1)):
+        await arrive(store, "explode", 1)
+        assert await said(store, 1) == [phrases.GAVE_UP]
+        await arrive(store, "hello", 2)
+        assert await said(store, 1) == ["answer"]
+    assert sum("explode" in asked for asked in thinker.asked) == 1
+
+
+async def test_an_item_that_cannot_be_read_is_dead(store: Store, clock: SetClock) -> None:
+    """A damaged row ends nothing but itself."""
+    async with running(worker_of(store, clock, Quay(), Thinker())):
+        await arrive(store, "broken", 1)
+        await arrive(store, "hello", 1, author="bob")
+        assert await said(store, 1) == ["answer"]
+        await settled(store)
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 1
+
+
+async def test_a_shutdown_hands_back_what_runs(store: Store, clock: SetClock) -> None:
+    """It waits again, and the try does not count."""
+    thinker = Thinker()
+    thinker.gates["slow"] = asyncio.Event()
+    async with running(worker_of(store, clock, Quay(), thinker)):
+        await arrive(store, "slow", 1)
+        async with asyncio.timeout(20):
+            await thinker.changed.wait()
+    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT state, attempts FROM inbox"))
+    assert rows == [("waiting", 0)]
+
+
+async def test_draining_finishes_what_runs_and_takes_nothing_new(store: Store, clock: SetClock) -> None:
+    """The turn under way is answered; the next message waits for the next start."""
+    thinker = Thinker()
+    thinker.gates["slow"] = asyncio.Event()
+    worker = worker_of(store, clock, Quay(), thinker)
+    async with running(worker) as task:
+        await arrive(store, "slow", 1)
+        async with asyncio.timeout(20):
+            await thinker.changed.wait()
+        worker.drain()
+        await arrive(store, "later", 1, author="bob")
+        thinker.gates["slow"].set()
+        await asyncio.wait_for(task, 20)
+    assert await said(store, 1) == ["answer"]
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
+
+
+async def test_a_store_that_fails_for_a_while_is_waited_for(store: Store, clock: SetClock) -> None:
+    """The loop goes on when the inbox can be read again."""
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    async with running(worker_of(store, clock, Quay(), Thinker())):
+        await asyncio.sleep(0.05)
+        await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+        await arrive(store, "hello")
+        assert await said(store, 1) == ["answer"]

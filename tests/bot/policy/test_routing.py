@@ -1,0 +1,143 @@
+"""What becomes of an event: a question is answered where Aldis was asked, everything else is let pass with a reason."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.events import (
+    Attachment,
+    ChatId,
+    Deleted,
+    Edited,
+    Event,
+    Incoming,
+    PersonId,
+    Reacted,
+    Receipt,
+    SentId,
+    TimerChanged,
+    Undecryptable,
+)
+from bot.policy.routing import Ignore, Question, route
+
+ANNA = PersonId("anna")
+DIRECT, GROUP = ChatId("direct:anna"), ChatId("group:Z3JvdXA=")
+SENT = SentId(1)
+DIRECTLY = Incoming(author=ANNA, name="Anna", chat=DIRECT, sent_at=SENT, text="hello")
+IN_GROUP = replace(DIRECTLY, chat=GROUP)
+PICTURE = Attachment(id="1", content_type="image/png", name=None, size_bytes=1)
+
+
+def asked(message: Incoming, name: str = "Aldis") -> bool:
+    """Whether the message is a question; if so, it is handed on as it is."""
+    found = route(message, name=name)
+    assert found == Question(message=message) or isinstance(found, Ignore)
+    return isinstance(found, Question)
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (None, "unreadable"),
+        (Edited(target=SENT, message=DIRECTLY), "edited"),
+        (Deleted(author=ANNA, chat=DIRECT, target=SENT), "deleted"),
+        (Reacted(author=ANNA, chat=DIRECT, emoji="👍", target_author=None, target=SENT, removed=False), "reacted"),
+        (TimerChanged(author=ANNA, chat=DIRECT, expires_in_seconds=60), "timerchanged"),
+        (Receipt(author=ANNA, what="read", targets=(SENT,)), "receipt"),
+        (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
+        (replace(DIRECTLY, text=" \n"), "empty"),
+        (replace(IN_GROUP, text="", mentions_me=True), "empty"),
+        (IN_GROUP, "not_addressed"),
+        (replace(IN_GROUP, attachments=(PICTURE,)), "not_addressed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_question_is_ignored_for_a_reason(event: Event | None, reason: str) -> None:
+    """The reason is a word for the log, nothing that somebody wrote."""
+    assert route(event, name="Aldis") == Ignore(reason=reason)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        DIRECTLY,
+        replace(DIRECTLY, text="", attachments=(PICTURE,)),
+        replace(DIRECTLY, text="", sticker=True),
+        replace(DIRECTLY, text="", view_once=True),
+        replace(IN_GROUP, mentions_me=True),
+        replace(IN_GROUP, quotes_me=True),
+        replace(IN_GROUP, text="", attachments=(PICTURE,), mentions_me=True),
+        replace(IN_GROUP, text="", sticker=True, quotes_me=True),
+    ],
+    ids=[
+        "words",
+        "a picture alone",
+        "a sticker alone",
+        "a picture to be viewed once",
+        "a mention",
+        "a quote of Aldis",
+        "a picture with a mention",
+        "a sticker as an answer",
+    ],
+)
+def test_what_speaks_to_aldis_is_a_question(message: Incoming) -> None:
+    """In a direct chat everything with some content, in a group what names Aldis."""
+    assert asked(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Aldis, what time is it?",
+        "aldis what time is it",
+        "ALDIS!",
+        "@Aldis how are you",
+        "Hey Aldis, ...",
+        "hi, Aldis",
+        "Hello @aldis: help",
+        "  \n Aldis?",
+        "¿Aldis?",
+        "What time is it, Aldis?",
+        "what time is it ,  @aldis!!",
+        "one line\nand another, Aldis",
+    ],
+)
+def test_the_name_calls_aldis_in_a_group(text: str) -> None:
+    """First, after a greeting or not, or last after a comma; in any case."""
+    assert asked(replace(IN_GROUP, text=text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like Aldis",
+        "Ask Aldis about it",
+        "Yesterday Aldis said that it rains",
+        "Aldiss, come here",
+        "Valdis, come here",
+        "Heyaldis",
+        "hey ho Aldis",
+        "you know Aldis, don't you?",
+        "Aldo",
+        "see, Aldis was right",
+    ],
+)
+def test_talk_about_aldis_is_left_alone(text: str) -> None:
+    """A name in the middle of a sentence, or inside another word, is not a call."""
+    assert not asked(replace(IN_GROUP, text=text))
+
+
+@pytest.mark.parametrize("name", ["R2-D2", "Mr. Lamp", "C++", "Ωmega", "a|b", "x("])
+def test_any_name_is_taken_to_the_letter(name: str) -> None:
+    """Signs in the name mean themselves."""
+    assert asked(replace(IN_GROUP, text=f"{name}, hello"), name)
+    assert not asked(replace(IN_GROUP, text="hello"), name)
+    assert not asked(replace(IN_GROUP, text="a, hello"), name)
+
+
+def test_no_message_keeps_the_search_for_the_name_busy() -> None:
+    """A hundred thousand signs made for it are read about once; were they read once a sign, this would not end."""
+    spaces, commas, greeted = " " * 100_000 + "x", ", " * 50_000, "hey" + "!" * 100_000 + "aldi"
+    called = "x" + ",aldis" * 16_000 + "x,aldis" + "!" * 100_000 + "x"
+    for text in ("," * 100_000, spaces, commas, greeted, called):
+        assert not asked(replace(IN_GROUP, text=text))

@@ -1,0 +1,263 @@
+"""Aldis put together: who may write, which model answers, which account, and how long one waits."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+
+import pytest
+
+from bot import app
+from bot.errors import ConfigError
+from bot.events import Envelope
+from bot.messages import UserMessage
+from bot.policy.access import may_write
+from bot.providers.base import Completion, Request
+from bot.settings import Settings, loaded
+from bot.transports.rest_api import RestApi, RestApiLinking
+from bot.transports.signal_cli import SignalCli, SignalCliLinking
+from tests.bot.loops.quay import envelope
+from tests.servers import signal_cli, signal_rest_api
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP
+from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
+from tests.servers.signal_server import SignalServer
+from tools import Http
+
+
+def given(values: Mapping[str, str] | None = None, **more: str) -> Settings:
+    return loaded({**(values or {}), **more}, env_file=None)
+
+
+# Who may write
+
+
+def from_(author: str, group: str | None = None) -> Envelope:
+    return envelope(author=author, chat=f"group:{group}" if group else None)
+
+
+def test_those_allowed_and_the_admins_may_write() -> None:
+    """Directly; in a group who is in one that is listed. Nobody else."""
+    settings = given(ACCESS__ALLOWED=ALICE.uuid, ACCESS__ADMINS=BOB.uuid, ACCESS__GROUPS=GROUP)
+    allowed = app._allowed(settings, "signal")
+    assert may_write(from_(ALICE.uuid), allowed)
+    assert may_write(from_(BOB.uuid), allowed)
+    assert may_write(from_("stranger", GROUP), allowed)
+    assert not may_write(from_("stranger"), allowed)
+    assert not may_write(from_(ALICE.uuid, "another"), allowed)
+
+
+def test_whoever_sits_at_the_terminal_may_write() -> None:
+    """Whatever the list for Signal says."""
+    assert may_write(from_("you"), app._allowed(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
+
+
+@pytest.mark.parametrize(
+    ("realm", "values", "warns"),
+    [
+        ("signal", {}, True),
+        ("signal", {"ACCESS__ALLOWED": ALICE.uuid}, False),
+        ("signal", {"ACCESS__ADMINS": ALICE.uuid}, False),
+        ("signal", {"ACCESS__GROUPS": GROUP}, False),
+        ("terminal", {}, False),
+    ],
+)
+def test_an_empty_list_is_told(
+    realm: str, values: dict[str, str], *, warns: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where nobody may write the log names the variable; it is no reason to open the door."""
+    with caplog.at_level(logging.WARNING, "bot.app"):
+        allowed = app._allowed(given(values), realm)
+    assert ("set ACCESS__ALLOWED" in caplog.text) == warns
+    assert not may_write(from_("stranger"), allowed) or realm == "terminal"
+
+
+# Which model answers
+
+
+async def completion(settings: Settings) -> Completion:
+    """What the provider of these settings makes of a greeting."""
+    provider = app._provider(settings)
+    try:
+        return await provider.complete(
+            Request(
+                system="Be brief.",
+                messages=(UserMessage(text="hello"),),
+                tools=(),
+                may_call_tools=False,
+                max_output_tokens=256,
+                timeout_seconds=20,
+                conversation="c1",
+            )
+        )
+    finally:
+        await provider.aclose()
+
+
+async def test_with_no_key_the_offline_provider_answers() -> None:
+    """It needs nothing."""
+    assert (await completion(given())).provider == "offline"
+
+
+async def test_a_key_of_anthropic_chooses_its_model() -> None:
+    """With the settings that belong to it: model, address, effort."""
+    async with AnthropicServer(models=("claude-opus-5-5",)) as server:
+        settings = given(
+            ANTHROPIC_API_KEY=server.key or "",
+            LLM__ANTHROPIC__BASE_URL=server.url,
+            LLM__ANTHROPIC__MODEL="claude-opus-5-5",
+            LLM__ANTHROPIC__EFFORT="low",
+        )
+        answered = await completion(settings)
+        assert (answered.provider, answered.model) == ("anthropic", "claude-opus-5-5")
+        assert "low" in server.requests[0].body.decode()
+        assert server.refused == []
+
+
+@pytest.mark.parametrize(("api", "path"), [("auto", CHAT), ("chat", CHAT), ("responses", RESPONSES)])
+async def test_another_address_speaks_chat_unless_told_otherwise(api: str, path: str) -> None:
+    """Chat completions is what compatible servers have; no key is needed, and the first model listed is asked."""
+    async with OpenAIServer(local=True, models=("llama", "gemma")) as server:
+        answered = await completion(given(OPENAI_BASE_URL=server.base_url, LLM__OPENAI__API=api))
+        assert (answered.provider, answered.model) == ("openai", "llama")
+        assert [seen.path for seen in server.requests if seen.method == "POST"] == [path]
+
+
+async def test_the_order_of_the_providers_is_kept() -> None:
+    """The first of the list is asked first, whatever else has a key."""
+    async with AnthropicServer() as first, OpenAIServer(local=True) as second:
+        keys = {
+            "ANTHROPIC_API_KEY": first.key or "",
+            "LLM__ANTHROPIC__BASE_URL": first.url,
+            "OPENAI_BASE_URL": second.base_url,
+        }
+        assert (await completion(given(keys))).provider == "anthropic"
+        assert (await completion(given(keys, LLM__PROVIDERS="openai,anthropic"))).provider == "openai"
+        assert (await completion(given(keys, LLM__PROVIDERS="offline"))).provider == "offline"
+        assert len(first.requests) == 1
+
+
+# Which bridge, which account
+
+
+@pytest.mark.parametrize(
+    ("server", "transport", "linking"),
+    [
+        (signal_cli.SignalCli(), SignalCli, SignalCliLinking),
+        (signal_rest_api.SignalRestApi(), RestApi, RestApiLinking),
+    ],
+)
+async def test_the_bridge_is_asked_what_it_is(server: SignalServer, transport: type, linking: type) -> None:
+    """And for its only account, where none is set."""
+    async with server:
+        found = await app.signal_transport(given(SIGNAL__URL=server.url))
+        assert isinstance(found, transport)
+        assert found.account == ACCOUNT
+        await found.aclose()
+        link = await app.linking(given(SIGNAL__URL=server.url))
+        assert isinstance(link, linking)
+        await link.aclose()
+
+
+@pytest.mark.parametrize(("name", "kind"), [("signal_cli", SignalCli), ("rest_api", RestApi)])
+async def test_what_is_set_is_not_asked_for(name: str, kind: type) -> None:
+    """With the bridge and the account set nothing has to answer yet."""
+    settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT=name, SIGNAL__ACCOUNT=ACCOUNT)
+    transport = await app.signal_transport(settings)
+    assert isinstance(transport, kind)
+    assert transport.account == ACCOUNT
+    await transport.aclose()
+
+
+async def test_several_accounts_are_the_operators_choice() -> None:
+    """The variable is named; no number is."""
+    async with signal_cli.SignalCli(accounts=[ACCOUNT, "+15550100099"]) as server:
+        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has several accounts") as refused:
+            await app.signal_transport(given(SIGNAL__URL=server.url))
+        assert "+1555" not in str(refused.value)
+        transport = await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT="+15550100099"))
+        assert transport.account == "+15550100099"
+        await transport.aclose()
+
+
+async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is no mistake of the operator's; whoever waits can stop waiting."""
+    stop = asyncio.Event()
+    with caplog.at_level(logging.WARNING, "bot.app"):
+        settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
+        waiting = asyncio.create_task(app.unless(stop, app.signal_transport(settings)))
+        async with asyncio.timeout(20):
+            while "waiting for Signal" not in caplog.text:
+                await asyncio.sleep(0.01)
+        stop.set()
+        assert await waiting is None
+
+
+# Tools
+
+
+async def test_tools_can_be_switched_off() -> None:
+    """All at once, or one by one."""
+    async with Http(user_agent="test") as http:
+        every = {tool.spec.name for tool in app._tools(given(), http)}
+        assert {"calculate", "get_weather", "web_search", "current_time"} <= every
+        assert app._tools(given(TOOLS__ENABLED="false"), http) == ()
+        fewer = {tool.spec.name for tool in app._tools(given(TOOLS__WEATHER__ENABLED="false"), http)}
+        assert every - fewer == {"get_weather"}
+
+
+# Work that can be stopped
+
+
+async def test_work_that_ends_gives_what_it_has() -> None:
+    """The stop that never came leaves nothing behind."""
+    before = asyncio.all_tasks()
+    assert await app.unless(asyncio.Event(), asyncio.sleep(0, "done")) == "done"
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_stop_ends_the_work() -> None:
+    """It is cancelled, cleans up, and gives None."""
+    stop, cleaned = asyncio.Event(), asyncio.Event()
+
+    async def work() -> str:
+        stop.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            cleaned.set()
+        return "done"
+
+    assert await app.unless(stop, work()) is None
+    assert cleaned.is_set()
+
+
+async def test_work_that_fails_fails() -> None:
+    """What it raises comes through."""
+
+    async def work() -> None:
+        raise ConfigError("SIGNAL__URL: no")
+
+    with pytest.raises(ConfigError, match="SIGNAL__URL"):
+        await app.unless(asyncio.Event(), work())
+
+
+async def test_whoever_waits_is_cancelled_with_the_work() -> None:
+    """The work does not go on behind their back."""
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    waiting = asyncio.create_task(app.unless(asyncio.Event(), work()))
+    await began.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert ended.is_set()

@@ -1,0 +1,141 @@
+"""Events: envelopes and replies come back from their JSON as they went in, or are refused by one error."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.events import (
+    JSON_VERSION,
+    ChatId,
+    Envelope,
+    Kind,
+    PersonId,
+    QuoteTarget,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    StyleRange,
+    UnreadableEvent,
+    dumped,
+    loaded,
+)
+
+words = st.text(st.characters(codec="utf-8"), max_size=30)
+persons = words.map(PersonId)
+chats = words.map(ChatId)
+timestamps = st.integers(0, 2**53).map(SentId)
+
+envelopes = st.builds(
+    Envelope,
+    account=words,
+    author=st.none() | persons,
+    number=st.none() | words,
+    device=st.integers(0, 2**31),
+    sent_at=timestamps,
+    kind=st.sampled_from(Kind),
+    chat=st.none() | chats,
+    raw=words,
+    from_self=st.booleans(),
+)
+ranges = st.builds(StyleRange, start=st.integers(0, 100), length=st.integers(0, 100), style=st.sampled_from(Style))
+replies = st.builds(
+    Reply,
+    chat=chats,
+    content=st.builds(Styled, text=words, styles=st.lists(ranges, max_size=3).map(tuple)),
+    quote=st.none() | st.builds(QuoteTarget, author=persons, sent_at=timestamps, text=words),
+    ok=st.booleans(),
+    last=st.booleans(),
+    answers=st.lists(timestamps, max_size=3).map(tuple),
+)
+
+ENVELOPE = Envelope(
+    account="+15550000000",
+    author=PersonId("uuid"),
+    number=None,
+    device=1,
+    sent_at=SentId(1),
+    kind=Kind.MESSAGE,
+    chat=ChatId("direct:uuid"),
+    raw='{"envelope": {}}',
+)
+REPLY = Reply(
+    chat=ChatId("direct:uuid"),
+    content=Styled(text="bold", styles=(StyleRange(start=0, length=4, style=Style.BOLD),)),
+    answers=(SentId(1),),
+)
+STORED_ENVELOPE = (
+    b'1:{"account":"+15550000000","author":"uuid","number":null,"device":1,"sent_at":1,"kind":"message",'
+    b'"chat":"direct:uuid","raw":"{\\"envelope\\": {}}","from_self":false}'
+)
+STORED_REPLY = (
+    b'1:{"chat":"direct:uuid","content":{"text":"bold","styles":[{"start":0,"length":4,"style":"BOLD"}]},'
+    b'"quote":null,"ok":true,"last":true,"answers":[1]}'
+)
+
+
+def read(kind: type[Envelope] | type[Reply], stored: bytes) -> Envelope | Reply:
+    return loaded(Envelope, stored) if kind is Envelope else loaded(Reply, stored)
+
+
+@settings(max_examples=60, deadline=None)
+@given(envelope=envelopes)
+def test_an_envelope_comes_back_as_it_went_in(envelope: Envelope) -> None:
+    """Whatever is in it, the raw frame to the letter."""
+    assert loaded(Envelope, dumped(envelope)) == envelope
+
+
+@settings(max_examples=60, deadline=None)
+@given(reply=replies)
+def test_a_reply_comes_back_as_it_went_in(reply: Reply) -> None:
+    """Words, styles and quote: what is sent after a restart is what was fixed before it."""
+    assert loaded(Reply, dumped(reply)) == reply
+
+
+def test_the_stored_forms_are_what_they_are() -> None:
+    """What an older Aldis wrote is read by this one: the forms change only together with their version."""
+    assert dumped(ENVELOPE) == STORED_ENVELOPE
+    assert dumped(REPLY) == STORED_REPLY
+    assert loaded(Envelope, STORED_ENVELOPE) == ENVELOPE
+    assert loaded(Reply, STORED_REPLY) == REPLY
+
+
+@pytest.mark.parametrize(("kind", "stored"), [(Envelope, STORED_ENVELOPE), (Reply, STORED_REPLY)])
+@pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"x" * 1000])
+def test_an_unknown_version_is_refused(kind: type[Envelope] | type[Reply], stored: bytes, version: bytes) -> None:
+    """The error names what it is and the version that this Aldis reads."""
+    with pytest.raises(UnreadableEvent, match=rf"{kind.__name__}.*reads {JSON_VERSION}") as caught:
+        read(kind, version + stored.removeprefix(b"1"))
+    assert len(str(caught.value)) < 90
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored"),
+    [
+        (Envelope, STORED_REPLY),
+        (Reply, STORED_ENVELOPE),
+        (Envelope, b"1:"),
+        (Envelope, b"1:null"),
+        (Envelope, b"1:[]"),
+        (Envelope, STORED_ENVELOPE[:-1]),
+        (Envelope, STORED_ENVELOPE.replace(b'"message"', b'"telegram"')),
+        (Envelope, STORED_ENVELOPE.replace(b'"device":1', b'"device":"secret"')),
+        (Reply, STORED_REPLY.replace(b'"BOLD"', b'"SECRET"')),
+        (Reply, STORED_REPLY.replace(b'"bold"', b'"\xff"')),
+        (Reply, b'1:{"chat": "secret"}'),
+    ],
+)
+def test_what_does_not_fit_its_version_is_refused(kind: type[Envelope] | type[Reply], stored: bytes) -> None:
+    """Damaged JSON, or that of the other kind, is one error, without a word of it."""
+    with pytest.raises(UnreadableEvent, match=rf"{kind.__name__} does not fit") as caught:
+        read(kind, stored)
+    assert "secret" not in str(caught.value).lower()
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.binary(max_size=40))
+def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
+    """No bytes bring forth another exception."""
+    for stored in (data, b"1:" + data):
+        with pytest.raises(UnreadableEvent):
+            loaded(Envelope, stored)

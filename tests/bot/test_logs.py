@@ -1,0 +1,226 @@
+"""The log: one line an event whatever is in it, and never an exception's message, which may quote what people wrote."""
+
+import asyncio
+import gc
+import json
+import logging
+from collections.abc import Callable, Generator
+from datetime import datetime, timedelta
+from io import StringIO
+from typing import Literal
+
+import pytest
+
+from bot.logs import described, set_up
+
+SECRET = "my-secret-words"
+Form = Literal["text", "json"]
+FORMS: tuple[Form, ...] = ("text", "json")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Generator[None]:
+    """What `set_up` changes for the whole process is put back."""
+    loggers = [logging.getLogger(name) for name in ("", "bot", "tools", "store")]
+    levels = [logger.level for logger in loggers]
+    handlers, raising = logging.root.handlers[:], logging.raiseExceptions
+    # Taken off first, for `set_up` closes what it finds there.
+    logging.root.handlers[:] = []
+    yield
+    logging.root.handlers[:] = handlers
+    logging.raiseExceptions = raising
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
+def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.turn") -> str:
+    """What the log holds after `log` has used its logger."""
+    stream = StringIO()
+    set_up(level, form, stream)
+    log(logging.getLogger(name))
+    return stream.getvalue()
+
+
+def message(form: Form, line: str) -> str:
+    """The message of the only line."""
+    assert line.endswith("\n")
+    assert line.count("\n") == 1
+    return json.loads(line)["message"] if form == "json" else line[:-1].partition(": ")[2]
+
+
+def fail() -> None:
+    raise ValueError(SECRET)
+
+
+def fail_on_top() -> None:
+    try:
+        fail()
+    except ValueError as error:
+        raise KeyError(SECRET) from error
+
+
+def log_failure(log: logging.Logger) -> None:
+    try:
+        fail_on_top()
+    except KeyError:
+        log.exception("turn %d failed", 7)
+
+
+def test_a_line_of_text_has_time_level_and_place() -> None:
+    """In UTC, to the second, with the module that says it."""
+    line = logged("text", lambda log: log.warning("%d messages wait", 3))
+    at, level, rest = line.split(maxsplit=2)
+    assert datetime.fromisoformat(at).utcoffset() == timedelta(0)
+    assert (level, rest) == ("WARNING", "bot.turn: 3 messages wait\n")
+
+
+def test_a_line_of_json_has_the_same_in_fields() -> None:
+    """Each line an object by itself."""
+    line = json.loads(logged("json", lambda log: log.warning("%d messages wait", 3)))
+    assert datetime.fromisoformat(line.pop("at")).utcoffset() == timedelta(0)
+    assert line == {"level": "warning", "logger": "bot.turn", "message": "3 messages wait"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_exception_is_told_without_its_message(form: Form) -> None:
+    """Its type, the types it came from and the places in the code; no word of it, and no traceback."""
+    told = logged(form, log_failure)
+    assert SECRET not in told
+    said = message(form, told)
+    assert said.startswith("turn 7 failed (KeyError from ValueError at fail_on_top:")
+    assert " < log_failure:" in said
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_exception_is_no_failure(form: Form) -> None:
+    """A line that wants the present exception where there is none stays as it is."""
+    assert message(form, logged(form, lambda log: log.error("odd", exc_info=True))) == "odd"  # noqa: LOG014 (the point)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("two\nlines", r"two\nlines"),
+        ("a\r\nb", r"a\r\nb"),
+        ("2026-11-21T12:00:00Z INFO fake: line\x0b\x0c", r"2026-11-21T12:00:00Z INFO fake: line\x0b\x0c"),
+        ("\x85\u2028\u2029", r"\x85\u2028\u2029"),
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("\u202egnp.exe", r"\u202egnp.exe"),
+        ("half a pair \ud800", r"half a pair \ud800"),
+        ("Zürich 日本 👋", "Zürich 日本 👋"),
+    ],
+)
+def test_whatever_is_said_stays_one_line(form: Form, said: str, shown: str) -> None:
+    """Nothing that is logged can begin a line of its own, steer a terminal, or break the encoding."""
+    line = logged(form, lambda log: log.info("%s", said))
+    assert len(line.splitlines()) == 1
+    assert line.encode()
+    assert message(form, line) == (said if form == "json" else shown)
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_task_that_nobody_awaited_is_told_without_its_message(form: Form) -> None:
+    """Asyncio's own report shows the task with its exception: only its first line is kept."""
+
+    async def failing() -> None:
+        fail()
+
+    stream = StringIO()
+    set_up("INFO", form, stream)
+    task = asyncio.create_task(failing())
+    await asyncio.wait([task])
+    del task
+    gc.collect()
+    assert SECRET not in stream.getvalue()
+    assert message(form, stream.getvalue()).startswith("Task exception was never retrieved (ValueError at fail:")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_line_that_cannot_be_formatted_shows_nothing(form: Form, capsys: pytest.CaptureFixture[str]) -> None:
+    """Python would print its arguments instead."""
+    assert logged(form, lambda log: log.info("%d messages", SECRET)) == ""
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("level", "name", "shown"),
+    [
+        ("DEBUG", "bot.turn.agent", ["debug", "info", "warning", "error"]),
+        ("INFO", "tools.weather", ["info", "warning", "error"]),
+        ("WARNING", "store.database", ["warning", "error"]),
+        ("ERROR", "bot", ["error"]),
+        ("DEBUG", "httpx", ["warning", "error"]),
+        ("DEBUG", "anthropic._base_client", ["warning", "error"]),
+        ("DEBUG", "aiosqlite", ["warning", "error"]),
+        ("DEBUG", "bottle", ["warning", "error"]),
+    ],
+)
+def test_only_our_own_lines_follow_the_level(level: str, name: str, shown: list[str]) -> None:
+    """Libraries log contents and addresses with keys below a warning: nobody gets those by asking for more."""
+
+    def log(logger: logging.Logger) -> None:
+        for each in ("debug", "info", "warning", "error"):
+            logger.log(logging.getLevelNamesMapping()[each.upper()], each)
+
+    lines = logged("json", log, level, name).splitlines()
+    assert [json.loads(line)["message"] for line in lines] == shown
+
+
+def test_the_log_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard output is for answers."""
+    set_up("INFO", "text")
+    logging.getLogger("bot").info("ready")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("bot: ready\n")
+
+
+def test_setting_up_again_replaces_the_former() -> None:
+    """No line is written twice."""
+    former, stream = StringIO(), StringIO()
+    set_up("INFO", "text", former)
+    set_up("INFO", "text", stream)
+    logging.getLogger("bot").info("once")
+    assert former.getvalue() == ""
+    assert stream.getvalue().count("once") == 1
+
+
+class TestDescribed:
+    def test_an_exception_that_was_never_raised_has_no_place(self) -> None:
+        """It is told all the same."""
+        assert described(ValueError(SECRET)) == "ValueError at an unknown place"
+
+    def test_a_chain_is_told_from_the_last_to_the_first(self) -> None:
+        """By cause, or by what was being handled."""
+
+        def fail_last() -> None:
+            try:
+                fail_on_top()
+            except KeyError:
+                raise OSError(SECRET)  # noqa: B904 (what was being handled is the point)
+
+        with pytest.raises(OSError, match=SECRET) as caught:
+            fail_last()
+        assert described(caught.value).startswith("OSError from KeyError from ValueError at fail_last:")
+
+    def test_a_circle_of_causes_ends(self) -> None:
+        """However exceptions refer to each other."""
+        one, two = ValueError(SECRET), KeyError(SECRET)
+        one.__cause__, two.__cause__ = two, one
+        assert described(one) == "ValueError from KeyError at an unknown place"
+
+    def test_only_the_last_places_are_told(self) -> None:
+        """Four of them, the innermost first."""
+
+        def down(depth: int) -> None:
+            if depth == 0:
+                fail()
+            down(depth - 1)
+
+        with pytest.raises(ValueError, match=SECRET) as caught:
+            down(10)
+        told = described(caught.value)
+        assert told.startswith("ValueError at fail:")
+        assert told.count(" < ") == 3
+        assert SECRET not in told

@@ -1,0 +1,246 @@
+"""Messages: they come back from their JSON as they went in, and only what every provider takes counts as sendable."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.messages import (
+    JSON_VERSION,
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Message,
+    Opaque,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UnreadableMessages,
+    UserMessage,
+    dumped,
+    is_sendable,
+    loaded,
+)
+
+words = st.text(st.characters(codec="utf-8"), max_size=30)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)
+objects = st.dictionaries(words, json_values, max_size=3)
+call_ids = words.map(CallId)
+
+texts = st.builds(Text, text=words)
+calls = st.builds(ToolCall, id=call_ids, name=words, arguments=objects, malformed=st.none() | words)
+opaques = st.builds(Opaque, vendor=words, data=objects)
+answers = st.builds(ToolAnswer, call_id=call_ids, name=words, content=words, ok=st.booleans())
+messages = st.one_of(
+    st.builds(UserMessage, text=words),
+    st.builds(AssistantMessage, parts=st.lists(texts | calls | opaques, max_size=4).map(tuple)),
+    st.builds(ToolMessage, answers=st.lists(answers, max_size=3).map(tuple)),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(conversation=st.lists(messages, max_size=5).map(tuple))
+def test_messages_come_back_as_they_went_in(conversation: tuple[Message, ...]) -> None:
+    """Every role and every part, with whatever words and JSON in them, equal after a round trip."""
+    assert loaded(dumped(conversation)) == conversation
+
+
+def test_the_stored_form_is_what_it_is() -> None:
+    """What an older Aldis wrote is read by this one: the form changes only together with its version."""
+    conversation = (
+        UserMessage(text="17*23? é"),
+        AssistantMessage(
+            parts=(
+                Opaque(vendor="anthropic", data={"type": "thinking", "signature": "s"}),
+                Text(text="Let me see."),
+                ToolCall(id=CallId("c1"), name="calculate", arguments={"expression": "17*23"}),
+            )
+        ),
+        ToolMessage(answers=(ToolAnswer(call_id=CallId("c1"), name="calculate", content='{"ok": true}', ok=True),)),
+    )
+    stored = (
+        '1:[{"text":"17*23? é","role":"user"},'
+        '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
+        '{"text":"Let me see.","kind":"text"},'
+        '{"id":"c1","name":"calculate","arguments":{"expression":"17*23"},"malformed":null,"kind":"tool_call"}],'
+        '"role":"assistant"},'
+        '{"answers":[{"call_id":"c1","name":"calculate","content":"{\\"ok\\": true}","ok":true}],"role":"tool"}]'
+    ).encode()
+    assert dumped(conversation) == stored
+    assert loaded(stored) == conversation
+
+
+@pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"01", b"one", b"9" * 1000])
+def test_an_unknown_version_is_refused(version: bytes) -> None:
+    """The error names both versions, the foreign one in short; the content is not looked at."""
+    with pytest.raises(UnreadableMessages, match=rf"this Aldis reads {JSON_VERSION}") as caught:
+        loaded(version + b':[{"text":"secret","role":"user"}]')
+    assert "secret" not in str(caught.value)
+    assert len(str(caught.value)) < 80
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"secret",
+        b"{}",
+        b"[1]",
+        b"[{}]",
+        b'[{"text":"secret"}]',
+        b'[{"text":"secret","role":"system"}]',
+        b'[{"text":["secret"],"role":"user"}]',
+        b'[{"parts":[{"kind":"picture","text":"secret"}],"role":"assistant"}]',
+        b'[{"text":"secret","role":"user"}',
+        b'[{"text":"\xff","role":"user"}]',
+    ],
+)
+def test_what_does_not_fit_its_version_is_refused(body: bytes) -> None:
+    """Damaged or foreign JSON is one error, without a word of it."""
+    with pytest.raises(UnreadableMessages) as caught:
+        loaded(b"1:" + body)
+    assert "secret" not in str(caught.value)
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.binary(max_size=40))
+def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
+    """No bytes, with or without a version, bring forth another exception."""
+    for stored in (data, b"1:" + data):
+        try:
+            assert loaded(stored) == ()
+        except UnreadableMessages:
+            continue
+
+
+def call(name: str) -> ToolCall:
+    return ToolCall(id=CallId(name), name="calculate", arguments={})
+
+
+def asked(text: str = "question") -> UserMessage:
+    return UserMessage(text=text)
+
+
+def said(*parts: AssistantPart) -> AssistantMessage:
+    return AssistantMessage(parts=parts)
+
+
+def answered(*names: str, content: str = '{"ok": true}') -> ToolMessage:
+    return ToolMessage(
+        answers=tuple(ToolAnswer(call_id=CallId(name), name="calculate", content=content, ok=True) for name in names)
+    )
+
+
+HELLO = Text(text="hello")
+THOUGHT = Opaque(vendor="anthropic", data={"type": "thinking"})
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        [asked()],
+        [asked(), said(HELLO)],
+        [asked(), said(HELLO), asked(), said(HELLO)],
+        [asked(), asked(), said(HELLO)],
+        [asked(), said(call("a")), answered("a")],
+        [asked(), said(call("a")), answered("a"), said(HELLO)],
+        [asked(), said(HELLO, call("a"), call("b")), answered("a", "b"), said(call("c")), answered("c"), said(HELLO)],
+        [asked(), said(call("a")), answered("a"), asked(), said(HELLO)],
+        [asked(), said(THOUGHT, call("a")), answered("a"), said(THOUGHT, HELLO)],
+    ],
+    ids=[
+        "a question",
+        "an answer",
+        "two turns",
+        "two questions in a row",
+        "answered calls at the end",
+        "a turn with a call",
+        "calls side by side and one after the other",
+        "a question right after answered calls",
+        "opaque parts beside words and calls",
+    ],
+)
+def test_what_every_provider_takes_is_sendable(conversation: Sequence[Message]) -> None:
+    """Whole exchanges, however many, with their calls answered."""
+    assert is_sendable(conversation)
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        [],
+        [said(HELLO)],
+        [answered("a")],
+        [asked(" \n")],
+        [asked(), said(HELLO), asked("")],
+        [asked(), said()],
+        [asked(), said(Text(text=" "))],
+        [asked(), said(HELLO, Text(text=""))],
+        [asked(), said(Text(text=" "), call("a")), answered("a")],
+        [asked(), said(THOUGHT)],
+        [asked(), said(call("a"))],
+        [asked(), said(call("a")), said(HELLO)],
+        [asked(), said(call("a")), asked()],
+        [asked(), said(call("a")), asked(), answered("a")],
+        [asked(), said(call("a")), answered()],
+        [asked(), said(call("a"), call("b")), answered("a")],
+        [asked(), said(call("a")), answered("a", "b")],
+        [asked(), said(call("a")), answered("a", "a")],
+        [asked(), said(call("a"), call("b")), answered("b", "a")],
+        [asked(), said(call("a")), answered("b")],
+        [asked(), said(call("a")), answered("a"), answered("a")],
+        [asked(), said(call("a")), answered("a", content=" ")],
+        [asked(), answered("a")],
+        [asked(), said(HELLO), answered("a")],
+        [asked(), said(HELLO), answered()],
+        [asked(), said(call("a"), call("a")), answered("a", "a")],
+        [asked(), said(call("a")), answered("a"), said(call("a")), answered("a")],
+    ],
+    ids=[
+        "nothing",
+        "begins with an answer",
+        "begins with a tool's answer",
+        "a blank question",
+        "an empty question later",
+        "an answer without parts",
+        "a blank answer",
+        "an empty text beside another",
+        "a blank text beside a call",
+        "opaque parts alone",
+        "unanswered calls at the end",
+        "unanswered calls before words",
+        "unanswered calls before a question",
+        "calls answered too late",
+        "calls answered by nothing",
+        "an answer missing",
+        "an answer too many",
+        "an answer twice",
+        "answers in another order",
+        "an answer to another call",
+        "all answers twice",
+        "a blank answer of a tool",
+        "an answer to a question",
+        "an answer to words",
+        "no answers to no calls",
+        "a call id twice in a message",
+        "a call id twice in a conversation",
+    ],
+)
+def test_every_violation_makes_it_unsendable(conversation: Sequence[Message]) -> None:
+    """One by one, what some provider refuses."""
+    assert not is_sendable(conversation)
+
+
+def test_an_assistant_message_tells_its_words_and_calls() -> None:
+    """Words joined by a blank line, calls in the order asked; without opaque parts the rest is the same."""
+    message = said(THOUGHT, Text(text="one"), call("a"), Text(text="two"), call("b"))
+    assert message.text == "one\n\ntwo"
+    assert message.calls == (call("a"), call("b"))
+    assert message.without_opaque() == said(Text(text="one"), call("a"), Text(text="two"), call("b"))
+    assert (said(THOUGHT).text, said(THOUGHT).calls) == ("", ())

@@ -1,0 +1,498 @@
+"""Settings: what may be set, under which names, and what the operator reads when it is wrong."""
+
+import base64
+import itertools
+from pathlib import Path
+from typing import Self
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
+
+from bot.errors import ConfigError
+from bot.settings import ALSO, Settings, known_names, loaded, table
+from bot.variables import complaint as complaint_of
+from bot.variables import variables_of
+from tools.catalog import CATALOG
+
+KEY = bytes(range(32))
+UUID = "0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0"
+GROUP = "UIXSwit7KF/RqKfH9jqySnLTgqVCimGcEK25Dbf+yDw="
+
+
+def load(**environ: str) -> Settings:
+    return loaded(environ, None)
+
+
+def complaint(**environ: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(**environ)
+    return str(caught.value)
+
+
+def attempt(environ: dict[str, str]) -> str:
+    """The complaint, or nothing."""
+    try:
+        loaded(environ, None)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def env_file(folder: Path, text: str) -> Path:
+    path = folder / ".env"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    """An empty environment is a working configuration: the offline provider, and nobody may write by Signal."""
+    found = load()
+    assert found.llm.providers_in_order == ("offline",)
+    assert (found.tools.enabled, found.tools.max_tool_calls) == (True, 5)
+    assert (found.access.allowed, found.access.groups, found.access.admins) == ((), (), ())
+    assert (str(found.store.path), found.store.master_key) == ("data/aldis.db", None)
+    assert (found.web.host, found.web.port) == ("127.0.0.1", 8787)
+    assert (found.signal.url, found.signal.account, found.signal.transport) == ("http://127.0.0.1:8080", None, "auto")
+
+
+def test_names_that_are_promised() -> None:
+    """These names are fixed: people have them in their files."""
+    promised = """
+    TOOLS__ENABLED TOOLS__MAX_TOOL_CALLS TOOLS__TIMEOUT_SECONDS TOOLS__MAX_RESULT_CHARS TOOLS__CALLS_PER_MINUTE
+    TOOLS__WEB_SEARCH__ENABLED TOOLS__WEB_SEARCH__API_KEY BRAVE_API_KEY TOOLS__WEB_SEARCH__MAX_RESULTS
+    TOOLS__WEB_SEARCH__BASE_URL TOOLS__WEATHER__ENABLED TOOLS__WEATHER__BASE_URL TOOLS__CALCULATOR__ENABLED
+    LLM__PROVIDERS LLM__ANTHROPIC__API_KEY LLM__ANTHROPIC__MODEL LLM__ANTHROPIC__BASE_URL LLM__ANTHROPIC__EFFORT
+    LLM__OPENAI__API_KEY LLM__OPENAI__MODEL LLM__OPENAI__BASE_URL LLM__OPENAI__API LLM__MAX_OUTPUT_TOKENS
+    LLM__TIMEOUT_SECONDS LLM__SYSTEM_PROMPT ANTHROPIC_API_KEY OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY_FILE
+    SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__TRANSPORT SIGNAL__NAME SIGNAL__DEVICE_NAME SIGNAL__SEND_TIMEOUT_SECONDS
+    SIGNAL__UNKNOWN_GRACE_SECONDS SIGNAL__MAX_PARTS ACCESS__ALLOWED ACCESS__GROUPS ACCESS__ADMINS
+    STORE__PATH STORE__KEY STORE__KEY_FILE HISTORY__MAX_TURNS HISTORY__MAX_TOKENS LOG__LEVEL LOG__FORMAT
+    LOCALE__TIMEZONE WEB__HOST WEB__PORT WORKER__CONVERSATIONS_AT_ONCE WORKER__TURN_TIMEOUT_SECONDS
+    WORKER__MAX_ATTEMPTS WORKER__SHUTDOWN_SECONDS LLM__OPENAI__API_KEY_FILE TOOLS__WEB_SEARCH__API_KEY_FILE
+    """
+    assert set(promised.split()) <= set(known_names())
+
+
+def test_no_name_stands_for_two_settings() -> None:
+    """Each name means one thing, files and well-known names included."""
+    names = known_names()
+    assert len(set(names)) == len(names)
+
+
+def test_well_known_names_point_at_settings() -> None:
+    """A well-known name whose setting is gone would be read by nobody."""
+    assert {*ALSO, *ALSO.values()} <= set(known_names())
+
+
+def test_values_of_every_kind() -> None:
+    """Truth, numbers, words in any case, paths and comma lists are read as one writes them."""
+    found = load(
+        TOOLS__ENABLED="off",
+        TOOLS__WEATHER__ENABLED="no",
+        TOOLS__MAX_TOOL_CALLS="0",
+        TOOLS__TIMEOUT_SECONDS="2.5",
+        LLM__PROVIDERS="OpenAI, offline,",
+        OPENAI_API_KEY="sk-1",
+        LLM__ANTHROPIC__EFFORT="Low",
+        LOG__LEVEL="DEBUG",
+        STORE__PATH="/data/aldis.db",
+        SIGNAL__URL="http://signal-cli:8080/",
+    )
+    assert (found.tools.enabled, found.tools.max_tool_calls, found.tools.timeout_seconds) == (False, 0, 2.5)
+    assert found.tools.options_by_name["weather"].enabled is False
+    assert found.llm.providers_in_order == ("openai", "offline")
+    assert (found.llm.anthropic.effort, found.log.level) == ("low", "debug")
+    assert found.store.path == Path("/data/aldis.db")
+    assert found.signal.url == "http://signal-cli:8080"
+
+
+def test_options_come_for_every_tool_of_the_catalogue() -> None:
+    """A new tool has its settings without a change here."""
+    assert list(load().tools.options_by_name) == list(CATALOG)
+
+
+def test_settings_do_not_change() -> None:
+    """What was loaded stays as it is."""
+    with pytest.raises(ValueError, match="frozen"):
+        load().tools.max_tool_calls = 6
+
+
+def test_models_alone_read_no_environment(tmp_path: Path) -> None:
+    """`environ` None means the process's own environment, which is empty in tests; nothing else is looked at."""
+    assert loaded(None, tmp_path / "missing") == load()
+
+
+@pytest.mark.parametrize(
+    ("environ", "order"),
+    [
+        ({}, ("offline",)),
+        ({"OPENAI_API_KEY": "k"}, ("openai",)),
+        ({"OPENAI_BASE_URL": "http://localhost:11434/v1"}, ("openai",)),
+        ({"OPENAI_BASE_URL": "https://api.openai.com/v1"}, ("offline",)),
+        ({"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, ("anthropic", "openai")),
+        ({"OPENAI_API_KEY": "k", "LLM__PROVIDERS": "offline,openai"}, ("offline", "openai")),
+        ({"OPENAI_BASE_URL": "http://gpu/v1", "LLM__PROVIDERS": "openai"}, ("openai",)),
+        ({"ANTHROPIC_API_KEY": "k", "LLM__PROVIDERS": "offline"}, ("offline",)),
+        ({"ANTHROPIC_API_KEY": "k", "LLM__PROVIDERS": " , "}, ("anthropic",)),
+    ],
+)
+def test_order_of_providers(environ: dict[str, str], order: tuple[str, ...]) -> None:
+    """The order that is named, else whatever has a key, else offline."""
+    assert load(**environ).llm.providers_in_order == order
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "anthropic",
+            "LLM__ANTHROPIC__API_KEY: must be set (or ANTHROPIC_API_KEY), because LLM__PROVIDERS names anthropic",
+        ),
+        ("openai", "LLM__OPENAI__API_KEY: must be set (or OPENAI_API_KEY), because LLM__PROVIDERS names openai"),
+    ],
+)
+def test_a_named_provider_needs_its_key(name: str, words: str) -> None:
+    """It is said at start, not with the first message."""
+    assert complaint(LLM__PROVIDERS=f"offline,{name}") == words
+
+
+@pytest.mark.parametrize(
+    ("environ", "model"),
+    [
+        ({}, "gpt-6-luna"),
+        ({"OPENAI_BASE_URL": "https://api.openai.com/v1/"}, "gpt-6-luna"),
+        ({"OPENAI_BASE_URL": "http://localhost:1234/v1"}, None),
+        ({"OPENAI_BASE_URL": "http://localhost:1234/v1", "LLM__OPENAI__MODEL": "qwen"}, "qwen"),
+    ],
+)
+def test_model_of_openai(environ: dict[str, str], model: str | None) -> None:
+    """A default where it is known to exist; None where the server has to be asked."""
+    assert load(**environ).llm.openai.chosen_model == model
+
+
+def test_own_name_beats_the_well_known_one() -> None:
+    """What was set for Aldis counts, not what the machine has for other programs."""
+    found = load(OPENAI_API_KEY="theirs", LLM__OPENAI__API_KEY="ours", ANTHROPIC_API_KEY="theirs")
+    assert found.llm.openai.api_key is not None
+    assert found.llm.openai.api_key.get_secret_value() == "ours"
+    assert found.llm.anthropic.api_key is not None
+    assert found.llm.anthropic.api_key.get_secret_value() == "theirs"
+
+
+class TestEnvFile:
+    """The `.env` file."""
+
+    def test_is_read(self, tmp_path: Path) -> None:
+        """Comments, quotes, `export` and foreign names are fine."""
+        path = env_file(tmp_path, "# mine\nexport WEB__PORT=0\nLLM__SYSTEM_PROMPT='Be\nbrief.'\nOTHER=1\nLONELY\n")
+        found = loaded({}, path)
+        assert (found.web.port, found.llm.system_prompt) == (0, "Be\nbrief.")
+
+    def test_loses_against_the_environment(self, tmp_path: Path) -> None:
+        """What is set for one call counts; what is empty there counts as unset."""
+        path = env_file(tmp_path, "WEB__PORT=1\nHISTORY__MAX_TURNS=2\n")
+        found = loaded({"WEB__PORT": "3", "HISTORY__MAX_TURNS": " "}, path)
+        assert (found.web.port, found.history.max_turns) == (3, 2)
+
+    def test_empty_values_count_as_unset(self, tmp_path: Path) -> None:
+        """The example file can be copied as it is."""
+        path = env_file(tmp_path, "STORE__KEY=\nLLM__PROVIDERS=\nANTHROPIC_API_KEY=\n")
+        assert loaded({}, path) == load()
+
+    def test_names_in_any_case(self, tmp_path: Path) -> None:
+        """A name in lower case is not silently ignored."""
+        assert loaded({"web__port": "1"}, env_file(tmp_path, "Log__Level=error")).web.port == 1
+
+    def test_is_named_in_complaints(self, tmp_path: Path) -> None:
+        """The operator learns which of the two places to change."""
+        path = env_file(tmp_path, "TOOLS__MAX_TOOL_CALLS=many\n")
+        with pytest.raises(ConfigError) as caught:
+            loaded({}, path)
+        assert str(caught.value) == "TOOLS__MAX_TOOL_CALLS: must be a whole number from 0 to 50 (it is set in .env)"
+
+    def test_missing_is_fine(self, tmp_path: Path) -> None:
+        """Nobody needs one."""
+        assert loaded({}, tmp_path / ".env") == load()
+
+    def test_that_is_no_text_is_refused(self, tmp_path: Path) -> None:
+        """A binary file is no settings."""
+        path = tmp_path / ".env"
+        path.write_bytes(b"A=\xff\xfe\x00")
+        with pytest.raises(ConfigError, match=r"^\.env: cannot be read: it is no text in UTF-8$"):
+            loaded({}, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("TOOLS__MAX_TOOL_CALLS", "51", "must be a whole number from 0 to 50"),
+        ("TOOLS__MAX_TOOL_CALLS", "1.5", "must be a whole number from 0 to 50"),
+        ("TOOLS__TIMEOUT_SECONDS", "nan", "must be a number from 0.1 to 600"),
+        ("TOOLS__TIMEOUT_SECONDS", "inf", "must be a number from 0.1 to 600"),
+        ("TOOLS__WEATHER__TIMEOUT_SECONDS", "0", "must be a number above 0 to 120"),
+        ("TOOLS__ENABLED", "perhaps", "must be true or false"),
+        ("TOOLS__WEATHER__UNITS", "cubits", "must be one of metric, imperial"),
+        ("LOG__FORMAT", "xml", "must be one of text, json"),
+        ("LLM__ANTHROPIC__EFFORT", "huge", "must be one of low, medium, high"),
+        ("LLM__PROVIDERS", "anthropic,gemini", "must be a comma list of anthropic, openai, offline"),
+        ("LLM__PROVIDERS", "offline,offline", "must name each provider at most once"),
+        (
+            "OPENAI_BASE_URL",
+            "localhost:11434",
+            "must be an address like http://host:port, with nothing behind a ? or #",
+        ),
+        ("SIGNAL__URL", "http://[x", "must be an address like http://host:port, with nothing behind a ? or #"),
+        ("SIGNAL__URL", "http://h:port", "must be an address like http://host:port, with nothing behind a ? or #"),
+        ("SIGNAL__ACCOUNT", "0301234567", "must be a phone number with its country code, like +12025550123"),
+        ("LOCALE__TIMEZONE", "Berlin", "must be a time zone like Europe/Berlin"),
+        ("LOCALE__TIMEZONE", "../../etc/passwd", "must be a time zone like Europe/Berlin"),
+        ("LOCALE__TIMEZONE", "Europe", "must be a time zone like Europe/Berlin"),
+        ("WEB__PORT", "65536", "must be a whole number from 0 to 65535"),
+        ("STORE__KEY", "short", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
+        ("STORE__KEY", "Zm9v", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
+        ("ANTHROPIC_API_KEY", "two words", "must be one word of printable ASCII characters"),
+        ("ANTHROPIC_API_KEY", "schlüssel", "must be one word of printable ASCII characters"),
+    ],
+)
+def test_a_bad_value_is_one_clear_line(name: str, value: str, words: str) -> None:
+    """The line names the variable as it was set, says what is expected and where it stands, and shows no value."""
+    assert complaint(**{name: value}) == f"{name}: {words} (it is set in the environment)"
+
+
+def test_words_of_pydantic_where_there_are_none_of_ours() -> None:
+    """A rule of a tool's own is told in pydantic's words."""
+    line = complaint(TOOLS__WEB_SEARCH__LANGUAGE="ENGLISH!")
+    assert line.startswith("TOOLS__WEB_SEARCH__LANGUAGE: is not valid: String should match pattern")
+
+
+class Odd(BaseModel):
+    """Options with rules that no tool of ours has yet."""
+
+    share: float = Field(default=0.5, ge=0, lt=1)
+    """A part."""
+    either: int | Path = 0
+    """Two kinds."""
+
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if self.share and self.either == 1:
+            raise ValueError("must not be both")
+        return self
+
+
+@pytest.mark.parametrize(
+    ("entered", "line"),
+    [
+        ({"odd": {"share": "1"}}, "ODD__SHARE: must be a number from 0 below 1"),
+        ({"odd": {"either": None}}, "ODD__EITHER: is not valid: Input should be a valid integer"),
+        ({"odd": {"either": 1}}, "ODD: must not be both"),
+    ],
+)
+def test_rules_of_tools_to_come(entered: dict[str, object], line: str) -> None:
+    """Open bounds, kinds without a word of ours and rules for a whole group are told as well."""
+    model = create_model("Model", odd=(Odd, Odd()))
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(entered)
+    assert complaint_of(caught.value, tuple(variables_of(model, {})), {}) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("TOOLS__WEATHR__ENABLED", "; did you mean TOOLS__WEATHER__ENABLED?"),
+        ("LLM__OPENAI__KEY", "; did you mean LLM__OPENAI__API_KEY?"),
+        ("STORE__PATH_FILE", "; did you mean STORE__PATH?"),
+        ("WEB__XYZZY__PLUGH__XYZZY", ""),
+    ],
+)
+def test_unknown_names_in_our_groups_are_refused(name: str, hint: str) -> None:
+    """A typing error is never silently ignored."""
+    assert complaint(**{name: "1"}) == f"{name}: there is no such setting{hint} (it is set in the environment)"
+
+
+@pytest.mark.parametrize("name", ["PATH", "LOG", "TOOLS", "TOOLS_ENABLED", "STORE_KEY", "MY__THING", "SIGNALS__URL"])
+def test_other_names_are_not_ours(name: str) -> None:
+    """Other programs' variables are left alone."""
+    assert load(**{name: "{"}) == load()
+
+
+class TestAccess:
+    """Who may write, as the operator writes it down."""
+
+    def test_people(self) -> None:
+        """Numbers as Signal writes them, uuids in lower case, the star as it is."""
+        found = load(ACCESS__ALLOWED=f"+1 (202) 555-0123, {UUID},*,", ACCESS__ADMINS="+49.30/901820")
+        assert found.access.allowed == ("+12025550123", UUID.lower(), "*")
+        assert found.access.admins == ("+4930901820",)
+
+    def test_own_number(self) -> None:
+        """The account may be written as on a visiting card."""
+        assert load(SIGNAL__ACCOUNT="+1 202 555-0123").signal.account == "+12025550123"
+
+    def test_groups(self) -> None:
+        """Ids keep their case; the wrapped form of signal-cli-rest-api is unwrapped."""
+        wrapped = "group." + base64.b64encode(GROUP.encode()).decode()
+        assert load(ACCESS__GROUPS=f"{GROUP},{wrapped}, *").access.groups == (GROUP, GROUP, "*")
+
+    @pytest.mark.parametrize(
+        ("name", "value", "words"),
+        [
+            (
+                "ALLOWED",
+                "Anna",
+                "must be * for everybody, or a comma list of phone numbers like +12025550123 and uuids",
+            ),
+            ("ALLOWED", "+1202555012٣", "must be * for everybody, or a comma list of phone numbers like"),
+            ("ADMINS", "*", "must be a comma list of phone numbers like +12025550123 and uuids"),
+            ("GROUPS", "my group", "must be * for every group, or a comma list of group ids in their exact case"),
+            ("GROUPS", "group.é", "must be * for every group, or a comma list of group ids in their exact case"),
+            ("GROUPS", "group.xx", "must be * for every group, or a comma list of group ids in their exact case"),
+        ],
+    )
+    def test_what_nobody_can_be(self, name: str, value: str, words: str) -> None:
+        """A name, or a number that Signal cannot know, would never match: it is refused."""
+        line = complaint(**{f"ACCESS__{name}": f"+12025550123,{value}" if name != "GROUPS" else value})
+        assert line.startswith(f"ACCESS__{name}: {words}")
+        assert value not in line.split(": ", 1)[1] or value == "*"
+
+
+class TestSecrets:
+    """Keys, and the files in which they stand."""
+
+    @pytest.mark.parametrize("name", ["LLM__ANTHROPIC__API_KEY_FILE", "ANTHROPIC_API_KEY_FILE"])
+    def test_stand_in_a_file(self, tmp_path: Path, name: str) -> None:
+        """The file's text without white space around it is the key."""
+        (tmp_path / "key").write_text(" sk-ant \n", encoding="utf-8")
+        key = load(**{name: str(tmp_path / "key")}).llm.anthropic.api_key
+        assert key is not None
+        assert key.get_secret_value() == "sk-ant"
+
+    def test_of_tools_stand_in_a_file(self, tmp_path: Path) -> None:
+        """Every secret has its file, the tools' included."""
+        (tmp_path / "key").write_text("brave", encoding="utf-8")
+        dumped = load(TOOLS__WEB_SEARCH__API_KEY_FILE=str(tmp_path / "key")).tools.options_by_name["web_search"]
+        assert dumped.model_dump()["api_key"].get_secret_value() == "brave"
+
+    @pytest.mark.parametrize("name", ["STORE__KEY_FILE", "BRAVE_API_KEY_FILE"])
+    def test_that_cannot_be_read_are_refused(self, tmp_path: Path, name: str) -> None:
+        """A missing, an empty and a binary file are each told; the path is not, for it may be the key itself."""
+        (tmp_path / "empty").write_text("\n", encoding="utf-8")
+        (tmp_path / "binary").write_bytes(b"\xff\xfe")
+        where = " (it is set in the environment)"
+        for file, words in [
+            ("missing", "the file that it names cannot be read: No such file or directory"),
+            ("empty", "the file that it names is empty"),
+            ("binary", "the file that it names cannot be read: it is no text"),
+        ]:
+            assert complaint(**{name: str(tmp_path / file)}) == f"{name}: {words}{where}"
+        assert complaint(**{name: "a\x00b"}).startswith(f"{name}: the file that it names cannot be read")
+
+    def test_given_twice_are_refused(self) -> None:
+        """Nobody could tell which of the two counts."""
+        line = complaint(STORE__KEY=KEY.hex(), STORE__KEY_FILE="/run/secrets/key")
+        assert (
+            line
+            == "STORE__KEY: STORE__KEY_FILE is set as well; leave out one of the two (it is set in the environment)"
+        )
+        assert complaint(BRAVE_API_KEY="x", BRAVE_API_KEY_FILE="/x").startswith("BRAVE_API_KEY: BRAVE_API_KEY_FILE is")
+
+    def test_bad_ones_from_a_file_name_the_file_variable(self, tmp_path: Path) -> None:
+        """The operator has to change the file, not a variable that is not there."""
+        (tmp_path / "key").write_text("short", encoding="utf-8")
+        line = complaint(STORE__KEY_FILE=str(tmp_path / "key"))
+        assert line.startswith("STORE__KEY_FILE: must be 32 bytes")
+
+    def test_are_not_shown(self) -> None:
+        """Neither by the settings' own text nor by their dump."""
+        found = load(OPENAI_API_KEY="sk-canary", STORE__KEY=KEY.hex(), BRAVE_API_KEY="brave-canary")
+        for text in (repr(found), str(found.model_dump()), found.model_dump_json()):
+            assert "canary" not in text
+            assert KEY.hex() not in text
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            KEY.hex(),
+            KEY.hex().upper(),
+            base64.b64encode(KEY).decode(),
+            base64.urlsafe_b64encode(KEY).decode(),
+            base64.b64encode(KEY).decode().rstrip("="),
+        ],
+    )
+    def test_master_key(self, text: str) -> None:
+        """Hex and both alphabets of base64, with or without padding, spell the same 32 bytes."""
+        assert load(STORE__KEY=text).store.master_key == KEY
+
+
+@pytest.mark.parametrize(
+    ("environ", "zone"),
+    [
+        ({"TZ": "Asia/Tokyo"}, "Asia/Tokyo"),
+        ({"TZ": "CET-1CEST"}, "UTC"),
+        ({"TZ": "/etc/localtime"}, "UTC"),
+        ({"TZ": "Asia/Tokyo", "LOCALE__TIMEZONE": "Europe/Berlin"}, "Europe/Berlin"),
+        ({}, "UTC"),
+    ],
+)
+def test_time_zone(environ: dict[str, str], zone: str) -> None:
+    """The one that is set, else the machine's where it is a name, else UTC."""
+    assert load(**environ).locale.timezone == zone
+
+
+NAMES = [name for name in known_names() if not name.endswith("_FILE")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(name=st.sampled_from(NAMES), value=st.text(st.characters(exclude_characters="\x00"), min_size=1, max_size=40))
+def test_whatever_is_set_loads_or_is_one_line(name: str, value: str) -> None:
+    """No value makes anything but settings or one line that begins with its variable."""
+    line = attempt({name: value})
+    assert "\n" not in line
+    assert line == "" or line.startswith(f"{name}: ") or "LLM__PROVIDERS names" in line
+
+
+class TestTable:
+    """The README's tables."""
+
+    def test_shows_every_setting_once(self) -> None:
+        """One row a setting, with all its names."""
+        rows = [line for line in table().splitlines() if line.startswith("| `")]
+        own = [row.split("`")[1] for row in rows]
+        assert len(own) == len(set(own))
+        assert set(own) <= set(known_names())
+        assert all(any(f"`{also}`" in row for row in rows) for also in ALSO.values())
+
+    def test_every_setting_has_its_meaning(self) -> None:
+        """Each row ends in a sentence, each group begins with one."""
+        lines = table().splitlines()
+        assert all(line.rstrip(" |").endswith((".", "...")) for line in lines if line.startswith("| `"))
+        heads = [after[1] for line, *after in zip(lines, lines[1:], lines[2:], strict=False) if line.startswith("### ")]
+        assert len(heads) == len(Settings.model_fields)
+        assert all(head.endswith(".") for head in heads)
+
+    @pytest.mark.parametrize(
+        "row",
+        [
+            "| `TOOLS__ENABLED` | `true` | Whether the model is offered any tools at all. |",
+            "| `TOOLS__TIMEOUT_SECONDS` | `20` | How long one tool call may take in all. |",
+            "| `STORE__PATH` | `data/aldis.db` | The database; its folder is made when missing.",
+            "| `LLM__OPENAI__API_KEY` (`_FILE`), `OPENAI_API_KEY` (`_FILE`) |  | The key of the API;",
+            "| `LLM__PROVIDERS` |  | Who is asked, in order:",
+        ],
+    )
+    def test_rows_read_well(self, row: str) -> None:
+        """Defaults as one would write them; a secret says that it may stand in a file."""
+        assert row in table()
+
+    def test_cells_hold_no_bar(self) -> None:
+        """A bar in a text would break the table."""
+        rows = [line for line in table().splitlines() if line.startswith("| `")]
+        assert {row.replace("\\|", "").count("|") for row in rows} == {4}
+
+    def test_groups_keep_their_order(self) -> None:
+        """The table follows the module."""
+        heads = [line[4:] for line in table().splitlines() if line.startswith("### ")]
+        assert heads == [name.upper() for name in Settings.model_fields]
+        assert all(len(list(rows)) > 0 for _, rows in itertools.groupby(heads))

@@ -1,0 +1,72 @@
+"""Both bridges to Signal in the same words: a double of the server and a transport that talks to it."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.events import ChatId, Envelope, Reply, Styled
+from bot.transports.base import Transport
+from bot.transports.rest_api import RestApi
+from bot.transports.signal_cli import SignalCli
+from tests.servers import signal_cli, signal_rest_api
+from tests.servers.envelopes import ACCOUNT, ALICE
+from tests.servers.signal_server import SignalServer
+
+QUICK = {"silence_seconds": 5, "send_seconds": 5, "call_seconds": 5, "connect_seconds": 5}
+"""Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
+
+
+@dataclass
+class Bridge:
+    """A running double and the transports that a test made for it."""
+
+    server: SignalServer
+    build: Callable[..., Transport]
+    transports: list[Transport] = field(default_factory=list[Transport])
+
+    def transport(self, account: str = ACCOUNT, **deadlines: float) -> Transport:
+        """A transport to this server; it is closed with the bridge."""
+        transport = self.build(self.server.url, account, **(QUICK | deadlines))
+        self.transports.append(transport)
+        return transport
+
+
+@asynccontextmanager
+async def bridge_to(server: SignalServer, build: Callable[..., Transport]) -> AsyncGenerator[Bridge]:
+    """A bridge to a running double, for the time of a test."""
+    bridge = Bridge(server=server, build=build)
+    try:
+        yield bridge
+    finally:
+        for transport in bridge.transports:
+            await transport.aclose()
+
+
+@asynccontextmanager
+async def signal_cli_bridge() -> AsyncGenerator[Bridge]:
+    """The bridge by signal-cli's own daemon."""
+    server = signal_cli.SignalCli(keep_alive_seconds=0.05)
+    async with server, bridge_to(server, SignalCli) as bridge:
+        yield bridge
+
+
+@asynccontextmanager
+async def rest_api_bridge() -> AsyncGenerator[Bridge]:
+    """The bridge by signal-cli-rest-api."""
+    server = signal_rest_api.SignalRestApi()
+    async with server, bridge_to(server, RestApi) as bridge:
+        yield bridge
+
+
+async def received(transport: Transport, count: int) -> list[Envelope]:
+    """The next envelopes of one new connection, which is then closed."""
+    found: list[Envelope] = []
+    async with aclosing(transport.envelopes()) as envelopes:
+        while len(found) < count:
+            found.append(await anext(envelopes))
+    return found
+
+
+def reply(text: str = "Sow them in April.", chat: str = ALICE.chat, **more: Any) -> Reply:
+    return Reply(chat=ChatId(chat), content=Styled(text=text), **more)

@@ -1,0 +1,269 @@
+"""signal-cli-rest-api with signalbot's client: what only this bridge does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.transports.base import Linking
+from bot.transports.rest_api import RestApi, RestApiLinking
+from tests.bot.transports.bridges import Bridge, bridge_to, received, reply
+from tests.servers.base import Answer, answer_json, hang
+from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
+from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_server import Plan
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SignalRestApi]:
+    async with SignalRestApi() as server:
+        yield server
+
+
+@pytest.fixture
+async def bridge(server: SignalRestApi) -> AsyncIterator[Bridge]:
+    async with bridge_to(server, RestApi) as bridge:
+        yield bridge
+
+
+async def test_what_came_while_nobody_listened_is_lost(server: SignalRestApi, bridge: Bridge) -> None:
+    """The bridge drops it, as the README says; the double must not be kinder than the real one."""
+    await server.deliver(message("lost"))
+    assert len(server.dropped) == 1
+    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
+    await server.connected()
+    await server.deliver(message("heard"))
+    assert "heard" in (await receiving)[0].raw
+
+
+@pytest.mark.parametrize(
+    ("mode", "version", "says"),
+    [
+        ("normal", "0.101", "MODE=json-rpc"),
+        ("native", "0.101", "MODE=json-rpc"),
+        ("", "0.101", "MODE=json-rpc"),
+        ("json-rpc", "0.100", "0.101"),
+        ("json-rpc", "0.98.1", "0.101"),
+        ("json-rpc", "", "0.101"),
+    ],
+)
+async def test_a_mode_or_version_that_cannot_work(
+    server: SignalRestApi, bridge: Bridge, mode: str, version: str, says: str
+) -> None:
+    """The operator is told what to change, instead of hearing nothing for ever."""
+    server.mode, server.version = mode, version
+    with pytest.raises(ConfigError, match=says):
+        await received(bridge.transport(), 1)
+
+
+@pytest.mark.parametrize("version", ["0.101", "0.101.2", "v0.110", "1.0", "unset"])
+async def test_a_version_that_works(server: SignalRestApi, bridge: Bridge, version: str) -> None:
+    """From 0.101 on, and the images of developers."""
+    server.version = version
+    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
+    await server.connected()
+    await server.deliver(message("heard"))
+    assert await receiving
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (answer_json({}, status=404), ConfigError),
+        (answer_json({}, status=401), ConfigError),
+        (answer_json({}, status=400), Disconnected),
+        (answer_json({}, status=500), Disconnected),
+        (answer_json([]), ConfigError),
+        (hang, Disconnected),
+        (lambda _: web.Response(text="<html>"), Disconnected),
+    ],
+)
+async def test_a_server_that_is_not_the_bridge(
+    server: SignalRestApi, bridge: Bridge, answer: Answer, error: type[Exception]
+) -> None:
+    """What will never work is the operator's to mend; what may pass is tried again."""
+    server.faults.append(answer)
+    with pytest.raises(error):
+        await received(bridge.transport(call_seconds=0.3 if answer is hang else 5), 1)
+
+
+async def test_a_bridge_that_does_not_know_who_it_is_is_no_reason_to_stay_away(
+    server: SignalRestApi, bridge: Bridge
+) -> None:
+    """Looking up the own uuid may fail."""
+    transport = bridge.transport()
+    about: Any = {"mode": "json-rpc", "version": "0.101"}
+    server.faults += [answer_json(about), answer_json([ACCOUNT]), answer_json({}, status=404)]
+    receiving = asyncio.ensure_future(received(transport, 1))
+    await server.connected()
+    await server.deliver(message("heard"))
+    assert await receiving
+
+
+async def test_a_websocket_that_is_refused() -> None:
+    """A proxy that knows nothing of websockets is a connection that does not come up."""
+
+    class Flat(SignalRestApi):
+        async def _receive(self, request: web.Request) -> web.StreamResponse:
+            return web.Response(text="no websocket here")
+
+    async with Flat() as server:
+        transport = RestApi(server.url, ACCOUNT)
+        with pytest.raises(Disconnected):
+            await received(transport, 1)
+        await transport.aclose()
+
+
+async def test_a_frame_that_is_too_long_ends_the_connection_alone(server: SignalRestApi, bridge: Bridge) -> None:
+    """It is given up with its connection, and the intake connects again."""
+    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
+    await server.connected()
+    await server.deliver_data("x" * 5_000_000)
+    with pytest.raises(Disconnected):
+        await receiving
+
+
+@pytest.mark.parametrize("address", ["signal:8080", "ftp://signal", "", "http://"])
+def test_an_address_that_is_none_is_the_operators(address: str) -> None:
+    """A typing error in the setting is told as such."""
+    with pytest.raises(ConfigError, match="SIGNAL__URL"):
+        RestApi(address, ACCOUNT)
+
+
+@pytest.mark.parametrize("text", [
+    "Failed to send message: [429] Rate limit exceeded: 429 (RateLimitException)",
+    "StatusCode: 413 (RateLimitException) [413]",
+])  # fmt: skip
+async def test_a_rate_limit_in_words(server: SignalRestApi, bridge: Bridge, text: str) -> None:
+    """To one person nothing went out; in a group it may have struck in the middle."""
+    answer = answer_json({"error": text}, status=400)
+    server.plans += [Plan(answer=answer), Plan(answer=answer)]
+    with pytest.raises(NotSent):
+        await bridge.transport().send(reply())
+    with pytest.raises(SendUnknown):
+        await bridge.transport().send(reply(chat=f"group:{GROUP}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("Couldn't process request - invalid request", Undeliverable),
+        ("Unregistered user", Undeliverable),
+        ("Unable to complete request due to untrusted recipient keys", Undeliverable),
+        ("Failed to send message: Unexpected error", SendUnknown),
+        ("+15554290413 is unwell", SendUnknown),
+        ("", SendUnknown),
+    ],
+)
+async def test_the_words_of_a_400_decide(
+    server: SignalRestApi, bridge: Bridge, text: str, outcome: type[Exception]
+) -> None:
+    """The bridge answers 400 to everything; digits of a phone number are no rate limit."""
+    server.plans.append(Plan(answer=answer_json({"error": text}, status=400)))
+    with pytest.raises(outcome) as told:
+        await bridge.transport().send(reply())
+    assert type(told.value) is outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [("UNREGISTERED_FAILURE", Undeliverable), ("RATE_LIMIT_FAILURE", NotSent), ("NETWORK_FAILURE", SendUnknown)],
+)
+async def test_a_success_that_reached_nobody(
+    server: SignalRestApi, bridge: Bridge, kind: str, outcome: type[Exception]
+) -> None:
+    """201 with the only recipient among the errors is no success."""
+    body = [{"timestamp": "1", "errors": {"recipients": [{"uuid": ALICE.uuid, "reason": kind}]}}]
+    server.plans.append(Plan(answer=answer_json(body, status=201)))
+    with pytest.raises(outcome):
+        await bridge.transport().send(reply())
+
+
+@pytest.mark.parametrize("body", [[], [{}], [{"timestamp": "soon"}], {"timestamp": "1"}, [{"timestamp": "1"}] * 2])
+async def test_a_success_that_cannot_be_read(server: SignalRestApi, bridge: Bridge, body: Any) -> None:
+    """An older bridge answers with an object: the message went out, but nobody knows under which id."""
+    server.plans.append(Plan(answer=answer_json(body, status=201), goes_out=True))
+    with pytest.raises(SendUnknown):
+        await bridge.transport().send(reply())
+
+
+async def test_linking_an_account(server: SignalRestApi) -> None:
+    """The bridge links in the background: the new number in its list tells that it is done."""
+    server.accounts = ["+15550109998"]
+    linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
+    uri = await linking.start_link("Aldis & friends+")
+    assert uri == server.link_uri
+    assert server.requests[-1].query == {"device_name": "Aldis & friends+"}
+    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    await server.scan(ACCOUNT)
+    assert await finishing == ACCOUNT
+    assert await linking.accounts() == ("+15550109998", ACCOUNT)
+    await linking.aclose()
+
+
+async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
+    """A phone that never comes, an answer without the address, and no server: again."""
+    linking = RestApiLinking(server.url, poll_seconds=0.01, scan_seconds=0.1)
+    with pytest.raises(Disconnected):
+        await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
+    server.faults += [answer_json([]), answer_json({})]
+    with pytest.raises(Disconnected):
+        await linking.start_link("Aldis")
+    await server.stop()
+    with pytest.raises(Disconnected):
+        await linking.accounts()
+    await linking.aclose()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/v1/health", None, 204),
+        ("GET", "/v1/nothing", None, 404),
+        ("GET", "/v1/qrcodelink/raw", None, 400),
+        ("GET", "/v1/contacts/+1", None, 400),
+        ("PUT", f"/v1/typing-indicator/{ACCOUNT}", {"recipient": "x"}, 400),
+        ("POST", f"/v1/receipts/{ACCOUNT}", {"receipt_type": "seen", "recipient": ALICE.uuid, "timestamp": 1}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT}, 400),
+        ("POST", "/v2/send", {"number": "+1", "recipients": [ALICE.uuid], "message": "x"}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [], "message": "x"}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": ""}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": 1}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "loud": True}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "quote_author": "x"}, 400),
+        ("POST", "/v2/send", "no object", 400),
+    ],
+)
+async def test_the_double_refuses_what_the_bridge_refuses(
+    server: SignalRestApi, method: str, path: str, body: Any, status: int
+) -> None:
+    """Mistakes in a request must not pass the tests."""
+    async with aiohttp.ClientSession() as session, session.request(method, server.url + path, json=body) as response:
+        assert response.status == status
+    assert not server.sent
+
+
+async def test_the_double_refuses_a_body_that_is_no_json(server: SignalRestApi) -> None:
+    """As the bridge does."""
+    async with aiohttp.ClientSession() as session, session.post(server.url + "/v2/send", data="{") as response:
+        assert response.status == 400
+
+
+async def test_a_connection_that_breaks_while_asking() -> None:
+    """Before the websocket is open, too, a broken connection is tried again."""
+
+    class Cutting(SignalRestApi):
+        async def handle(self, request: web.Request) -> web.StreamResponse:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+
+    async with Cutting() as server:
+        transport = RestApi(server.url, ACCOUNT)
+        with pytest.raises(Disconnected):
+            await received(transport, 1)
+        await transport.aclose()

@@ -1,0 +1,250 @@
+"""signal-cli's own daemon: what only this bridge does."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.transports.base import Linking
+from bot.transports.signal_cli import SignalCli, SignalCliLinking
+from tests.bot.transports.bridges import Bridge, bridge_to, received, reply
+from tests.servers import signal_cli
+from tests.servers.base import Answer, answer_json, hang
+from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
+from tests.servers.signal_server import Plan, cut
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[signal_cli.SignalCli]:
+    async with signal_cli.SignalCli(keep_alive_seconds=0.05) as server:
+        yield server
+
+
+@pytest.fixture
+async def bridge(server: signal_cli.SignalCli) -> AsyncIterator[Bridge]:
+    async with bridge_to(server, SignalCli) as bridge:
+        yield bridge
+
+
+async def test_what_came_while_nobody_listened_is_kept(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """The daemon fetches only while a stream is open: this is why it is the bridge that loses nothing."""
+    await server.deliver(message("one"), message("two"))
+    envelopes = await received(bridge.transport(), 2)
+    assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in envelopes] == ["one", "two"]
+    await server.disconnected()
+
+
+async def test_an_event_in_pieces_is_put_together(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """Chunks end anywhere, also within a character, and data of several lines is one frame."""
+    frame = json.dumps(message("🪴 hi"), ensure_ascii=False, indent=1)
+    stream = "".join(f"data: {line}\r\n" for line in frame.split("\n")).encode() + b"\r\n"
+    await server.deliver_bytes(*(stream[start : start + 97] for start in range(0, len(stream), 97)))
+    [envelope] = await received(bridge.transport(), 1)
+    assert json.loads(envelope.raw) == json.loads(frame)
+
+
+async def test_an_event_that_is_too_long_is_passed_over(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """It is counted, costs a bounded amount of memory, and the next message arrives."""
+    await server.deliver_data('"' + "x" * 5_000_000 + '"')
+    await server.deliver(message("after"), message("and after"))
+    transport = bridge.transport()
+    await received(transport, 2)
+    assert isinstance(transport, SignalCli)
+    assert transport.unreadable_frames == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (answer_json({}, status=404), ConfigError),
+        (answer_json({}, status=401), ConfigError),
+        (answer_json({"hello": "world"}), ConfigError),
+        (answer_json({}, status=429), Disconnected),
+        (answer_json({}, status=503), Disconnected),
+        (hang, Disconnected),
+    ],
+)
+async def test_a_stream_that_does_not_open(answer: Answer, error: type[Exception]) -> None:
+    """What will never work is the operator's to mend; what may pass is tried again."""
+
+    class Broken(signal_cli.SignalCli):
+        async def _events(self, request: web.Request) -> web.StreamResponse:
+            return await self.handle(request)
+
+    async with Broken(own=None) as server:
+        server.faults += [answer_json({"result": []}), answer]
+        transport = SignalCli(server.url, ACCOUNT, call_seconds=0.3 if answer is hang else 5)
+        with pytest.raises(error):
+            await received(transport, 1)
+        await transport.aclose()
+
+
+def test_an_address_that_is_none_is_the_operators() -> None:
+    """A typing error in the setting is told as such."""
+    with pytest.raises(ConfigError, match="SIGNAL__URL"):
+        SignalCli("http://signal-cli:port", ACCOUNT)
+
+
+async def test_an_address_without_a_scheme_sends_nothing() -> None:
+    """It is told at the first call, too."""
+    transport = SignalCli("signal-cli:8080", ACCOUNT)
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("plan", "seconds"),
+    [
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=90), 90),
+        (Plan(results=("RATE_LIMIT_FAILURE", "UNREGISTERED_FAILURE"), retry_after_seconds=7), 7),
+        (Plan(results=("RATE_LIMIT_FAILURE",), error=-5), None),
+        (Plan(error=-5), None),
+    ],
+)
+async def test_a_rate_limit_tells_when(
+    server: signal_cli.SignalCli, bridge: Bridge, plan: Plan, seconds: float | None
+) -> None:
+    """The courier waits as long as Signal asks for, where it says so."""
+    server.plans.append(plan)
+    with pytest.raises(NotSent) as told:
+        await bridge.transport().send(reply())
+    assert told.value.retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome"),
+    [
+        (Plan(results=("UNREGISTERED_FAILURE",)), Undeliverable),
+        (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Undeliverable),
+        (Plan(results=("NETWORK_FAILURE",), error=-1), SendUnknown),
+        (Plan(results=("SOMETHING_NEW",)), SendUnknown),
+        (Plan(error=-1), Undeliverable),
+        (Plan(error=-6), Undeliverable),
+        (Plan(error=-32602), Undeliverable),
+        (Plan(error=-12345), SendUnknown),
+        (Plan(answer=answer_json({"error": {"code": "?"}})), SendUnknown),
+        (Plan(answer=answer_json({"error": {"code": -3, "data": {"response": {"results": "?"}}}})), SendUnknown),
+        (Plan(answer=answer_json({"jsonrpc": "2.0"})), SendUnknown),
+        (Plan(answer=answer_json({"result": {"timestamp": 1}})), SendUnknown),
+        (Plan(answer=answer_json({"result": {"timestamp": -1, "results": []}})), SendUnknown),
+        (Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "NETWORK_FAILURE"}]}})), SendUnknown),
+        (Plan(answer=answer_json({}, status=201)), SendUnknown),
+        (Plan(answer=answer_json({}, status=400)), Undeliverable),
+        (Plan(answer=answer_json({}, status=415)), NotSent),
+        (Plan(answer=answer_json({}, status=302)), NotSent),
+    ],
+)
+async def test_codes_and_results_are_told_apart(
+    server: signal_cli.SignalCli, bridge: Bridge, plan: Plan, outcome: type[Exception]
+) -> None:
+    """Results per recipient say more than the code beside them; what is not known may have gone out."""
+    server.plans.append(plan)
+    with pytest.raises(outcome) as told:
+        await bridge.transport().send(reply())
+    assert type(told.value) is outcome
+
+
+async def test_a_group_with_nobody_else_in_it_is_sent(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """No recipient failed, so there is nothing to send again."""
+    server.groups[GROUP] = ()
+    assert await bridge.transport().send(reply(chat=f"group:{GROUP}")) == server.sent[0].timestamp
+
+
+@pytest.mark.parametrize("answer", [answer_json({"error": {"code": -32603}}), answer_json("no"), cut])
+async def test_a_daemon_that_does_not_know_who_it_is_is_no_reason_to_stay_away(
+    server: signal_cli.SignalCli, bridge: Bridge, answer: Answer
+) -> None:
+    """Looking up the own uuid may fail."""
+    server.faults.append(answer)
+    await server.deliver(message("hi"))
+    assert len(await received(bridge.transport(), 1)) == 1
+
+
+async def test_linking_an_account(server: signal_cli.SignalCli) -> None:
+    """The address for the QR code, then the number of the phone that scanned it."""
+    server.accounts.clear()
+    linking: Linking = SignalCliLinking(server.url)
+    assert await linking.accounts() == ()
+    uri = await linking.start_link("Aldis")
+    assert uri == server.link_uri
+    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    await server.scan(ACCOUNT)
+    assert await finishing == ACCOUNT
+    assert await linking.accounts() == (ACCOUNT,)
+    await linking.aclose()
+
+
+async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> None:
+    """A wrong code, a phone that never comes, an answer without the address or the number, and no server: again."""
+    linking = SignalCliLinking(server.url, scan_seconds=0.2)
+    with pytest.raises(Disconnected):
+        await linking.finish_link("sgnl://other", "Aldis")
+    with pytest.raises(Disconnected):
+        await linking.finish_link(server.link_uri, "Aldis")
+    server.faults += [answer_json({"result": {}}), answer_json({"result": {}})]
+    with pytest.raises(Disconnected):
+        await linking.start_link("Aldis")
+    with pytest.raises(Disconnected):
+        await linking.finish_link(server.link_uri, "Aldis")
+    await server.stop()
+    with pytest.raises(Disconnected):
+        await linking.accounts()
+    await linking.aclose()
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        (("GET", {}, None), 405),
+        (("POST", {"Content-Type": "text/plain"}, b"{}"), 415),
+        (("POST", {}, b"{"), -32700),
+        (("POST", {}, b"[]"), -32700),
+        (("POST", {}, b'{"id":1,"method":"version"}'), -32600),
+        (("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"fly"}'), -32601),
+        (("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"send","params":{"account":"+1"}}'), -32602),
+        (
+            ("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"listContacts","params":{"account":"%s","who":1}}'),
+            -32602,
+        ),
+    ],
+)
+async def test_the_double_refuses_what_the_daemon_refuses(
+    server: signal_cli.SignalCli, request_: tuple[str, dict[str, str], bytes | None], answer: int
+) -> None:
+    """Mistakes in a call must not pass the tests."""
+    method, headers, body = request_
+    transport = SignalCli(server.url, ACCOUNT)
+    headers = {"Content-Type": "application/json"} | headers
+    content = body and body.replace(b"%s", ACCOUNT.encode())
+    response = await transport._rpc.http.request(method, "/api/v1/rpc", content=content, headers=headers)
+    assert answer == (response.status_code if answer > 0 else response.json()["error"]["code"])
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"message": "x"},
+        {"recipient": ["somebody"], "message": "x"},
+        {"recipient": [ALICE.uuid], "groupId": [GROUP], "message": "x"},
+        {"recipient": [ALICE.uuid], "message": ""},
+        {"recipient": [ALICE.uuid], "message": 5},
+        {"recipient": [ALICE.uuid], "message": "x", "textStyle": ["0:2:BOLD"]},
+        {"recipient": [ALICE.uuid], "message": "x", "textStyle": ["0:1:LOUD"]},
+        {"recipient": [ALICE.uuid], "message": "x", "quoteTimestamp": 1},
+        {"recipient": [ALICE.uuid], "message": "x", "colour": "red"},
+    ],
+)
+async def test_the_double_refuses_a_send_that_the_daemon_refuses(
+    server: signal_cli.SignalCli, params: dict[str, object]
+) -> None:
+    """Nothing goes out of such a call."""
+    transport = SignalCli(server.url, ACCOUNT)
+    with pytest.raises(Exception, match="refused the call"):
+        await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=5)
+    assert not server.sent
+    await transport.aclose()

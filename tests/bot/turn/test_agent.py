@@ -1,0 +1,291 @@
+"""The loop: every call answered once and in order, limits that end in an answer, nothing paid twice after a crash."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from bot import phrases
+from bot.clock import SetClock
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.messages import CallId, Opaque, Text, ToolCall, is_sendable
+from bot.providers.base import Attempt, Completion, Stop
+from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
+from store import Store
+from tests.bot.turn.talk import Desk, Echo, Scripted, calls, completion, contents, says
+
+
+def desk(
+    store: Store, clock: SetClock, *script: Completion | ProviderError, tools: tuple[Echo, ...] = (), **more: Any
+) -> Desk:
+    return Desk(store, clock, Scripted(list(script)), tools, **more)
+
+
+async def test_words_are_the_answer(store: Store, clock: SetClock) -> None:
+    """A completion without calls ends the turn and enters the history with its question."""
+    outcome = await desk(store, clock, says("Hi!")).kept()
+    assert (outcome.text, outcome.ok) == ("Hi!", True)
+    assert [message.role for message in outcome.messages] == ["user", "assistant"]
+
+
+async def test_calls_of_one_completion_run_side_by_side_and_are_answered_in_order(
+    store: Store, clock: SetClock
+) -> None:
+    """The first call waits for the second to begin: one after the other they would never end."""
+    second_began = asyncio.Event()
+
+    def work(word: str) -> object:
+        return second_began.wait() if word == "first" else second_began.set()
+
+    asked = calls(("echo", {"word": "first"}), ("echo", {"word": "second"}))
+    there = desk(store, clock, asked, says("Done."), tools=(Echo(work=work),))
+    outcome = await there.kept()
+    answers = [json.loads(content) for content in contents(there.provider.requests[1])]
+    assert [answer["untrusted_data"]["word"] for answer in answers] == ["first", "second"]
+    assert is_sendable(outcome.messages)
+
+
+async def test_call_ids_never_repeat_in_a_conversation(store: Store, clock: SetClock) -> None:
+    """Servers that name every call `call_0` do not break the history."""
+    there = desk(
+        store,
+        clock,
+        calls(("echo", {"word": "a"})),
+        says("A."),
+        calls(("echo", {"word": "b"})),
+        says("B."),
+        tools=(Echo(),),
+    )
+    await there.kept()
+    await there.kept("again")
+    assert is_sendable(there.provider.requests[-1].messages)
+
+
+async def test_vendor_blocks_stay_within_the_turn(store: Store, clock: SetClock) -> None:
+    """Thinking goes back unchanged while the turn runs, and is gone when the next one begins."""
+    thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
+    asked = completion(thought, ToolCall(id=CallId("x"), name="echo", arguments={"word": "a"}))
+    there = desk(store, clock, asked, completion(thought, Text(text="Done.")), says("Next."), tools=(Echo(),))
+    await there.kept()
+    running = there.provider.requests[1].messages[1]
+    assert running.role == "assistant"
+    assert running.parts[0] == thought
+    await there.kept("and now?")
+    kept = there.provider.requests[2].messages
+    assert not any(
+        isinstance(part, Opaque) for message in kept if message.role == "assistant" for part in message.parts
+    )
+
+
+async def test_at_the_limit_the_model_answers_without_tools(store: Store, clock: SetClock) -> None:
+    """The calls within the limit run, those beyond are refused, and the last request switches the tools off."""
+    three = calls(*(("echo", {"word": word}) for word in "abc"))
+    tool = Echo()
+    there = desk(store, clock, calls(("echo", {"word": "z"})), three, says("My best."), tools=(tool,), max_tool_calls=3)
+    outcome = await there.kept()
+    assert sorted(tool.ran) == ["a", "b", "z"]
+    last = there.provider.requests[-1]
+    assert (last.may_call_tools, len(last.tools)) == (False, 1)
+    assert json.loads(contents(last)[-1])["error"] == "rate_limited"
+    assert (outcome.text, outcome.ok) == ("My best.", True)
+
+
+async def test_calls_after_the_limit_end_the_turn(store: Store, clock: SetClock) -> None:
+    """A model that calls on with its tools switched off does not loop."""
+    again = calls(("echo", {"word": "b"}))
+    there = desk(store, clock, calls(("echo", {"word": "a"})), again, tools=(Echo(),), max_tool_calls=1)
+    outcome = await there.kept()
+    assert (outcome.text, outcome.ok, outcome.messages) == (phrases.NOTHING_SAID, False, ())
+
+
+async def test_the_same_call_twice_is_answered_from_the_first(store: Store, clock: SetClock) -> None:
+    """Within a completion and across completions of a turn a call runs once; another turn runs it again."""
+    same = ("echo", {"word": "a"})
+    tool = Echo()
+    there = desk(store, clock, calls(same, same), calls(same), says("A."), calls(same), says("A!"), tools=(tool,))
+    outcome = await there.kept()
+    assert tool.ran == ["a"]
+    assert is_sendable(outcome.messages)
+    assert len(set(contents(there.provider.requests[2]))) == 1
+    await there.kept("again")
+    assert tool.ran == ["a", "a"]
+
+
+async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> None:
+    """Only what went well is answered from memory."""
+    tries: list[str] = []
+
+    def work(word: str) -> None:
+        tries.append(word)
+        if len(tries) == 1:
+            raise ValueError(word)
+
+    same = ("echo", {"word": "a"})
+    there = desk(store, clock, calls(same), calls(same), says("At last."), tools=(Echo(work=work),))
+    await there.kept()
+    assert [json.loads(content)["ok"] for content in contents(there.provider.requests[2])] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("error", "phrase"),
+    [
+        (Overloaded("busy", provider="p"), phrases.OVERLOADED),
+        (Unavailable("gone", provider="p"), phrases.UNAVAILABLE),
+        (BadKey("no", provider="p"), phrases.BAD_KEY),
+        (Rejected("what", provider="p"), phrases.REJECTED),
+        (ContextTooLong("long", provider="p"), phrases.TOO_LONG),
+        (ProviderError("odd", provider="p"), phrases.FAILED),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+async def test_a_failed_model_is_told_in_a_sentence(
+    store: Store, clock: SetClock, error: ProviderError, phrase: str
+) -> None:
+    """Each kind of failure has its words; nothing of it enters the history; the ledger knows the tries."""
+    error.attempts = (Attempt(provider="p", model="m", error=type(error).__name__, latency_seconds=0.1),)
+    there = desk(store, clock, error, says("Fine again."))
+    outcome = await there.kept("first")
+    assert (outcome.text, outcome.ok, outcome.messages) == (phrase, False, ())
+    assert [failure.error for failure in outcome.failures] == [type(error).__name__]
+    assert (await there.kept("second")).text == "Fine again."
+    assert "first" not in str(there.provider.requests[-1].messages)
+
+
+@pytest.mark.parametrize(
+    ("last", "text", "ok"),
+    [
+        (completion(), phrases.NOTHING_SAID, False),
+        (completion(stop=Stop.REFUSAL), phrases.REFUSED, False),
+        (says("I would rather", Stop.REFUSAL), phrases.REFUSED, False),
+        (completion(stop=Stop.LENGTH), phrases.NO_WORDS_LEFT, False),
+        (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF}", True),
+        (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT, False),
+    ],
+    ids=["empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"],
+)
+async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Completion, text: str, ok: bool) -> None:
+    """Refused, empty and cut-off answers: a sentence for the person, nothing empty in the history, no half call run."""
+    tool = Echo()
+    outcome = await desk(store, clock, last, tools=(tool,)).kept()
+    assert (outcome.text, outcome.ok, tool.ran) == (text, ok, [])
+    assert not outcome.messages or is_sendable(outcome.messages)
+    assert phrases.CUT_OFF not in str(outcome.messages)
+
+
+async def test_a_context_too_long_is_cut_once(store: Store, clock: SetClock) -> None:
+    """The older half of the turns goes; a second refusal is told."""
+    there = desk(store, clock, *(says(f"answer {number}") for number in range(6)))
+    for number in range(6):
+        await there.kept(f"question {number}")
+    long = ContextTooLong("long", provider="p")
+    there.provider.script = [long, says("Shorter.")]
+    assert (await there.kept()).text == "Shorter."
+    first, second = (len(request.messages) for request in there.provider.requests[-2:])
+    assert (first, second) == (13, 7)
+    assert is_sendable(there.provider.requests[-1].messages)
+    there.provider.script = [long, ContextTooLong("still", provider="p")]
+    assert (await there.kept()).text == phrases.TOO_LONG
+
+
+async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: Store, clock: SetClock) -> None:
+    """Switched off means not described, not called, and no call of the past in the request."""
+    there = desk(store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(Echo(),))
+    await there.kept()
+    there.tools = ()
+    there.provider.script = [calls(("echo", {"word": "b"})), says("unasked")]
+    outcome = await there.kept("again")
+    request = there.provider.requests[2]
+    assert (request.tools, request.may_call_tools) == ((), False)
+    assert [message.role for message in request.messages] == ["user", "assistant", "user"]
+    assert outcome.text == phrases.NOTHING_SAID
+
+
+async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
+    """Who watches hears of each completion, each tool's start and end."""
+    there = desk(store, clock, calls(("echo", {"word": "a" * 300})), says("A."), tools=(Echo(),))
+    await there.kept()
+    kinds = [type(progress) for progress in there.shown]
+    assert kinds == [ModelAnswered, ToolStarted, ToolEnded, ModelAnswered]
+    started = there.shown[1]
+    assert isinstance(started, ToolStarted)
+    assert len(started.arguments) < 130
+
+
+async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
+    """The journal's completion is used; the tool that had not ended runs, and only the open request is made."""
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(work=lambda _: die()),))
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    there.clock.move(3600)
+    there.tools = (tool := Echo(),)
+    there.provider.script = [says("A, at last.")]
+    again = await there.again()
+    outcome = await there.answer(again)
+    assert again.question == turn.question  # with the date it had when the model was first asked
+    assert (tool.ran, len(there.provider.requests), outcome.text) == (["a"], 2, "A, at last.")
+    assert len(outcome.completions) == 2
+
+
+async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: SetClock) -> None:
+    """Of two calls the one that had ended keeps its answer, the other one runs."""
+    died = asyncio.Event()
+
+    async def work(word: str) -> None:
+        if word == "slow":
+            died.set()
+            await asyncio.Event().wait()
+
+    asked = calls(("echo", {"word": "quick"}), ("echo", {"word": "slow"}))
+    there = desk(store, clock, asked, tools=(Echo(work=work),))
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    while not any(isinstance(progress, ToolEnded) for progress in there.shown):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    there.tools = (tool := Echo(),)
+    there.provider.script = [says("Both.")]
+    await there.answer(await there.again())
+    assert tool.ran == ["slow"]
+    assert len(contents(there.provider.requests[-1])) == 2
+
+
+async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clock: SetClock) -> None:
+    """It had started and nobody knows how it ended: the model is told so."""
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(effects="once", work=lambda _: die()),))
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    there.tools = (tool := Echo(effects="once"),)
+    there.provider.script = [says("I can't tell.")]
+    await there.answer(await there.again())
+    assert tool.ran == []
+    assert json.loads(contents(there.provider.requests[-1])[0])["error"] == "unknown_outcome"
+
+
+async def test_tools_that_ended_before_a_failure_are_in_the_ledger(store: Store, clock: SetClock) -> None:
+    """What was paid is counted, also when the turn fails afterwards."""
+    there = desk(store, clock, calls(("echo", {"word": "a"})), Unavailable("gone", provider="p"), tools=(Echo(),))
+    outcome = await there.kept()
+    assert not outcome.ok
+    spent = await store.read(lambda shelves: shelves.ledger.spending())
+    assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)

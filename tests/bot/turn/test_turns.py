@@ -1,0 +1,107 @@
+"""Turns in the store: kept whole or not at all, loaded as they were kept, told when they are given up."""
+
+from bot import events, phrases
+from bot.clock import SetClock
+from bot.events import Reply
+from bot.messages import is_sendable
+from store import Store
+from tests.bot.turn.talk import Desk, Echo, Scripted, calls, incoming, says
+from tests.conftest import NOON
+
+
+async def replies(store: Store) -> list[Reply]:
+    """All replies that wait, in order, as the courier would take them."""
+    found: list[Reply] = []
+    while items := await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON.replace(year=2030), most=9)):
+        for item in items:
+            found.append(events.loaded(Reply, item.reply))
+            await store.transaction(lambda shelves, item=item: shelves.outbox.give_up(item.id, now=NOON))
+    return found
+
+
+async def test_a_kept_turn_is_all_there(store: Store, clock: SetClock) -> None:
+    """History, ledger, outbox, journal and inbox change together."""
+    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("*A.*")]), (Echo(),))
+    await there.kept("say a")
+    rows = await store.read(lambda shelves: shelves.history.rows("SELECT role, call_id FROM history ORDER BY position"))
+    assert [role for role, _ in rows] == ["user", "assistant", "tool", "assistant"]
+    assert [call_id is not None for _, call_id in rows] == [False, False, True, False]
+    ledger = await store.read(
+        lambda shelves: shelves.ledger.rows("SELECT kind, name, outcome, cost_usd, details IS NULL FROM ledger")
+    )
+    assert ledger == [
+        ("model", "model-1", "ok", "0.01", 1),
+        ("model", "model-1", "ok", "0.01", 1),
+        ("tool", "echo", "ok", "0.002", 0),
+    ]
+    assert await store.read(lambda shelves: shelves.journal.rows("SELECT * FROM journal")) == []
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 0
+    [reply] = await replies(store)
+    assert (reply.content.text, reply.quote, reply.ok, reply.last) == ("A.", None, True, True)
+
+
+async def test_a_loaded_history_is_what_was_kept(store: Store, clock: SetClock) -> None:
+    """Tool answers that were asked for together are together again, in order."""
+    there = Desk(
+        store, clock, Scripted([calls(("echo", {"word": "a"}), ("echo", {"word": "b"})), says("A, B.")]), (Echo(),)
+    )
+    outcome = await there.kept()
+    turn = await there.loaded("next")
+    assert [tuple(past) for past in turn.history] == [outcome.messages]
+    assert is_sendable((*turn.history[0], turn.question))
+
+
+async def test_in_a_group_the_first_part_quotes_the_newest_question(store: Store, clock: SetClock) -> None:
+    """People see what is answered; only the last part says that it is the last."""
+    there = Desk(store, clock, Scripted([]))
+    await there.arrive("group:G")
+    first = incoming("one", 1, "group:G")
+    turn = await there.turns.load(await there.claimed(), (first, incoming("two", 2, "group:G")))
+    there.provider.script = [says("word " * 900)]
+    await there.turns.keep(turn, await there.answer(turn))
+    parts = await replies(store)
+    assert len(parts) == 3
+    assert [part.quote.sent_at if part.quote else None for part in parts] == [2, None, None]
+    assert [part.last for part in parts] == [False, False, True]
+    assert parts[0].answers == (1, 2)
+
+
+async def test_an_answer_beyond_all_parts_is_cut_with_a_mark(store: Store, clock: SetClock) -> None:
+    """The person is told that there was more."""
+    there = Desk(store, clock, Scripted([says("word " * 5000)]))
+    await there.kept()
+    parts = await replies(store)
+    assert len(parts) == 5
+    assert parts[-1].content.text.endswith(phrases.CUT_PARTS)
+    assert all(len(part.content.text.encode()) <= 2000 for part in parts)
+
+
+async def test_nothing_to_answer_leaves_nothing(store: Store, clock: SetClock) -> None:
+    """An ignored claim is settled, silent, and not in the history."""
+    there = Desk(store, clock, Scripted([]))
+    await there.arrive()
+    await there.turns.ignore(await there.claimed())
+    assert await replies(store) == []
+    assert (await there.loaded()).history == ()
+
+
+async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: SetClock) -> None:
+    """The person hears that it failed; what the journal holds was paid and is in the ledger."""
+    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), (Echo(),))
+    turn = await there.loaded()
+    journal = there.turns.journal(turn)
+    await journal.completed(calls(("echo", {"word": "a"})))
+    await there.turns.bury(await there.again())
+    [reply] = await replies(store)
+    assert (reply.content.text, reply.ok) == (phrases.GAVE_UP, False)
+    assert (await store.read(lambda shelves: shelves.ledger.spending())).calls == 1
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 1
+
+
+async def test_an_unreadable_claim_is_discarded(store: Store, clock: SetClock) -> None:
+    """Nobody can be told; the operator sees it as dead."""
+    there = Desk(store, clock, Scripted([]))
+    await there.arrive()
+    await there.turns.discard(await there.claimed())
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 1
+    assert await replies(store) == []

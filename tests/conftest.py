@@ -1,0 +1,61 @@
+"""What holds for every test: an empty environment of settings, no socket beyond loopback, a clock that stands still."""
+
+import os
+import socket
+from collections.abc import AsyncGenerator, Generator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.clock import SetClock
+from store import Store, opened
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+_OURS = ("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "STORE__", "HISTORY__", "LOG__", "LOCALE__", "WEB__", "WORKER__")
+_KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TZ")
+
+
+@pytest.fixture(autouse=True)
+def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the settings or keys of whoever runs it."""
+    for name in os.environ:
+        if name.startswith((*_OURS, *_KEYS)) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _loopback_only() -> Generator[None]:
+    """A connection to anywhere but this machine fails the test that tries it."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else None
+        if host is not None and host not in {"127.0.0.1", "::1", "localhost"}:
+            raise AssertionError(f"a test wants to leave loopback: {address!r}")
+        connect(self, address)
+
+    socket.socket.connect = guarded
+    yield
+    socket.socket.connect = connect
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    """A clock at noon."""
+    return SetClock(NOON)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a store of this test may stand."""
+    return tmp_path / "data" / "aldis.db"
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncGenerator[Store]:
+    """An open store on the disk."""
+    async with opened(path, realm="signal") as store:
+        yield store

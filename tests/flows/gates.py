@@ -1,0 +1,28 @@
+"""An answer of a model that is held back until the test lets it through."""
+
+import asyncio
+
+from aiohttp import web
+
+from tests.servers.base import Seen
+from tests.servers.script import ModelServer, Scripted, parsed
+
+
+class Gate:
+    """Put it into the `script` of a model: the request that reaches it waits there; `opened` lets it be answered."""
+
+    def __init__(self, server: ModelServer, answer: Scripted) -> None:
+        self.reached = asyncio.Event()
+        self.opened = asyncio.Event()
+        self._server = server
+        self._answer = answer
+
+    async def __call__(self, seen: Seen) -> web.StreamResponse:
+        self.reached.set()
+        await self.opened.wait()
+        return web.json_response(self._server.answer(seen, parsed(seen.body), self._answer))
+
+    async def arrived(self) -> None:
+        """Wait until a request stands at the gate."""
+        async with asyncio.timeout(30):
+            await self.reached.wait()

@@ -1,0 +1,168 @@
+"""Killed between any two steps of a turn and started again: answered once, nothing paid twice, no tool run twice.
+
+The steps are the transactions of the store (see `dying`), and what the outside sees: a request arriving, an answer
+going out. Each story kills a real process with SIGKILL and starts it again until everything has been answered.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from store import opened
+from tests.flows.processes import Process, started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import Answer, Seen
+from tests.servers.envelopes import ALICE, message
+from tests.servers.open_meteo import OpenMeteo
+from tests.servers.script import Heard, Scripted, call, say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_server import Plan
+
+STEPS = ("key", "conversation", "arrival", "claim", "completion", "tool", "kept", "send begun", "sent")
+"""What changes the store, in this order, on the way from a first message to its answer."""
+
+LOST_WITH_ITS_COMMIT = {"completion": (5, 2), "tool": (4, 3), "kept": (5, 2)}
+"""Completions and tool runs in all when Aldis dies between getting something and writing it down: that one is gone, and
+got once more. Four completions and two tool runs is what two questions take."""
+
+
+def model_that_looks_up(heard: Heard) -> Scripted:
+    """Asks for the weather once, then tells it."""
+    return say("It is 3 degrees.") if heard.answers else call("get_weather", {"place": "Hamlet"})
+
+
+@dataclass
+class World:
+    signal: SignalCli
+    model: AnthropicServer
+    weather: OpenMeteo
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "SIGNAL__UNKNOWN_GRACE_SECONDS": "3",
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ANTHROPIC_API_KEY": self.model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+            "TOOLS__WEATHER__BASE_URL": self.weather.url,
+            "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
+        }
+
+    async def finish(self) -> None:
+        """Start Aldis again and let it come to rest: everything answered, nothing open."""
+        streams = self.signal.streams_opened
+        async with started("run", settings=self.settings, folder=self.folder) as process:
+            await self.signal.connected(streams + 1)
+            await self.signal.sent_count(1)
+            # Another message proves that nothing else is on its way before it.
+            await self.signal.deliver(message("thanks", author=ALICE))
+            await self.signal.sent_count(2)
+            ended = await process.terminate()
+        assert ended.status == 0, ended.stderr
+
+    async def audit(self, *, completions: int = 4, tool_runs: int = 2) -> None:
+        """What must hold in the end, seen from outside and in the store."""
+        assert [sent.text for sent in self.signal.sent] == ["It is 3 degrees.", "It is 3 degrees."]
+        about_weather = [seen for seen in self.weather.requests if "forecast" in seen.path]
+        assert len(about_weather) == tool_runs
+        assert len(self.model.completed) == completions
+        assert self.model.refused == []
+        async with opened(self.folder / "aldis.db", realm="signal") as store:
+            inbox, outbox = await store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+        assert (inbox.items, inbox.dead, outbox.items, outbox.dead) == (0, 0, 0, 0)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with (
+        SignalCli() as signal,
+        AnthropicServer(reply=model_that_looks_up) as model,
+        OpenMeteo() as weather,
+    ):
+        yield World(signal, model, weather, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("when", "step"),
+    [*(("after", step) for step in STEPS), *(("before", step) for step in ("arrival", *LOST_WITH_ITS_COMMIT, "sent"))],
+)
+async def test_killed_at_a_step_of_the_store(world: World, when: str, step: str) -> None:
+    """Whatever was committed is not done again; what was about to be is done at the next start."""
+    arguments = (when, str(STEPS.index(step) + 1), "run")
+    asked = message("How cold is it?", author=ALICE)
+    await world.signal.deliver(asked)
+    world.signal.receipts_mode = "on_call"
+    async with started(*arguments, settings=world.settings, folder=world.folder, module="tests.flows.dying") as process:
+        assert (await process.ended()).status == -9
+    if (when, step) in {("after", "key"), ("after", "conversation"), ("before", "arrival")}:
+        # It died with the frame in its hands: signal-cli keeps no copy. Signal's sender would see it as not read.
+        assert world.signal.read == []
+        await world.signal.deliver(asked)
+    # A receipt that comes while Aldis is down waits at Signal's server, as everything does.
+    await world.signal.confirm()
+    world.signal.receipts_mode = "at_once"
+    await world.finish()
+    completions, tool_runs = LOST_WITH_ITS_COMMIT.get(step, (4, 2)) if when == "before" else (4, 2)
+    await world.audit(completions=completions, tool_runs=tool_runs)
+
+
+class Deadly:
+    """An answer of a double during which Aldis is killed."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+
+    async def __call__(self, seen: Seen) -> web.StreamResponse:
+        self.reached.set()
+        await asyncio.Event().wait()
+        return web.Response()
+
+
+async def killed_when(process: Process, reached: asyncio.Event) -> None:
+    async with asyncio.timeout(30):
+        await reached.wait()
+    await process.kill()
+
+
+@pytest.mark.parametrize("where", ["model", "weather"])
+async def test_killed_while_the_outside_is_working(world: World, where: str) -> None:
+    """A request that never came back is asked again; what came back before is not."""
+    deadly = Deadly()
+    faults: list[Answer] = world.model.faults if where == "model" else world.weather.faults
+    faults.append(deadly)
+    await world.signal.deliver(message("How cold is it?", author=ALICE))
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await killed_when(process, deadly.reached)
+    world.weather.requests.clear()
+    await world.finish()
+    await world.audit()
+
+
+@pytest.mark.parametrize("receipts", ["at_once", "never"])
+@pytest.mark.parametrize("went_out", [True, False])
+async def test_killed_during_the_send(world: World, *, went_out: bool, receipts: str) -> None:
+    """A send of unknown outcome is proved by its receipt, or sent again after the grace period, never lost."""
+    deadly = Deadly()
+    world.signal.receipts_mode = "on_call"
+    world.signal.plans.append(Plan(answer=deadly, goes_out=went_out))
+    await world.signal.deliver(message("How cold is it?", author=ALICE))
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await killed_when(process, deadly.reached)
+    if receipts == "at_once":
+        await world.signal.confirm()
+    world.signal.receipts_mode = "at_once"
+    if went_out and receipts == "never":
+        # Nobody can tell: the only case in which people see an answer twice rather than not at all.
+        async with started("run", settings=world.settings, folder=world.folder) as process:
+            await world.signal.sent_count(2)
+            await process.terminate()
+        assert len(world.model.completed) == 2
+        return
+    await world.finish()
+    await world.audit()

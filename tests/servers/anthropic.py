@@ -1,0 +1,140 @@
+"""A double of Anthropic's Messages API: speaks its wire over loopback and refuses what the real one refuses.
+
+    async with AnthropicServer() as server:
+        server.scripted(think() + call("get_weather", {"place": "Oslo"}), say("It is cold."))
+        ... Anthropic(api_key=server.key, base_url=server.url, ...) ...
+
+The rules are in `tests.servers.anthropic_rules`, the scripted answers in `tests.servers.script`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers import anthropic_rules as rules
+from tests.servers.base import Seen
+from tests.servers.script import Call, Heard, Mistake, ModelServer, Scripted, Think, Tokens
+
+VERSION = "2026-10-21"
+
+_STOP_REASONS = {
+    "length": "max_tokens",
+    "refusal": "refusal",
+    "filter": "refusal",
+    "pause": "pause_turn",
+    "window": "model_context_window_exceeded",
+}
+
+
+@dataclass
+class AnthropicServer(ModelServer):
+    """`base_url` of a client is `server.url`, the key `server.key`."""
+
+    @property
+    def base_url(self) -> str:
+        return self.url
+
+    def check_key(self, seen: Seen) -> None:
+        given = seen.headers.get("x-api-key") or seen.headers.get("authorization", "").removeprefix("Bearer ")
+        if self.key is not None and given != self.key:
+            raise Mistake("invalid x-api-key", status=401, kind="authentication_error")
+        version = seen.headers.get("anthropic-version")
+        if version is None:
+            raise Mistake("anthropic-version: header is required")
+        if version != VERSION:
+            raise Mistake(f'anthropic-version: "{version}" is not a valid version')
+
+    def listed(self, seen: Seen) -> dict[str, Any]:
+        if seen.path != "/v1/models":
+            raise Mistake("Not found", status=404, kind="not_found_error")
+        models = [{"type": "model", "id": name, "display_name": name} for name in self.models or rules.MODELS]
+        return {"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
+
+    def check(self, seen: Seen, body: dict[str, Any]) -> None:
+        if (seen.method, seen.path) != ("POST", "/v1/messages"):
+            raise Mistake("Not found", status=404, kind="not_found_error")
+        if body.get("stream"):
+            raise Mistake("stream: this double does not stream")
+        rules.check(
+            body,
+            models=self.models or rules.MODELS,
+            window_tokens=self.window_tokens,
+            size_bytes=len(seen.body),
+        )
+
+    def heard(self, seen: Seen, body: dict[str, Any]) -> Heard:
+        text, answers = "", []
+        for block in (block for role, blocks in rules.merged(body["messages"]) if role == "user" for block in blocks):
+            if block["type"] == "text":
+                text, answers = block["text"], []
+            elif block["type"] == "tool_result":
+                answers.append(_words(block.get("content", "")))
+        tools = tuple(tool["name"] for tool in body.get("tools", ()))
+        may_call = bool(tools) and body.get("tool_choice", {}).get("type") != "none"
+        return Heard(text=text, answers=tuple(answers), tools=tools, may_call=may_call)
+
+    def answer(self, seen: Seen, body: dict[str, Any], scripted: Scripted) -> dict[str, Any]:
+        reason = _STOP_REASONS.get(scripted.ending) or ("tool_use" if scripted.calls else "end_turn")
+        answer = {
+            "id": self.new_id("msg"),
+            "type": "message",
+            "role": "assistant",
+            "model": body["model"],
+            "content": self._content(body, scripted),
+            "stop_reason": reason,
+            "stop_sequence": None,
+            "usage": _usage(scripted.tokens or Tokens(fresh=0, output=0)),
+        }
+        if reason == "refusal":
+            answer["stop_details"] = {"type": "refusal", "category": "general_harms", "explanation": None}
+        return answer
+
+    def _content(self, body: dict[str, Any], scripted: Scripted) -> list[dict[str, Any]]:
+        content: list[dict[str, Any]] = []
+        for part in scripted.parts:
+            if isinstance(part, Call):
+                call_id = part.id or self.new_id("toolu")
+                content.append({"type": "tool_use", "id": call_id, "name": part.name, "input": part.arguments})
+            elif isinstance(part, Think):
+                content.append(_thought(body, content, part))
+            else:
+                content.append({"type": "text", "text": part.text})
+        if scripted.ending == "pause":
+            search = {"name": "web_search", "input": {"query": "more"}}
+            content.append({"type": "server_tool_use", "id": self.new_id("srvtoolu"), **search})
+        return content
+
+    def refusal(self, mistake: Mistake) -> web.Response:
+        return web.json_response(
+            error_body(mistake.kind, mistake.message),
+            status=mistake.status,
+            headers={"x-should-retry": "false", "request-id": self.new_id("req")},
+        )
+
+
+def error_body(kind: str, message: str, **details: Any) -> dict[str, Any]:
+    """An error as this service words it, for faults: `answer_json(error_body("overloaded_error", "..."), 529)`."""
+    error = {"type": kind, "message": message}
+    return {"type": "error", "error": {**error, "details": details} if details else error, "request_id": "req_0"}
+
+
+def _thought(body: dict[str, Any], before: list[dict[str, Any]], part: Think) -> dict[str, Any]:
+    if part.redacted:
+        return {"type": "redacted_thinking", "data": rules.seal(body, before, "")}
+    return {"type": "thinking", "thinking": part.text, "signature": rules.seal(body, before, part.text)}
+
+
+def _words(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
+
+
+def _usage(tokens: Tokens) -> dict[str, Any]:
+    return {
+        "input_tokens": tokens.fresh,
+        "cache_creation_input_tokens": tokens.cache_write,
+        "cache_read_input_tokens": tokens.cache_read,
+        "cache_creation": {"ephemeral_5m_input_tokens": tokens.cache_write, "ephemeral_1h_input_tokens": 0},
+        "output_tokens": tokens.output,
+        "service_tier": "standard",
+    }

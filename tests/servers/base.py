@@ -1,0 +1,102 @@
+"""What all doubles of the outside share: a real HTTP server on loopback that remembers what it was asked."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+Answer = Callable[[Seen], Awaitable[web.StreamResponse] | web.StreamResponse]
+
+
+@dataclass
+class Server:
+    """A loopback server; `async with` starts and stops it. Subclasses answer in `respond` or override `app`.
+
+    `faults` holds answers that are given, in order, before the regular ones: how a test makes the service fail.
+    """
+
+    requests: list[Seen] = field(default_factory=list)
+    faults: list[Answer] = field(default_factory=list)
+    port: int = 0
+    """0 takes a free one; a restart keeps the first."""
+    _runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def app(self) -> web.Application:
+        """The routes; the default sends everything to `respond`."""
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_route("*", "/{path:.*}", self.handle)
+        return app
+
+    async def start(self) -> None:
+        self._runner = web.AppRunner(self.app(), shutdown_timeout=0.2, handle_signals=False, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
+        await site.start()
+        server = site._server
+        assert isinstance(server, asyncio.Server)
+        self.port = server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Remember the request, then fail as told or answer."""
+        seen = Seen(
+            method=request.method,
+            path=request.path,
+            query=dict(request.query),
+            headers={name.lower(): value for name, value in request.headers.items()},
+            body=await request.read(),
+        )
+        self.requests.append(seen)
+        answer = self.faults.pop(0)(seen) if self.faults else self.respond(seen, request)
+        return answer if isinstance(answer, web.StreamResponse) else await answer
+
+    def respond(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
+        """What the service answers when nothing is wrong."""
+        raise web.HTTPNotFound
+
+
+def answer_json(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Answer:
+    """A fault or a fixed answer in JSON."""
+    return lambda _: web.json_response(body, status=status, headers=headers)
+
+
+async def hang(_: Seen) -> web.StreamResponse:
+    """A fault: no answer ever."""
+    await asyncio.Event().wait()
+    raise AssertionError

@@ -1,0 +1,235 @@
+"""Frames as signal-cli writes them: what the doubles of both bridges deliver.
+
+Every builder gives one whole frame, `{"envelope": {...}, "account": ...}`, with a `sent_at` that no other frame of the
+process has. Optional lists are absent when empty and unknown fields are null, as signal-cli has it.
+
+Source: signal-cli 0.14.6, `org.asamk.signal.json` (2026-11-21).
+"""
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Frame = dict[str, Any]
+
+FIXTURES = Path(__file__).parent.parent / "bot" / "transports" / "envelopes"
+"""One file for every kind of frame that signal-cli is known to write."""
+
+PLACEHOLDER = "\ufffc"
+"""Stands in a text where a native mention is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Somebody on Signal; `number` is None for those who do not share theirs."""
+
+    uuid: str
+    name: str | None
+    number: str | None = None
+    device: int = 1
+
+    @property
+    def chat(self) -> str:
+        """The `ChatId` of the direct conversation with them."""
+        return f"direct:{self.uuid}"
+
+
+ACCOUNT = "+15550100001"
+"""The number of Aldis's own account."""
+
+ALDIS = Person(uuid="a1d15000-0000-4000-8000-000000000001", name="Aldis", number=ACCOUNT)
+ALICE = Person(uuid="a11ce000-0000-4000-8000-0000000000a1", name="Alice", number="+15550100002")
+BOB = Person(uuid="b0b00000-0000-4000-8000-0000000000b0", name="Bob", number="+15550100003", device=2)
+CAROL = Person(uuid="ca201000-0000-4000-8000-0000000000c1", name="Carol")
+"""Does not share her number."""
+MALLORY = Person(uuid="3a110000-0000-4000-8000-0000000000d1", name="Mallory", number="+15550100666")
+
+GROUP = "R2FyZGVuQ2x1Yi0vKzAxMjM0NTY3ODlhYmNkZWZnaGk="
+GROUP_NAME = "Garden club"
+
+_lock = threading.Lock()
+_last = 0
+
+
+def timestamp() -> int:
+    """Now in milliseconds since 1970, later than every timestamp given before."""
+    global _last  # noqa: PLW0603 - one clock for all frames and all doubles of the process
+    with _lock:
+        _last = max(_last + 1, time.time_ns() // 1_000_000)
+        return _last
+
+
+def fixture(name: str) -> Frame:
+    """The frame of `tests/bot/transports/envelopes/<name>.json`."""
+    frame = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
+    assert isinstance(frame, dict)
+    return frame
+
+
+def envelope(author: Person, sent_at: int | None = None, *, account: str = ACCOUNT, **content: Any) -> Frame:
+    """Any frame: who wrote it, when, and the parts (`dataMessage=...`) as they are given."""
+    at = timestamp() if sent_at is None else sent_at
+    source = {
+        "source": author.number or author.uuid,
+        "sourceNumber": author.number,
+        "sourceUuid": author.uuid,
+        "sourceName": author.name,
+        "sourceDevice": author.device,
+        "timestamp": at,
+        "serverReceivedTimestamp": at + 40,
+        "serverDeliveredTimestamp": at + 90,
+    }
+    return {"envelope": source | content, "account": account}
+
+
+def data(sent_at: int, text: str | None = None, *, group: str | None = None, **more: Any) -> Frame:
+    """A `dataMessage`: the part that messages, reactions, deletions and timers share."""
+    message: Frame = {
+        "timestamp": sent_at,
+        "message": text,
+        "expiresInSeconds": 0,
+        "isExpirationUpdate": False,
+        "viewOnce": False,
+    }
+    if group is not None:
+        message["groupInfo"] = {"groupId": group, "groupName": GROUP_NAME, "revision": 4, "type": "DELIVER"}
+    return message | more
+
+
+def mention_of(person: Person, start: int = 0) -> Frame:
+    """A native mention; `start` counts UTF-16 code units."""
+    name = person.name or person.number or person.uuid
+    return {"name": name, "number": person.number, "uuid": person.uuid, "start": start, "length": 1}
+
+
+def quote_of(author: Person, sent_at: int, text: str) -> Frame:
+    """The quoted message as it stands inside the one that quotes it."""
+    return {
+        "id": sent_at,
+        "author": author.number or author.uuid,
+        "authorNumber": author.number,
+        "authorUuid": author.uuid,
+        "text": text,
+        "attachments": [],
+    }
+
+
+def attachment(name: str | None = "garden.jpg", content_type: str = "image/jpeg", size_bytes: int = 4321) -> Frame:
+    """A file that came with a message."""
+    return {
+        "contentType": content_type,
+        "filename": name,
+        "id": f"{timestamp()}.jpg",
+        "size": size_bytes,
+        "width": 640,
+        "height": 480,
+        "caption": None,
+        "uploadTimestamp": timestamp(),
+        "isVoiceNote": False,
+    }
+
+
+def message(
+    text: str | None = "hi",
+    *,
+    author: Person = ALICE,
+    group: str | None = None,
+    mention: bool = False,
+    quote: Frame | None = None,
+    attachments: Sequence[Frame] = (),
+    expires_in_seconds: int = 0,
+    sent_at: int | None = None,
+    account: str = ACCOUNT,
+    **more: Any,
+) -> Frame:
+    """A message of a person; `mention` puts a native mention of Aldis in front, `quote` comes from `quote_of`."""
+    at = timestamp() if sent_at is None else sent_at
+    optional: Frame = {"mentions": [mention_of(ALDIS)]} if mention else {}
+    optional |= {"quote": quote} if quote else {}
+    optional |= {"attachments": list(attachments)} if attachments else {}
+    written = f"{PLACEHOLDER} {text or ''}" if mention else text
+    body = data(at, written, group=group, **optional) | {"expiresInSeconds": expires_in_seconds} | more
+    return envelope(author, at, account=account, dataMessage=body)
+
+
+def edit(text: str, target: int, *, author: Person = ALICE, group: str | None = None, **more: Any) -> Frame:
+    """A person changes their message of the time `target`."""
+    at = timestamp()
+    body = data(at, text, group=group, **more)
+    return envelope(author, at, editMessage={"targetSentTimestamp": target, "dataMessage": body})
+
+
+def delete(target: int, *, author: Person = ALICE, group: str | None = None) -> Frame:
+    """A person deletes their message of the time `target` for everybody."""
+    at = timestamp()
+    return envelope(author, at, dataMessage=data(at, group=group, remoteDelete={"timestamp": target}))
+
+
+def admin_delete(target: int, of: Person, *, author: Person = BOB, group: str = GROUP) -> Frame:
+    """A group's admin deletes somebody else's message."""
+    at = timestamp()
+    body = {**_target(of), "targetSentTimestamp": target}
+    return envelope(author, at, dataMessage=data(at, group=group, adminDelete=body))
+
+
+def reaction(
+    emoji: str,
+    target: int,
+    *,
+    of: Person = ALDIS,
+    author: Person = ALICE,
+    group: str | None = None,
+    removed: bool = False,
+) -> Frame:
+    """A person puts an emoji on the message of `of` at the time `target`, or takes it off."""
+    at = timestamp()
+    body = {"emoji": emoji, **_target(of), "targetSentTimestamp": target, "isRemove": removed}
+    return envelope(author, at, dataMessage=data(at, group=group, reaction=body))
+
+
+def _target(person: Person) -> Frame:
+    return {
+        "targetAuthor": person.number or person.uuid,
+        "targetAuthorNumber": person.number,
+        "targetAuthorUuid": person.uuid,
+    }
+
+
+def timer(seconds: int, *, author: Person = ALICE, group: str | None = None) -> Frame:
+    """A person sets the disappearing-message timer; 0 switches it off."""
+    at = timestamp()
+    body = data(at, group=group) | {"expiresInSeconds": seconds, "isExpirationUpdate": True}
+    return envelope(author, at, dataMessage=body)
+
+
+def receipt(targets: Sequence[int], *, author: Person = ALICE, what: str = "delivered") -> Frame:
+    """A person's phone confirms our messages: `delivered`, `read` or `viewed`."""
+    at = timestamp()
+    flags = {"isDelivery": what == "delivered", "isRead": what == "read", "isViewed": what == "viewed"}
+    return envelope(author, at, receiptMessage={"when": at, **flags, "timestamps": list(targets)})
+
+
+def typing(*, started: bool = True, author: Person = ALICE, group: str | None = None) -> Frame:
+    """A person begins or stops to write."""
+    at = timestamp()
+    body = {"action": "STARTED" if started else "STOPPED", "timestamp": at}
+    return envelope(author, at, typingMessage=body | ({"groupId": group} if group else {}))
+
+
+def sync_sent(text: str, to: Person = ALICE) -> Frame:
+    """The operator wrote to somebody on the phone that Aldis is linked to."""
+    at = timestamp()
+    address = {"destination": to.number, "destinationNumber": to.number, "destinationUuid": to.uuid}
+    return envelope(ALDIS, at, syncMessage={"sentMessage": address | data(at, text)})
+
+
+def undecryptable(author: Person | None = ALICE, reason: str = "UntrustedIdentityException") -> Frame:
+    """Something that signal-cli could not decrypt; `author` None is a sealed sender that it cannot name."""
+    frame = envelope(author or Person(uuid="", name=None))
+    if author is None:
+        frame["envelope"] |= dict.fromkeys(("source", "sourceNumber", "sourceUuid", "sourceDevice"))
+    return frame | {"exception": {"message": "could not decrypt", "type": reason}}

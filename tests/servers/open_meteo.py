@@ -1,0 +1,167 @@
+"""Open-Meteo, geocoding and forecast on one address, with places and weather of our own.
+
+Refuses what the real one refuses, in its words (open-meteo/open-meteo, 2026-11-21): parameters out of range, unknown
+variables, a missing or wrong key on the customer host, more than one request at a time.
+"""
+
+import asyncio
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers.base import Seen, Server
+
+CURRENT = {
+    "temperature_2m": 8.13,
+    "relative_humidity_2m": 87,
+    "apparent_temperature": -0.2,
+    "is_day": 1,
+    "precipitation": 0.1,
+    "weather_code": 61,
+    "wind_speed_10m": 14.8,
+    "wind_direction_10m": 251,
+    "wind_gusts_10m": None,
+}
+DAILY = {
+    "weather_code": [63, 3, 7, None],
+    "temperature_2m_max": [9.1, 8.2, 12.0, 1.0],
+    "temperature_2m_min": [2.2, 0.4, -3.0, None],
+    "precipitation_sum": [4.2, None, 0.0, 1.0],
+    "precipitation_probability_max": [78, 12, 0, 1],
+    "sunrise": ["2026-11-21T07:41", "2026-11-22T07:42", "2026-11-23T07:44", None],
+    "sunset": ["2026-11-21T16:02", "2026-11-22T16:01", "2026-11-23T16:00", None],
+    "wind_speed_10m_max": [31.3, 20.0, 5.0, 1.0],
+    "uv_index_max": [0.55, 1.0, 2.0, None],
+}
+DATES = ["2026-11-21", "2026-11-22", "2026-11-23", "2026-11-24", "2026-11-25", "2026-11-26", "2026-11-27"]
+UNITS = {
+    "celsius": "°C",
+    "fahrenheit": "°F",
+    "kmh": "km/h",
+    "mph": "mp/h",
+    "ms": "m/s",
+    "kn": "kn",
+    "mm": "mm",
+    "inch": "inch",
+}
+
+
+def place(name: str, country: str, admin1: str, population: int | None = None, **more: Any) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": 1, "name": name, "latitude": 10.5, "longitude": -20.25, "timezone": "Europe/Berlin"}
+    row |= {"country": country, "admin1": admin1, "population": population, **more}
+    return {key: item for key, item in row.items() if item}
+
+
+PLACES = [
+    place("Utopia", "Atlantis", "North", 2_000_000, latitude=52.52437, longitude=13.41053),
+    place("Utopia", "Atlantis", "South", 40_000),
+    place("Utopia Airport", "Atlantis", "North", 9_000_000),
+    place("Springwell", "Erewhon", "East", 120_000),
+    place("Springwell", "Erewhon", "West", 100_000),
+    place("Springwell", "Lilliput", "Hills"),
+    place("Doppel", "Erewhon", "East", 700),
+    place("Doppel", "Erewhon", "East", 600),
+    place("Hamlet", "Lilliput", ""),
+    place("Köhln", "Erewhon", "East", 900_000),
+]
+
+
+@dataclass
+class OpenMeteo(Server):
+    """`key` makes it the customer host; `busy` counts requests under way, of which the free host takes one."""
+
+    key: str = ""
+    busy: int = 0
+    places: list[dict[str, Any]] = field(default_factory=lambda: list(PLACES))
+
+    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        self.busy += 1
+        try:
+            if self.busy > 1:
+                return _refused(429, "Too many concurrent requests")
+            await asyncio.sleep(0.01)
+            return self._answer(seen)
+        finally:
+            self.busy -= 1
+
+    def _answer(self, seen: Seen) -> web.StreamResponse:
+        if self.key and "apikey" not in seen.query:
+            return _refused(401, "API key required. Please add &apikey= to the URL.")
+        if self.key and seen.query["apikey"] != self.key:
+            return _refused(400, "The supplied API key is invalid.")
+        match seen.path:
+            case "/v1/search":
+                return self._places(seen.query)
+            case "/v1/forecast":
+                return _forecast(seen.query)
+            case _:
+                return _refused(404, "Not Found")
+
+    def _places(self, query: dict[str, str]) -> web.StreamResponse:
+        count = int(query.get("count", "10"))
+        if not 1 <= count <= 100:
+            return _refused(400, "Parameter count must be between 1 and 100.")
+        name, _, qualifier = (_folded(part.strip()) for part in query["name"].partition(","))
+        found = [row for row in self.places if len(name) > 1 and _folded(row["name"]).startswith(name)]
+        if qualifier:
+            found = [row for row in found if qualifier in {_folded(row["country"]), _folded(row["admin1"])}]
+        body: dict[str, Any] = {"generationtime_ms": 0.5}
+        return web.json_response(body | ({"results": found[:count]} if found else {}))
+
+
+def _folded(name: str) -> str:
+    return "".join(mark for mark in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(mark))
+
+
+def _forecast(query: dict[str, str]) -> web.StreamResponse:
+    latitude, longitude, days = float(query["latitude"]), float(query["longitude"]), int(query["forecast_days"])
+    if not -90 <= latitude <= 90:
+        return _refused(400, f"Latitude must be in range of -90 to 90°. Given: {latitude}.")
+    if not -180 <= longitude <= 180:
+        return _refused(400, f"Longitude must be in range of -180 to 180°. Given: {longitude}.")
+    if not 0 <= days <= 16:
+        return _refused(400, f"Forecast days is invalid. Allowed range 0 to 16. Given {days}.")
+    if "timezone" not in query:
+        return _refused(400, "Timezone is required")
+    for key, known in (("current", CURRENT), ("daily", DAILY)):
+        for name in query[key].split(","):
+            if name not in known:
+                reason = f"Cannot initialize WeatherVariable from invalid String value {name} for key {key}"
+                return _refused(400, reason)
+    return web.json_response(_weather(query, days))
+
+
+def _weather(query: dict[str, str], days: int) -> dict[str, Any]:
+    current, daily = query["current"].split(","), query["daily"].split(",")
+    padded = {name: [*DAILY[name], *[1.0] * 7][:days] for name in daily}
+    return {
+        "latitude": 52.52,
+        "longitude": 13.419998,
+        "utc_offset_seconds": 3600,
+        "timezone": "Europe/Berlin",
+        "timezone_abbreviation": "GMT+1",
+        "current_units": {"time": "iso8601"} | {name: _unit(name, query) for name in current},
+        "current": {"time": "2026-11-21T15:45", "interval": 900} | {name: CURRENT[name] for name in current},
+        "daily_units": {"time": "iso8601"} | {name: _unit(name, query) for name in daily},
+        "daily": {"time": DATES[:days]} | padded,
+    }
+
+
+def _unit(name: str, query: dict[str, str]) -> str:
+    if "temperature" in name:
+        return UNITS[query.get("temperature_unit", "celsius")]
+    if "wind_direction" in name:
+        return "°"
+    if "wind" in name:
+        return UNITS[query.get("wind_speed_unit", "kmh")]
+    if "probability" in name or "humidity" in name:
+        return "%"
+    if "precipitation" in name:
+        return UNITS[query.get("precipitation_unit", "mm")]
+    return {"weather_code": "wmo code", "sunrise": "iso8601", "sunset": "iso8601"}.get(name, "")
+
+
+def _refused(status: int, reason: str) -> web.StreamResponse:
+    return web.json_response({"error": True, "reason": reason}, status=status)

@@ -1,0 +1,223 @@
+"""A double of OpenAI's two APIs, chat completions and responses: speaks their wires, refuses what they refuse.
+
+    async with OpenAIServer() as server:
+        server.scripted(call("get_weather", {"place": "Oslo"}), say("It is cold."))
+        ... OpenAI(api_key=server.key, base_url=server.base_url, ...) ...
+
+`local=True` makes it one of the compatible servers (Ollama, vLLM, LM Studio): any key, any model, chat templates.
+The rules are in `tests.servers.openai_rules`, the scripted answers in `tests.servers.script`.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers import openai_rules as rules
+from tests.servers.base import Seen
+from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens
+
+CHAT = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
+
+Json = dict[str, Any]
+
+
+@dataclass
+class OpenAIServer(ModelServer):
+    local: bool = False
+    refuses: frozenset[str] = frozenset()
+    """Parameters of chat completions that this server does not know, as `unsupported_parameter`."""
+    says_stop: bool = False
+    """Say finish_reason "stop" although there are tool calls, as some compatible servers do."""
+    reasoning_follows: dict[str, str] = field(default_factory=dict)
+    """The reasoning item that each function_call item was given with."""
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/v1"
+
+    def check_key(self, seen: Seen) -> None:
+        given = seen.headers.get("authorization", "").removeprefix("Bearer ")
+        if self.key is not None and not self.local and given != self.key:
+            raise Mistake("Incorrect API key provided.", status=401, code="invalid_api_key")
+
+    def listed(self, seen: Seen) -> Json:
+        if seen.path != "/v1/models":
+            raise Mistake(f"Invalid URL (GET {seen.path})", status=404)
+        return {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models or rules.MODELS]}
+
+    def check(self, seen: Seen, body: Json) -> None:
+        if seen.method != "POST" or seen.path not in {CHAT, RESPONSES}:
+            raise Mistake(f"Invalid URL ({seen.method} {seen.path})", status=404)
+        if body.get("stream"):
+            raise Mistake("This double does not stream", code="unsupported_parameter")
+        self._check_model(body)
+        if seen.path == RESPONSES:
+            rules.check_responses(body, reasoning_follows=self.reasoning_follows)
+        else:
+            rules.check_chat(body, refuses=self.refuses, strings_only=self.local)
+            if self.local:
+                rules.check_template(body["messages"])
+        if len(seen.body) // 4 > self.window_tokens:
+            raise rules.wrong(
+                f"This model's maximum context length is {self.window_tokens} tokens. However, your messages resulted "
+                f"in {len(seen.body) // 4} tokens. Please reduce the length of the messages.",
+                "messages",
+                "context_length_exceeded",
+            )
+
+    def _check_model(self, body: Json) -> None:
+        model = body.get("model")
+        if model is None or (self.local and self.models is None) or model in (self.models or rules.MODELS):
+            return
+        raise Mistake(
+            f"The model `{model}` does not exist or you do not have access to it.", status=404, code="model_not_found"
+        )
+
+    def heard(self, seen: Seen, body: Json) -> Heard:
+        text, answers = "", []
+        for item in _items(seen, body):
+            if item.get("role") == "user":
+                text, answers = _words(item["content"]), []
+            elif item.get("role") == "tool":
+                answers.append(_words(item["content"]))
+            elif item.get("type") == "function_call_output":
+                answers.append(_words(item["output"]))
+        tools = tuple(tool.get("function", tool)["name"] for tool in body.get("tools", ()))
+        may_call = bool(tools) and body.get("tool_choice") != "none"
+        return Heard(text=text, answers=tuple(answers), tools=tools, may_call=may_call)
+
+    def answer(self, seen: Seen, body: Json, scripted: Scripted) -> Json:
+        return self._response(body, scripted) if seen.path == RESPONSES else self._chat(body, scripted)
+
+    def _chat(self, body: Json, scripted: Scripted) -> Json:
+        words = "\n\n".join(part.text for part in scripted.parts if isinstance(part, Say))
+        message: Json = {"role": "assistant", "content": words or None, "refusal": None, "annotations": []}
+        if scripted.ending == "refusal":
+            message |= {"content": None, "refusal": words or "I can't help with that."}
+        if scripted.calls:
+            message["tool_calls"] = [self._chat_call(call) for call in scripted.calls]
+        reason = {"length": "length", "window": "length", "filter": "content_filter"}.get(scripted.ending, "stop")
+        if scripted.calls and reason == "stop" and not self.says_stop:
+            reason = "tool_calls"
+        answer: Json = {
+            "id": self.new_id("chatcmpl"),
+            "object": "chat.completion",
+            "created": 1_795_000_000,
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}],
+        }
+        if scripted.tokens is not None:
+            answer["usage"] = _chat_usage(scripted.tokens)
+        return answer
+
+    def _chat_call(self, call: Call) -> Json:
+        function = {"name": call.name, "arguments": _arguments(call)}
+        return {"id": call.id or self.new_id("call"), "type": "function", "function": function}
+
+    def _response(self, body: Json, scripted: Scripted) -> Json:
+        reasons = {"length": "max_output_tokens", "window": "max_output_tokens", "filter": "content_filter"}
+        reason = reasons.get(scripted.ending)
+        return {
+            "id": self.new_id("resp"),
+            "object": "response",
+            "created_at": 1_795_000_000,
+            "status": "incomplete" if reason else "completed",
+            "error": None,
+            "incomplete_details": {"reason": reason} if reason else None,
+            "instructions": body.get("instructions"),
+            "model": body["model"],
+            "output": self._output(scripted),
+            "parallel_tool_calls": True,
+            "tool_choice": body.get("tool_choice", "auto"),
+            "tools": body.get("tools", []),
+            "store": body.get("store", True),
+            "usage": _responses_usage(scripted.tokens) if scripted.tokens else None,
+        }
+
+    def _output(self, scripted: Scripted) -> list[Json]:
+        items: list[Json] = []
+        for part in scripted.parts:
+            item = self._item(part, refused=scripted.ending == "refusal")
+            if items and items[-1]["type"] == "reasoning":
+                self.reasoning_follows[item["id"]] = items[-1]["id"]
+            items.append(item)
+        if scripted.ending == "refusal" and not scripted.parts:
+            items.append(self._item(Say(text="I can't help with that."), refused=True))
+        return items
+
+    def _item(self, part: Say | Call | Think, *, refused: bool) -> Json:
+        if isinstance(part, Think):
+            return {
+                "id": self.new_id("rs"),
+                "type": "reasoning",
+                "summary": [{"type": "summary_text", "text": part.text}] if part.text else [],
+                "encrypted_content": self.new_id("sealed"),
+            }
+        if isinstance(part, Call):
+            return {
+                "id": self.new_id("fc"),
+                "type": "function_call",
+                "status": "completed",
+                "call_id": part.id or self.new_id("call"),
+                "name": part.name,
+                "arguments": _arguments(part),
+            }
+        words: Json = {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
+        if refused:
+            words = {"type": "refusal", "refusal": part.text}
+        content = {"role": "assistant", "content": [words]}
+        return {"id": self.new_id("msg"), "type": "message", "status": "completed", **content}
+
+    def refusal(self, mistake: Mistake) -> web.Response:
+        return web.json_response(
+            error_body(mistake.message, kind=mistake.kind, **mistake.extra),
+            status=mistake.status,
+            headers={"x-should-retry": "false", "x-request-id": self.new_id("req")},
+        )
+
+
+def error_body(
+    message: str, *, kind: str = "invalid_request_error", param: str | None = None, code: str | None = None
+) -> Json:
+    """An error as this service words it, for faults such as `answer_json(error_body("Slow down."), 429)`."""
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def _items(seen: Seen, body: Json) -> list[Json]:
+    if seen.path != RESPONSES:
+        return body["messages"]
+    given = body["input"]
+    return [{"role": "user", "content": given}] if isinstance(given, str) else given
+
+
+def _words(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _arguments(call: Call) -> str:
+    return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+
+
+def _chat_usage(tokens: Tokens) -> Json:
+    prompt = tokens.fresh + tokens.cache_read + tokens.cache_write
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": tokens.output,
+        "total_tokens": prompt + tokens.output,
+        "prompt_tokens_details": {"cached_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }
+
+
+def _responses_usage(tokens: Tokens) -> Json:
+    prompt = tokens.fresh + tokens.cache_read + tokens.cache_write
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": {"cached_tokens": tokens.cache_read, "cache_write_tokens": tokens.cache_write},
+        "output_tokens": tokens.output,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": prompt + tokens.output,
+    }

@@ -1,0 +1,280 @@
+"""What OpenAI's APIs refuse, and with which words: pure checks of the bodies of chat completions and responses.
+
+Source: platform.openai.com (API reference) and the exact texts quoted in public issue threads, 2026-11-21.
+"""
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+from tests.servers.script import Mistake
+
+MODELS = (
+    "gpt-6.2-astra", "gpt-6-astra", "gpt-6.2-sol", "gpt-6.1-sol", "gpt-6-sol", "gpt-6.1-terra", "gpt-6-luna",
+    "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-5.5", "gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.2",
+    "gpt-5.1", "gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4.1-mini", "gpt-4o", "gpt-4o-mini", "o3",
+)  # fmt: skip
+
+_CHAT_KEYS = frozenset({
+    "messages", "model", "max_tokens", "max_completion_tokens", "tools", "tool_choice", "parallel_tool_calls",
+    "temperature", "top_p", "stop", "n", "seed", "user", "metadata", "store", "stream", "stream_options",
+    "reasoning_effort", "response_format", "prompt_cache_key", "prompt_cache_options", "safety_identifier",
+    "service_tier", "verbosity", "presence_penalty", "frequency_penalty",
+})  # fmt: skip
+_RESPONSES_KEYS = frozenset({
+    "input", "model", "instructions", "max_output_tokens", "tools", "tool_choice", "parallel_tool_calls", "store",
+    "reasoning", "include", "previous_response_id", "temperature", "top_p", "text", "truncation", "metadata",
+    "prompt_cache_key", "prompt_cache_options", "safety_identifier", "service_tier", "stream", "background", "user",
+    "max_tool_calls",
+})  # fmt: skip
+_TOOLLESS_CHAT = re.compile(r"gpt-(5\.6|6)")
+REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
+
+Json = dict[str, Any]
+
+
+def wrong(message: str, param: str | None = None, code: str | None = None) -> Mistake:
+    return Mistake(message, param=param, code=code)
+
+
+def check_chat(body: Json, *, refuses: frozenset[str], strings_only: bool) -> None:
+    """Raise the first mistake; `refuses` names parameters this server does not know, `strings_only` is a local one."""
+    _check_common(body, _CHAT_KEYS, ("model", "messages"))
+    _check_limits(body, refuses if strings_only else refuses | _refused_by_model(body["model"]))
+    tools = body.get("tools")
+    _check_tools(body, [tool.get("function", {}) for tool in tools or []], "tools[{}].function")
+    if tools and not strings_only and _TOOLLESS_CHAT.match(body["model"]) and body.get("reasoning_effort") != "none":
+        raise wrong(
+            f"Function tools with reasoning_effort are not supported for {body['model']} in /v1/chat/completions. "
+            "To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+            "reasoning_effort",
+        )
+    if not body["messages"]:
+        raise wrong(
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+            "messages",
+            "empty_array",
+        )
+    for number, message in enumerate(body["messages"]):
+        _check_message(number, message, strings_only=strings_only)
+    _check_exchanges(body["messages"])
+
+
+def _check_common(body: Json, known: frozenset[str], required: tuple[str, ...]) -> None:
+    for name in required:
+        if name not in body:
+            raise wrong(f"Missing required parameter: '{name}'.", name, "missing_required_parameter")
+    for name in body:
+        if name not in known:
+            raise wrong(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
+
+
+def _refused_by_model(model: str) -> frozenset[str]:
+    return frozenset({"max_tokens"}) if REASONING.match(model) else frozenset()
+
+
+def _check_limits(body: Json, refuses: frozenset[str]) -> None:
+    renamed = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+    for name in sorted(refuses & body.keys()):
+        hint = f" Use '{renamed[name]}' instead." if name in renamed else ""
+        raise wrong(
+            f"Unsupported parameter: '{name}' is not supported with this model.{hint}", name, "unsupported_parameter"
+        )
+    if "max_tokens" in body and "max_completion_tokens" in body:
+        raise wrong("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+    _check_temperature(body)
+
+
+def _check_temperature(body: Json) -> None:
+    value = body.get("temperature", 1)
+    if value != 1 and REASONING.match(body["model"]) and body.get("reasoning_effort") != "none":
+        raise wrong(
+            f"Unsupported value: 'temperature' does not support {value} with this model. "
+            "Only the default (1) value is supported.",
+            "temperature",
+            "unsupported_value",
+        )
+
+
+def _check_tools(body: Json, functions: list[Json], where: str) -> None:
+    for name in ("tool_choice", "parallel_tool_calls"):
+        if name in body and not functions:
+            raise wrong(f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified.", name)
+    if len(functions) > 128:
+        raise wrong(
+            "Invalid 'tools': array too long. Expected an array with maximum length 128, "
+            f"but got an array with length {len(functions)} instead.",
+            "tools",
+            "array_above_max_length",
+        )
+    if body.get("tools") == []:
+        raise wrong(
+            "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+            "tools",
+            "empty_array",
+        )
+    for number, function in enumerate(functions):
+        _check_function(function, where.format(number))
+
+
+def _check_function(function: Json, where: str) -> None:
+    name, schema = function.get("name", ""), function.get("parameters")
+    if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
+        raise wrong(
+            f"Invalid '{where}.name': string does not match pattern. "
+            "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+            f"{where}.name",
+            "invalid_value",
+        )
+    if len(name) > 64:
+        raise wrong(
+            f"Invalid '{where}.name': string too long. Expected a string with maximum length 64, "
+            f"but got a string with length {len(name)} instead.",
+            f"{where}.name",
+            "string_above_max_length",
+        )
+    if schema is None:
+        return
+    if schema.get("type") != "object":
+        raise wrong(
+            f"Invalid schema for function '{name}': schema must be a JSON Schema of 'type: \"object\"', "
+            f"got 'type: \"{schema.get('type')}\"'.",
+            f"{where}.parameters",
+            "invalid_function_parameters",
+        )
+    if "properties" not in schema:
+        raise wrong(
+            f"Invalid schema for function '{name}': In context=(), object schema missing properties.",
+            f"{where}.parameters",
+            "invalid_function_parameters",
+        )
+
+
+def _check_message(number: int, message: Json, *, strings_only: bool) -> None:
+    role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
+    if role not in {"system", "developer", "user", "assistant", "tool"}:
+        raise wrong(f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', and 'tool'.")
+    if calls == []:
+        raise wrong(
+            f"Invalid 'messages[{number}].tool_calls': empty array. "
+            "Expected an array with minimum length 1, but got an empty array instead.",
+            f"messages[{number}].tool_calls",
+            "empty_array",
+        )
+    null = content is None and ("content" in message or not calls)
+    if null and (strings_only or not calls):
+        raise wrong("Invalid value for 'content': expected a string, got null.", f"messages.[{number}].content")
+    if strings_only and not isinstance(content, str) and "content" in message:
+        raise wrong("Invalid value for 'content': expected a string.", f"messages.[{number}].content")
+    for call in calls or []:
+        _check_arguments(call.get("function", {}).get("arguments"), strings_only=strings_only)
+
+
+def _check_arguments(arguments: Any, *, strings_only: bool) -> None:
+    if not isinstance(arguments, str):
+        raise wrong("Invalid type for 'arguments': expected a string.", code="invalid_type")
+    if strings_only:
+        try:
+            ready = isinstance(json.loads(arguments), dict)
+        except ValueError:
+            ready = False
+        if not ready:
+            raise wrong("Failed to parse tool call arguments as a JSON object")
+
+
+def _check_exchanges(messages: list[Json]) -> None:
+    open_calls: list[str] = []
+    asked_at = 0
+    ended: list[Json] = [*messages, {"role": "end"}]
+    for number, message in enumerate(ended):
+        if message["role"] == "tool":
+            if message.get("tool_call_id") not in open_calls:
+                raise wrong(
+                    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with "
+                    "'tool_calls'.",
+                    f"messages.[{number}].role",
+                )
+            open_calls.remove(message["tool_call_id"])
+            continue
+        if open_calls:
+            raise wrong(
+                "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
+                f"'tool_call_id'. The following tool_call_ids did not have response messages: {', '.join(open_calls)}",
+                f"messages.[{asked_at + 1}].role",
+            )
+        open_calls, asked_at = [call["id"] for call in message.get("tool_calls") or []], number
+
+
+def check_template(messages: list[Json]) -> None:
+    """What the chat templates of local servers want on top."""
+    roles = [message["role"] for message in messages]
+    if "system" in roles[1:]:
+        raise wrong("System message must be at the beginning.")
+    spoken = [role for role in roles if role in {"user", "assistant"}]
+    if any(one == other == "user" for one, other in pairwise(spoken)):
+        raise wrong("Conversation roles must alternate user/assistant/user/assistant/...")
+    if roles[-1] == "assistant":
+        raise wrong("Cannot continue from an assistant message.")
+
+
+def check_responses(body: Json, *, reasoning_follows: dict[str, str]) -> None:
+    """Raise the first mistake; `reasoning_follows` gives the reasoning item of each function_call that has one."""
+    _check_common(body, _RESPONSES_KEYS, ("model", "input"))
+    _check_temperature(body)
+    if body.get("max_output_tokens", 16) < 16:
+        raise wrong(
+            "Invalid 'max_output_tokens': integer below minimum value. "
+            f"Expected a value >= 16, but got {body['max_output_tokens']} instead.",
+            "max_output_tokens",
+            "integer_below_min_value",
+        )
+    for number, tool in enumerate(body.get("tools") or []):
+        if "name" not in tool:
+            raise wrong(f"Missing required parameter: 'tools[{number}].name'.", f"tools[{number}].name")
+    _check_tools(body, body.get("tools") or [], "tools[{}]")
+    if not body["input"]:
+        raise wrong("Missing required parameter: 'input'.", "input", "missing_required_parameter")
+    items = body["input"] if isinstance(body["input"], list) else []
+    _check_item_calls(items)
+    _check_reasoning(items, reasoning_follows, stored=body.get("store", True))
+
+
+def _check_item_calls(items: list[Json]) -> None:
+    asked = [item["call_id"] for item in items if item.get("type") == "function_call"]
+    answered = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+    for number, item in enumerate(items):
+        if item.get("type") == "function_call":
+            _check_arguments(item.get("arguments"), strings_only=False)
+        if item.get("type", "message") == "message" and not item.get("content"):
+            raise wrong(f"Missing required parameter: 'input[{number}].content'.", f"input[{number}].content")
+    for call_id in asked:
+        if call_id not in answered:
+            raise wrong(f"No tool output found for function call {call_id}.", "input")
+    for call_id in answered:
+        if call_id not in asked:
+            raise wrong(f"No tool call found for function call output with call_id {call_id}.", "input")
+
+
+def _check_reasoning(items: list[Json], follows: dict[str, str], *, stored: bool) -> None:
+    given: list[str] = [item["id"] for item in items if item.get("type") == "reasoning"]
+    following: list[Json] = [*items[1:], {}]
+    for item, after in zip(items, following, strict=False):
+        kind, item_id = item.get("type", "message"), item.get("id", "")
+        needed = follows.get(item_id)
+        if needed is not None and needed not in given:
+            raise wrong(
+                f"Item '{item_id}' of type '{kind}' was provided without its required 'reasoning' item: '{needed}'."
+            )
+        if kind != "reasoning":
+            continue
+        if after.get("type", "message" if after.get("role") == "assistant" else "") not in {
+            "message", "function_call", "reasoning",
+        }:  # fmt: skip
+            raise wrong(f"Item '{item_id}' of type 'reasoning' was provided without its required following item.")
+        if not stored and not item.get("encrypted_content"):
+            raise wrong(
+                f"Item with id '{item_id}' not found. Items are not persisted when `store` is set to false. "
+                "Try again with `store` set to true, or remove this item from your input.",
+                "input",
+            )

@@ -1,0 +1,52 @@
+"""A SearXNG instance with results of our own; refuses as searx/webapp.py does (2026-11-21)."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers.base import Seen, Server
+
+RESULTS = [
+    {
+        "template": "default.html",
+        "url": "https://quay.example/lamps",
+        "title": "Lamps on the quay",
+        "content": "Signal lamps, <b>old</b> and new.",
+        "publishedDate": "2026-10-09T08:07:06",
+        "engine": "one",
+        "engines": ["one"],
+        "score": 1.0,
+        "category": "general",
+    },
+    {"url": "ftp://files.example/x", "title": "No web address", "content": "x", "publishedDate": None},
+    {"url": "https://harbour.example/", "title": "", "content": None, "publishedDate": None},
+]
+
+
+@dataclass
+class SearXNG(Server):
+    """`formats` is what the instance's `search.formats` allows; `silent` the engines that do not answer it."""
+
+    formats: tuple[str, ...] = ("html", "json")
+    results: list[dict[str, Any]] = field(default_factory=lambda: list(RESULTS))
+    silent: list[list[str]] = field(default_factory=list)
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        if seen.path != "/search":
+            return web.Response(status=404, text="<html>Page not found</html>", content_type="text/html")
+        if seen.query.get("format", "html") not in self.formats:
+            return web.Response(status=403, text="<html>Forbidden</html>", content_type="text/html")
+        if not seen.query.get("q"):
+            return web.json_response({"error": "No query"}, status=400)
+        return web.json_response(
+            {
+                "query": seen.query["q"],
+                "results": self.results,
+                "answers": [],
+                "corrections": [],
+                "infoboxes": [],
+                "suggestions": [],
+                "unresponsive_engines": self.silent,
+            }
+        )

@@ -1,0 +1,349 @@
+"""The double of signal-cli's own daemon (`daemon --http --receive-mode=on-connection`): events in, JSON-RPC out.
+
+It keeps what the real one keeps and refuses what the real one refuses: messages wait at "Signal's server" until a
+stream is open; unknown accounts, methods and parameters are errors; a send is recorded with a timestamp of its own.
+
+Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-21).
+"""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers.base import Seen
+from tests.servers.envelopes import Frame, timestamp
+from tests.servers.signal_server import End, Plan, Sent, SignalServer, cut
+
+_STYLE = re.compile(r"(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)")
+_RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class RpcError(Exception):
+    """What a call is refused with; `response` is what it had written before it failed."""
+
+    def __init__(self, code: int, message: str, response: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.response = response
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The `params` of a call; wrong types are refused as the real one does (-32602)."""
+
+    values: dict[str, Any]
+
+    def many(self, name: str, kind: type) -> list[Any]:
+        """A list; a single value is a list of one."""
+        value = self.values.get(name)
+        found = [] if value is None else value if isinstance(value, list) else [value]
+        if any(not isinstance(item, kind) or isinstance(item, bool) for item in found):
+            raise RpcError(-32602, f"{name} is not {kind.__name__}")
+        return found
+
+    def one(self, name: str, kind: type) -> Any:
+        """A single value, or None."""
+        [value] = self.many(name, kind) or [None]
+        return value
+
+    def flag(self, name: str) -> bool:
+        return self.values.get(name) is True
+
+    def only(self, *names: str) -> None:
+        """Refuse any other name: a parameter that the real one would ignore is a mistake of ours."""
+        unknown = self.values.keys() - {"account", *names}
+        if unknown:
+            raise RpcError(-32602, f"unknown parameters {sorted(unknown)}")
+
+
+@dataclass
+class _Stream:
+    """One open event stream; `end` says how it is to end."""
+
+    request: web.Request
+    response: web.StreamResponse = field(
+        default_factory=lambda: web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    )
+    end: End | None = None
+
+    @property
+    def is_open(self) -> bool:
+        transport = self.request.transport
+        return self.end in {None, "silence"} and transport is not None and not transport.is_closing()
+
+
+@dataclass
+class SignalCli(SignalServer):
+    """A signal-cli daemon with one account; see `SignalServer` for what a test does with it."""
+
+    keep_alive_seconds: float = 15.0
+    _streams: list[_Stream] = field(default_factory=list[_Stream])
+    _waiting: deque[bytes] = field(default_factory=deque[bytes])
+    _put: int = 0
+    _written: int = 0
+    _scanned: asyncio.Future[str] | None = None
+
+    async def deliver_data(self, text: str) -> None:
+        """Let any text arrive as the data of an event: kept until a stream is open."""
+        lines = "".join(f"data:{line}\n" for line in text.split("\n"))
+        await self.deliver_bytes(f"event:receive\n{lines}\n".encode("utf-8", "surrogatepass"))
+
+    async def deliver_bytes(self, *chunks: bytes) -> None:
+        """Write raw bytes of the stream, in the chunks given."""
+        async with self._changed:
+            self._waiting.extend(chunks)
+            self._put += len(chunks)
+            self._changed.notify_all()
+
+    async def delivered(self) -> None:
+        put = self._put
+        await self.until(lambda: self._written >= put)
+
+    async def end_streams(self, how: End) -> None:
+        async with self._changed:
+            for stream in self._streams:
+                stream.end = how
+            self._changed.notify_all()
+
+    async def scan(self, number: str) -> None:
+        """The operator scans the QR code with the phone of that number: `finishLink` answers."""
+        await self.until(lambda: self._scanned is not None)
+        assert self._scanned is not None
+        await super().scan(number)
+        self._scanned.set_result(number)
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_get("/api/v1/check", self._check)
+        app.router.add_get("/api/v1/events", self._events)
+        app.router.add_route("*", "/api/v1/rpc", self.handle)
+        return app
+
+    async def stop(self) -> None:
+        await self.end_streams("drop")
+        await super().stop()
+
+    async def _check(self, request: web.Request) -> web.Response:
+        return web.Response()
+
+    # Events
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        account = request.query.get("account")
+        if account is not None and account not in self.accounts:
+            return web.Response(status=400, text="Unknown account")
+        stream = _Stream(request=request)
+        await stream.response.prepare(request)
+        self._streams.append(stream)
+        await self.opened(1)
+        try:
+            await self._feed(stream)
+        finally:
+            self._streams.remove(stream)
+            await self.opened(-1)
+        return stream.response
+
+    async def _feed(self, stream: _Stream) -> None:
+        """Write what waits, or a keep-alive when nothing does, until the stream is over."""
+        with suppress(ConnectionError):
+            while stream.is_open:
+                chunk = await self._next(stream)
+                if chunk is not None:
+                    await self._write(stream, chunk)
+                elif stream.end is None and stream.is_open:
+                    await stream.response.write(b":\n")
+        if stream.end == "drop" and stream.request.transport is not None:
+            stream.request.transport.abort()
+
+    async def _next(self, stream: _Stream) -> bytes | None:
+        """Take what stands first in the queue; None when nothing came for as long as a keep-alive takes."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.keep_alive_seconds), self._changed:
+                await self._changed.wait_for(lambda: self._is_due(stream) or stream.end in {"drop", "close"})
+                return self._waiting.popleft() if self._is_due(stream) else None
+        return None
+
+    def _is_due(self, stream: _Stream) -> bool:
+        """Only the newest stream gets messages: an older one is the connection of a process that died."""
+        return bool(self._waiting) and stream.end is None and stream.is_open and self._streams[-1] is stream
+
+    async def _write(self, stream: _Stream, chunk: bytes) -> None:
+        try:
+            await stream.response.write(chunk)
+        except ConnectionError:
+            self._waiting.appendleft(chunk)
+            raise
+        async with self._changed:
+            self._written += 1
+            self._changed.notify_all()
+
+    # Calls
+
+    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        if seen.method != "POST":
+            return web.Response(status=405)
+        if not seen.headers.get("content-type", "").startswith("application/json"):
+            return web.Response(status=415)
+        try:
+            call = seen.json()
+        except ValueError:
+            call = None
+        try:
+            result = await self._call(call, seen, request)
+        except RpcError as error:
+            data = None if error.response is None else {"response": error.response}
+            answer: Frame = {"error": {"code": error.code, "message": str(error), "data": data}}
+        else:
+            if isinstance(result, web.StreamResponse):
+                return result
+            answer = {"result": result}
+        return web.json_response({"jsonrpc": "2.0", **answer, "id": call["id"] if isinstance(call, dict) else None})
+
+    async def _call(self, call: Any, seen: Seen, request: web.Request) -> Any:
+        if not isinstance(call, dict):
+            raise RpcError(-32700, "Parse error")
+        if call.get("jsonrpc") != "2.0" or not {"method", "id"} <= call.keys():
+            raise RpcError(-32600, "Invalid request")
+        parameters = Parameters(call.get("params") or {})
+        method = call["method"]
+        if method in (anybody := self._methods_for_anybody()):
+            return await anybody[method](parameters)
+        one_account = self._methods_for_one_account()
+        if method != "send" and method not in one_account:
+            raise RpcError(-32601, "Method not implemented")
+        if parameters.one("account", str) not in self.accounts:
+            raise RpcError(-32602, "Specified account does not exist")
+        return await (self._send(parameters, seen, request) if method == "send" else one_account[method](parameters))
+
+    def _methods_for_anybody(self) -> "dict[str, _Method]":
+        return {
+            "version": self._version,
+            "listAccounts": self._list_accounts,
+            "startLink": self._start_link,
+            "finishLink": self._finish_link,
+        }
+
+    def _methods_for_one_account(self) -> "dict[str, _Method]":
+        return {
+            "sendTyping": self._send_typing,
+            "sendReceipt": self._send_receipt,
+            "listContacts": self._list_contacts,
+        }
+
+    async def _version(self, parameters: Parameters) -> Any:
+        return {"version": "0.14.6"}
+
+    async def _list_accounts(self, parameters: Parameters) -> Any:
+        return [{"number": number} for number in self.accounts]
+
+    async def _start_link(self, parameters: Parameters) -> Any:
+        parameters.only()
+        return {"deviceLinkUri": self.link_uri}
+
+    async def _finish_link(self, parameters: Parameters) -> Any:
+        parameters.only("deviceLinkUri", "deviceName")
+        if parameters.one("deviceLinkUri", str) != self.link_uri:
+            raise RpcError(-1, "Device link uri is invalid")
+        async with self._changed:
+            self._scanned = asyncio.get_running_loop().create_future()
+            self._changed.notify_all()
+        return {"number": await self._scanned}
+
+    async def _list_contacts(self, parameters: Parameters) -> Any:
+        parameters.only("recipient", "allRecipients")
+        wanted = set(parameters.many("recipient", str))
+        known = [*self.people, *([self.own] if self.own and parameters.flag("allRecipients") else [])]
+        found = [person for person in known if not wanted or {person.number, person.uuid} & wanted]
+        return [{"number": person.number, "uuid": person.uuid, "name": person.name or ""} for person in found]
+
+    async def _send_typing(self, parameters: Parameters) -> Any:
+        parameters.only("recipient", "groupId", "stop")
+        recipient, group = self._target(parameters)
+        chat = f"group:{group}" if group else f"direct:{recipient}"
+        await self.note(self.typing, (chat, not parameters.flag("stop")))
+        return {"timestamp": timestamp(), "results": []}
+
+    async def _send_receipt(self, parameters: Parameters) -> Any:
+        parameters.only("recipient", "targetTimestamp", "type")
+        recipient = parameters.one("recipient", str) or ""
+        if not _RECIPIENT.fullmatch(recipient) or parameters.one("type", str) not in {"read", "viewed"}:
+            raise RpcError(-1, "Invalid receipt")
+        for target in parameters.many("targetTimestamp", int):
+            await self.note(self.read, (recipient, target))
+        return {"timestamp": timestamp(), "results": []}
+
+    async def _send(self, parameters: Parameters, seen: Seen, request: web.Request) -> Any:
+        sent = self._checked(parameters)
+        plan = self.plans.popleft() if self.plans else Plan()
+        await self.go_out(sent, plan)
+        await asyncio.sleep(plan.delay_seconds)
+        if plan.answer is cut and request.transport is not None:
+            request.transport.abort()
+        if plan.answer is not None:
+            answer = plan.answer(seen)
+            return answer if isinstance(answer, web.StreamResponse) else await answer
+        response = {"timestamp": sent.timestamp, "results": self._results(sent, plan)}
+        if not plan.succeeds:
+            raise RpcError(plan.error or -1, "Failed to send message", response if plan.results else None)
+        return response
+
+    def _checked(self, parameters: Parameters) -> Sent:
+        quote = ("quoteTimestamp", "quoteAuthor", "quoteMessage")
+        parameters.only("recipient", "groupId", "message", "textStyle", *quote)
+        recipient, group = self._target(parameters)
+        text = parameters.one("message", str)
+        if not text:
+            raise RpcError(-1, "Neither message text nor attachment was given")
+        styles = parameters.many("textStyle", str)
+        for style in styles:
+            _check_style(style, text)
+        quote_timestamp, quote_author = parameters.one("quoteTimestamp", int), parameters.one("quoteAuthor", str)
+        if (quote_timestamp is None) != (quote_author is None):
+            raise RpcError(-1, "A quote needs its timestamp and its author")
+        return Sent(
+            text=text,
+            recipient=recipient,
+            group=group,
+            styles=tuple(styles),
+            quote_timestamp=quote_timestamp,
+            quote_author=quote_author,
+            quote_text=parameters.one("quoteMessage", str),
+            timestamp=timestamp(),
+        )
+
+    def _target(self, parameters: Parameters) -> tuple[str | None, str | None]:
+        recipients, groups = parameters.many("recipient", str), parameters.many("groupId", str)
+        if len(recipients) + len(groups) != 1:
+            raise RpcError(-1, "Exactly one recipient or group is expected here")
+        if groups and groups[0] not in self.groups:
+            raise RpcError(-1, "Group not found")
+        if recipients and not _RECIPIENT.fullmatch(recipients[0]):
+            raise RpcError(-1, "Invalid recipient")
+        return (recipients[0], None) if recipients else (None, groups[0])
+
+    def _results(self, sent: Sent, plan: Plan) -> list[Frame]:
+        return [
+            {
+                "recipientAddress": {"uuid": person.uuid, "number": person.number, "username": None},
+                **({"groupId": sent.group} if sent.group else {}),
+                "type": kind,
+                **({"retryAfterSeconds": plan.retry_after_seconds} if kind == "RATE_LIMIT_FAILURE" else {}),
+            }
+            for person, kind in self.outcomes(sent, plan)
+        ]
+
+
+_Method = Callable[[Parameters], Awaitable[Any]]
+
+
+def _check_style(style: str, text: str) -> None:
+    found = _STYLE.fullmatch(style)
+    size = len(text.encode("utf-16-le")) // 2
+    if not found or int(found[2]) == 0 or int(found[1]) + int(found[2]) > size:
+        raise RpcError(-1, "Invalid text style")

@@ -1,0 +1,305 @@
+"""The double of signal-cli-rest-api (mode json-rpc): a websocket in, plain HTTP out.
+
+It loses what the real one loses and refuses what the real one refuses: frames that arrive while nobody is connected
+are dropped, bodies are checked field by field, and every failure of signal-cli is a 400 with some text.
+
+Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go` and
+`src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
+"""
+
+import asyncio
+import base64
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from aiohttp import WSMsgType, web
+
+from tests.servers.base import Seen
+from tests.servers.envelopes import Frame, timestamp
+from tests.servers.signal_server import End, Plan, Sent, SignalServer, cut
+
+_RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_SEND_FIELDS = {
+    "number": str,
+    "recipients": list,
+    "message": str,
+    "text_mode": str,
+    "notify_self": bool,
+    "quote_timestamp": int,
+    "quote_author": str,
+    "quote_message": str,
+}
+
+_ERRORS = {
+    -1: "Failed to send message",
+    -3: "Failed to send message: Connection closed!",
+    -4: "Unable to complete request due to untrusted recipient keys",
+    -32603: "Failed to send message: Unexpected error (IllegalStateException)",
+}
+
+
+class BadRequest(Exception):
+    """A 400; its words are the `error` of the body."""
+
+
+@dataclass
+class _Socket:
+    """One open websocket; `silent` neither writes nor answers pings any more."""
+
+    request: web.Request
+    websocket: web.WebSocketResponse
+    account: str
+    silent: bool = False
+
+
+@dataclass
+class SignalRestApi(SignalServer):
+    """A signal-cli-rest-api with one account; see `SignalServer` for what a test does with it."""
+
+    mode: str = "json-rpc"
+    version: str = "0.101"
+    dropped: list[str] = field(default_factory=list[str])
+    """What arrived while nobody was connected, and is lost."""
+    _sockets: list[_Socket] = field(default_factory=list[_Socket])
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def deliver_data(self, text: str) -> None:
+        """Let any text arrive as a frame: lost where nobody is connected."""
+        async with self._writing:
+            if not self._sockets:
+                self.dropped.append(text)
+            for socket in self._sockets:
+                if not socket.silent:
+                    with suppress(ConnectionError):
+                        await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
+
+    async def delivered(self) -> None:
+        async with self._writing:
+            return
+
+    async def end_streams(self, how: End) -> None:
+        for socket in tuple(self._sockets):
+            socket.silent = True
+            if how == "drop" and socket.request.transport is not None:
+                socket.request.transport.abort()
+            if how == "close":
+                await socket.websocket.close()
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_get("/v1/receive/{number}", self._receive)
+        app.router.add_route("*", "/{path:.*}", self.handle)
+        return app
+
+    async def stop(self) -> None:
+        await self.end_streams("drop")
+        await super().stop()
+
+    async def _receive(self, request: web.Request) -> web.StreamResponse:
+        """Any number is taken; one that is not an account just gets nothing."""
+        websocket = web.WebSocketResponse(autoping=False)
+        await websocket.prepare(request)
+        socket = _Socket(request=request, websocket=websocket, account=request.match_info["number"])
+        self._sockets.append(socket)
+        await self.opened(1)
+        try:
+            async for message in websocket:
+                if message.type is WSMsgType.PING and not socket.silent:
+                    await websocket.pong(message.data)
+        finally:
+            self._sockets.remove(socket)
+            await self.opened(-1)
+        return websocket
+
+    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        try:
+            return await self._answer(seen, request)
+        except BadRequest as error:
+            return web.json_response({"error": str(error)}, status=400)
+
+    async def _answer(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        match seen.method, *seen.path.strip("/").split("/"):
+            case "GET", "v1", "health":
+                return web.Response(status=204)
+            case "GET", "v1", "about":
+                return web.json_response(self._about())
+            case "GET", "v1", "accounts":
+                return web.json_response(self.accounts)
+            case "GET", "v1", "qrcodelink", "raw":
+                if not seen.query.get("device_name"):
+                    raise BadRequest("Please provide a name for the device")
+                return web.json_response({"device_link_uri": self.link_uri})
+            case "GET", "v1", "contacts", number:
+                self._check_account(number)
+                return web.json_response(self._contacts(everybody=seen.query.get("all_recipients") == "true"))
+            case "POST", "v2", "send":
+                return await self._send(seen, request)
+            case ("PUT" | "DELETE") as method, "v1", "typing-indicator", number:
+                self._check_account(number)
+                chat = self._chat(_checked(seen, {"recipient": str})["recipient"])
+                await self.note(self.typing, (chat, method == "PUT"))
+                return web.Response(status=204)
+            case "POST", "v1", "receipts", number:
+                self._check_account(number)
+                return await self._receipt(seen)
+            case _:
+                return web.Response(status=404, text="404 page not found")
+
+    def _about(self) -> Frame:
+        capabilities = {"v2/send": ["quotes", "mentions"]}
+        return {
+            "versions": ["v1", "v2"],
+            "build": 2,
+            "mode": self.mode,
+            "version": self.version,
+            "capabilities": capabilities,
+        }
+
+    def _check_account(self, number: str) -> None:
+        if number not in self.accounts:
+            raise BadRequest("Specified account does not exist")
+
+    def _contacts(self, *, everybody: bool) -> list[Frame]:
+        known = [*self.people, *([self.own] if self.own and everybody else [])]
+        return [{"number": person.number or "", "uuid": person.uuid, "name": person.name or ""} for person in known]
+
+    def _chat(self, recipient: str) -> str:
+        group = self._group(recipient)
+        if group is None and not _RECIPIENT.fullmatch(recipient):
+            raise BadRequest("Invalid recipient")
+        return f"direct:{recipient}" if group is None else f"group:{group}"
+
+    def _group(self, recipient: str) -> str | None:
+        """The group's id of the envelopes: the API has it once more in base64, behind `group.`."""
+        if not recipient.startswith("group."):
+            return None
+        group = base64.b64decode(recipient.removeprefix("group."), validate=True).decode()
+        if group not in self.groups:
+            raise BadRequest("Invalid group id")
+        return group
+
+    async def _receipt(self, seen: Seen) -> web.StreamResponse:
+        body = _checked(seen, {"receipt_type": str, "recipient": str, "timestamp": int})
+        if body["receipt_type"] not in {"read", "viewed"} or not _RECIPIENT.fullmatch(body["recipient"]):
+            raise BadRequest("Couldn't process request - invalid receipt")
+        await self.note(self.read, (body["recipient"], body["timestamp"]))
+        return web.Response(status=204)
+
+    async def _send(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        sent = self._sent(_checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
+        plan = self.plans.popleft() if self.plans else Plan()
+        await self.go_out(sent, plan)
+        await asyncio.sleep(plan.delay_seconds)
+        if plan.answer is cut and request.transport is not None:
+            request.transport.abort()
+        if plan.answer is not None:
+            answer = plan.answer(seen)
+            return answer if isinstance(answer, web.StreamResponse) else await answer
+        if plan.error == -5 or (not plan.succeeds and set(plan.results) == {"RATE_LIMIT_FAILURE"}):
+            return self._rate_limited()
+        if not plan.succeeds:
+            raise BadRequest(_ERRORS[_error_of(plan)])
+        return web.json_response([self._success(sent, plan)], status=201)
+
+    def _rate_limited(self) -> web.StreamResponse:
+        words = "Failed to send message due to rate limiting. Use the attached challenge tokens to lift the rate limit"
+        body = {"error": words, "challenge_tokens": [""], "account": self.accounts[0]}
+        return web.json_response(body, status=429)
+
+    def _success(self, sent: Sent, plan: Plan) -> Frame:
+        """Also when only some got it: `errors` has the others."""
+        failed = [
+            {"uuid": person.uuid, "number": person.number or "", "username": "", "reason": kind}
+            for person, kind in self.outcomes(sent, plan)
+            if kind != "SUCCESS"
+        ]
+        return {"timestamp": str(sent.timestamp), **({"errors": {"recipients": failed}} if failed else {})}
+
+    def _sent(self, body: Frame) -> Sent:
+        self._check_account(body["number"])
+        if len(body["recipients"]) != 1:
+            raise BadRequest("Couldn't process request - please provide one recipient")
+        [recipient] = body["recipients"]
+        self._chat(recipient)
+        mode = body.get("text_mode", "normal")
+        if mode not in {"normal", "styled"} or not body["message"]:
+            raise BadRequest("Couldn't process request - invalid message")
+        if ("quote_timestamp" in body) != ("quote_author" in body):
+            raise BadRequest("Couldn't process request - please provide both quote_timestamp and quote_author")
+        text, styles = parsed(body["message"]) if mode == "styled" else (body["message"], [])
+        group = self._group(recipient)
+        return Sent(
+            text=text,
+            recipient=recipient if group is None else None,
+            group=group,
+            styles=tuple(styles),
+            quote_timestamp=body.get("quote_timestamp"),
+            quote_author=body.get("quote_author"),
+            quote_text=body.get("quote_message"),
+            timestamp=timestamp(),
+        )
+
+
+def _error_of(plan: Plan) -> int:
+    if plan.error is not None:
+        return plan.error
+    if set(plan.results) == {"IDENTITY_FAILURE"}:
+        return -4
+    return -3 if "NETWORK_FAILURE" in plan.results else -1
+
+
+def _checked(seen: Seen, fields: dict[str, type], needed: set[str] | None = None) -> Frame:
+    """The body with no field that the API does not know, none of a wrong type, and none of the needed missing."""
+    try:
+        body = seen.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict) or not (needed or fields.keys()) <= body.keys() <= fields.keys():
+        raise BadRequest("Couldn't process request - invalid request")
+    for name, value in body.items():
+        if not isinstance(value, fields[name]) or (fields[name] is int and isinstance(value, bool)):
+            raise BadRequest(f"Couldn't process request - {name} is of the wrong type")
+    return body
+
+
+_STYLES = {"**": "BOLD", "*": "ITALIC", "||": "SPOILER", "~": "STRIKETHROUGH", "`": "MONOSPACE"}
+
+
+def parsed(message: str) -> tuple[str, list[str]]:
+    """What the bridge makes of a `styled` message: the text that people see and `start:length:STYLE` in UTF-16 units.
+
+    Its rules, faults included: it walks from left to right; `**` and `||` are taken before `*`; a single bar is no
+    marker. A marker closes the style on top of the stack if it is its own, else it opens one. A backslash before any of
+    * ~ ` | is dropped, and the whole marker after it is text; any other backslash is text, yet still protects a marker
+    that follows. What stays open is forgotten, and its markers are gone.
+    """
+    text, styles, place, before = "", [], 0, ""
+    stack: list[tuple[str, int]] = []
+    while place < len(message):
+        character, after = message[place], message[place + 1 : place + 2]
+        marker = _marker(character, after)
+        place += len(marker or character)
+        escapes = character == "\\" and after in {"*", "`", "|", "~"} and after != ""
+        if marker and before == "\\":
+            text += marker
+        elif marker and stack and stack[-1][0] == marker:
+            start = stack.pop()[1]
+            styles.append(f"{start}:{_units(text) - start}:{_STYLES[marker]}")
+        elif marker:
+            stack.append((marker, _units(text)))
+        elif not escapes:
+            text += character
+        before = character
+    return text, styles
+
+
+def _marker(character: str, after: str) -> str | None:
+    if character in {"*", "|"} and after == character:
+        return character * 2
+    return character if character in {"*", "~", "`"} else None
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2

@@ -1,0 +1,131 @@
+"""The conversations: one for an address and a realm, found again, each with a key of its own."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from store import Arrival, ConversationId, Damaged, Shelves, Store, TurnId, opened
+from store.shelf import millis
+from tests.conftest import NOON
+
+LATER = NOON + timedelta(days=1)
+
+
+class Oops(Exception):
+    """What a unit of work raises by itself."""
+
+
+def arrival(conversation: ConversationId, words: bytes = b"words") -> Arrival:
+    return Arrival(
+        conversation=conversation,
+        account="account",
+        author="author",
+        device=1,
+        sent_at=1,
+        kind="message",
+        envelope=words,
+        received_at=NOON,
+    )
+
+
+def begun(address: str) -> Callable[[Shelves], ConversationId]:
+    return lambda shelves: shelves.conversations.add(address, now=NOON)
+
+
+async def test_an_address_has_one_conversation(store: Store) -> None:
+    """It is begun once; later the same one is found, however its cache has fared."""
+    first = await store.conversation("direct:a", now=NOON)
+    assert await store.conversation("direct:a", now=LATER) == first
+    assert await store.transaction(begun("direct:a")) == first
+    rows = await store.read(lambda shelves: shelves.conversations.rows("SELECT id, created_at FROM conversations"))
+    assert rows == [(first, millis(NOON))]
+
+
+@pytest.mark.parametrize("other", ["direct:b", "direct:A", "group:a", "direct:a "])
+async def test_another_address_is_another_conversation(store: Store, other: str) -> None:
+    """Addresses are compared to the letter: ids of groups differ in the case of one."""
+    assert await store.conversation("direct:a", now=NOON) != await store.conversation(other, now=NOON)
+
+
+async def test_it_is_found_after_a_restart(path: Path) -> None:
+    """Its row holds no address, yet the address finds it."""
+    async with opened(path, realm="signal") as store:
+        first = await store.conversation("direct:a", now=NOON)
+    async with opened(path, realm="signal") as store:
+        assert await store.conversation("direct:b", now=NOON) != first
+        assert await store.conversation("direct:a", now=NOON) == first
+
+
+async def test_realms_are_apart(path: Path) -> None:
+    """The terminal's conversation of a name is not Signal's, and the other way round."""
+    found: dict[str, ConversationId] = {}
+    for realm in ("signal", "terminal", "signal", "terminal"):
+        async with opened(path, realm=realm) as store:
+            conversation = await store.conversation("direct:a", now=NOON)
+            assert found.setdefault(realm, conversation) == conversation
+    assert found["signal"] != found["terminal"]
+
+
+async def test_two_who_begin_it_at_once_get_the_same(store: Store) -> None:
+    """Two first messages side by side make one conversation."""
+    both = await asyncio.gather(*(store.conversation("direct:a", now=NOON) for _ in range(2)))
+    assert both[0] == both[1]
+
+
+async def test_its_key_exists_before_its_row(store: Store) -> None:
+    """A row without a key could never be read; a key without a row does no harm."""
+    await store.transaction(lambda shelves: shelves.conversations.key("direct:a"))
+    conversation = await store.transaction(begun("direct:a"))
+    assert await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation))) is not None
+    keyless = await store.transaction(begun("direct:b"))
+    with pytest.raises(Damaged, match="no data key"):
+        await store.transaction(lambda shelves: shelves.inbox.put(arrival(keyless)))
+
+
+async def test_a_conversation_whose_beginning_failed_leaves_nothing_to_the_next(path: Path) -> None:
+    """The next one may get the same id: it is sealed with its own key, and opens after a restart."""
+    async with opened(path, realm="signal") as store:
+        for address in ("direct:a", "direct:b"):
+            await store.transaction(lambda shelves, address=address: shelves.conversations.key(address))
+
+        def failing(shelves: Shelves) -> None:
+            shelves.inbox.put(arrival(shelves.conversations.add("direct:a", now=NOON)))
+            raise Oops
+
+        with pytest.raises(Oops):
+            await store.transaction(failing)
+        conversation = await store.transaction(begun("direct:b"))
+        await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation, b"of b")))
+    async with opened(path, realm="signal") as store:
+        claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=LATER, busy=()))
+        assert claim is not None
+        assert [item.envelope for item in claim.items] == [b"of b"]
+
+
+async def test_a_conversation_that_goes_takes_its_words_along(store: Store) -> None:
+    """Everything of it goes from every shelf, and its id is never given to another."""
+    conversation = await store.conversation("direct:a", now=NOON)
+    other = await store.conversation("direct:b", now=NOON)
+
+    def talk(shelves: Shelves) -> TurnId:
+        shelves.inbox.put(arrival(conversation))
+        claim = shelves.inbox.claim(now=NOON, until=LATER, busy=())
+        assert claim is not None
+        shelves.journal.add(conversation, claim.turn, 0, b"step")
+        shelves.outbox.put(conversation, claim.turn, 0, b"reply", in_group=False, now=NOON)
+        return claim.turn
+
+    def gone(shelves: Shelves) -> None:
+        shelves.conversations.execute("DELETE FROM conversations WHERE id IN (?, ?)", (conversation, other))
+
+    def rows(shelves: Shelves) -> dict[str, int]:
+        tables = ("turns", "inbox", "journal", "history", "outbox")
+        return {table: shelves.inbox.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
+
+    await store.transaction(talk)
+    await store.transaction(gone)
+    assert set((await store.read(rows)).values()) == {0}
+    assert await store.transaction(begun("direct:c")) not in {conversation, other}

@@ -1,0 +1,365 @@
+"""The database: many units share a commit, each is kept whole or not at all, and every failure says who must act."""
+
+import asyncio
+import sqlite3
+import stat
+import threading
+from collections.abc import AsyncGenerator, Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from store.database import Database
+from store.errors import Damaged, StoreError, StoreFull, StoreInUse
+
+Work = Callable[[sqlite3.Connection], object]
+
+
+class Oops(Exception):
+    """What a unit of work raises by itself."""
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncGenerator[Database]:
+    """An open database with a table of words."""
+    database = await Database.opened(path, keys_of(path))
+    await database.transaction(lambda connection: execute(connection, "CREATE TABLE words (word TEXT UNIQUE) STRICT"))
+    yield database
+    await database.aclose()
+
+
+def keys_of(path: Path) -> Path:
+    return path.with_name(path.name + "-keys")
+
+
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def replace(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def execute(connection: sqlite3.Connection, statement: str) -> None:
+    connection.execute(statement)
+
+
+def said(word: str) -> Work:
+    """The work of keeping a word; it gives the word."""
+
+    def work(connection: sqlite3.Connection) -> str:
+        connection.execute("INSERT INTO words (word) VALUES (?)", (word,))
+        return word
+
+    return work
+
+
+def failing(word: str, error: BaseException) -> Work:
+    """The work of keeping a word and then failing."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO words (word) VALUES (?)", (word,))
+        raise error
+
+    return work
+
+
+async def words(database: Database) -> list[str]:
+    rows = await database.read(
+        lambda connection: connection.execute("SELECT word FROM words ORDER BY rowid").fetchall()
+    )
+    return [word for (word,) in rows]
+
+
+async def pragma(database: Database, name: str) -> object:
+    [value] = await database.read(lambda connection: connection.execute(f"PRAGMA {name}").fetchone())
+    return value
+
+
+async def outcomes(database: Database, *works: Work) -> list[object]:
+    """What came of units that waited together: results and exceptions, in order."""
+    return await asyncio.gather(*map(database.transaction, works), return_exceptions=True)
+
+
+async def test_units_that_wait_together_share_a_commit(database: Database) -> None:
+    """A hundred waiting units cost two commits at most: one that was just starting, one for all the rest."""
+    statements: list[str] = []
+    await database.read(lambda connection: connection.set_trace_callback(statements.append))
+    assert await outcomes(database, *(said(str(number)) for number in range(100))) == list(map(str, range(100)))
+    assert statements.count("SAVEPOINT unit") == 100
+    assert 1 <= statements.count("COMMIT") <= 2
+
+
+async def test_units_run_in_the_order_in_which_they_came(database: Database) -> None:
+    """What was asked first happens first, within a commit and over several."""
+    await outcomes(database, *map(said, "abc"))
+    await outcomes(database, *map(said, "de"))
+    assert await words(database) == list("abcde")
+
+
+async def test_nothing_returns_before_its_commit(database: Database, path: Path) -> None:
+    """Whoever opens the file after a transaction returned finds its rows."""
+    await database.transaction(said("kept"))
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT word FROM words").fetchall() == [("kept",)]
+
+
+async def test_the_failure_of_one_unit_leaves_the_others_kept(database: Database) -> None:
+    """Its exception comes through as it is, what it wrote is gone, and its neighbours do not notice."""
+    oops = Oops("mine")
+    assert await outcomes(database, said("before"), failing("gone", oops), said("after")) == ["before", oops, "after"]
+    assert await words(database) == ["before", "after"]
+
+
+async def test_a_statement_that_fails_is_told_by_its_kind_alone(database: Database) -> None:
+    """SQLite's own errors are the store's, without SQLite's words: those may quote a value."""
+    await database.transaction(said("twice"))
+    [error, kept] = await outcomes(database, said("twice"), said("once"))
+    assert isinstance(error, StoreError)
+    assert (str(error), kept) == ("SQLITE_CONSTRAINT_UNIQUE", "once")
+
+
+async def test_a_commit_that_fails_fails_every_unit_in_it(database: Database) -> None:
+    """Nothing of it is kept and everybody is told; what failed by itself before keeps its own error."""
+    await database.transaction(
+        lambda connection: execute(
+            connection,
+            "CREATE TABLE tied (word TEXT REFERENCES words (word) DEFERRABLE INITIALLY DEFERRED) STRICT",
+        )
+    )
+    oops = Oops()
+    loose = "INSERT INTO tied (word) VALUES ('nowhere')"
+    first, second, third = await outcomes(
+        database, said("word"), failing("other", oops), lambda connection: execute(connection, loose)
+    )
+    assert [type(first), type(third)] == [StoreError, StoreError]
+    assert (str(first), second) == ("SQLITE_CONSTRAINT_FOREIGNKEY", oops)
+    assert await words(database) == []
+    assert await database.transaction(said("word")) == "word"
+
+
+async def test_a_full_disk_is_told_to_everybody_in_the_commit(database: Database) -> None:
+    """SQLite rolls all of it back by itself; what was committed stays, and it works again once there is room."""
+    await database.transaction(said("safe"))
+    pages = await pragma(database, "main.page_count")
+    await pragma(database, f"main.max_page_count = {pages}")
+    errors = await outcomes(database, said("small"), said("x" * 100_000), said("tiny"))
+    assert [type(error) for error in errors] == [StoreFull, StoreFull, StoreFull]
+    assert await words(database) == ["safe"]
+    await pragma(database, "main.max_page_count = 1000000")
+    assert await outcomes(database, said("small"), said("x" * 100_000)) == ["small", "x" * 100_000]
+
+
+async def test_a_unit_that_hides_a_full_disk_takes_nobody_in(database: Database) -> None:
+    """A unit that catches the error and goes on has not kept anything, and is told so, whatever it gives or raises."""
+    pages = await pragma(database, "main.page_count")
+    await pragma(database, f"main.max_page_count = {pages}")
+
+    def hiding(raised: Exception | None) -> Work:
+        def work(connection: sqlite3.Connection) -> None:
+            try:
+                said("x" * 100_000)(connection)
+            except sqlite3.OperationalError as error:
+                if raised is not None:
+                    raise raised from error
+
+        return work
+
+    for raised in (None, Oops()):
+        first, hidden = await outcomes(database, said("small"), hiding(raised))
+        assert isinstance(first, StoreError)
+        assert isinstance(hidden, Oops if raised else StoreError)
+    assert await words(database) == []
+
+
+async def test_a_lock_that_somebody_else_holds_is_told(database: Database, path: Path) -> None:
+    """A program that looks into the file and holds it locked makes a transaction fail, not hang."""
+    await pragma(database, "busy_timeout = 1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        [error] = await outcomes(database, said("word"))
+        assert isinstance(error, StoreInUse)
+        assert await words(database) == []
+        other.execute("ROLLBACK")
+    assert await database.transaction(said("word")) == "word"
+
+
+async def test_reading_fails_in_the_stores_words(database: Database) -> None:
+    """A query that SQLite refuses is a StoreError; what the work raises itself comes through unchanged."""
+
+    def raising(connection: sqlite3.Connection) -> None:
+        raise Oops
+
+    with pytest.raises(StoreError, match=r"^SQLITE_ERROR$"):
+        await database.read(lambda connection: connection.execute("SELECT nothing FROM nowhere"))
+    with pytest.raises(Oops):
+        await database.read(raising)
+
+
+async def test_reading_waits_for_no_later_commit(database: Database) -> None:
+    """A read goes before the units that wait for the next commit, however long the present one takes."""
+    order: list[str] = []
+    begun, free = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def long(connection: sqlite3.Connection) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        assert free.wait(10)
+        order.append("long")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(database.transaction(long))
+        await begun.wait()
+        group.create_task(database.transaction(lambda _: order.append("next")))
+        group.create_task(database.read(lambda _: order.append("read")))
+        loop.call_soon(free.set)
+    assert order == ["long", "read", "next"]
+
+
+async def test_the_work_of_a_cancelled_caller_happens_whole_or_not_at_all(database: Database) -> None:
+    """A caller that goes away while its work runs leaves it whole, and `kept` is called; the others do not notice."""
+    begun, free = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    kept: list[str] = []
+
+    def half(connection: sqlite3.Connection) -> str:
+        said("one")(connection)
+        loop.call_soon_threadsafe(begun.set)
+        assert free.wait(10)
+        said("two")(connection)
+        return "whole"
+
+    leaving = asyncio.create_task(database.transaction(half, kept=kept.append))
+    await begun.wait()
+    staying = asyncio.create_task(database.transaction(said("three"), kept=lambda word: kept.append(str(word))))
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    free.set()
+    assert await staying == "three"
+    assert await words(database) == ["one", "two", "three"]
+    assert kept == ["whole", "three"]
+
+
+async def test_nothing_is_told_as_kept_that_failed(database: Database) -> None:
+    """`kept` is not called for a unit whose work failed."""
+    kept: list[object] = []
+    with pytest.raises(Oops):
+        await database.transaction(failing("gone", Oops()), kept=kept.append)
+    assert kept == []
+
+
+async def test_a_second_opener_is_refused(database: Database, path: Path) -> None:
+    """Two connections could corrupt the file, so the second is refused by name; after closing it may open."""
+    with pytest.raises(StoreInUse, match=str(path)):
+        await Database.opened(path, keys_of(path))
+    assert await database.transaction(said("still fine")) == "still fine"
+    await database.aclose()
+    again = await Database.opened(path, keys_of(path))
+    assert await words(again) == ["still fine"]
+    await again.aclose()
+
+
+async def test_only_the_owner_reads_the_files(database: Database, path: Path) -> None:
+    """The folder is 0700 and every file in it 0600, those that SQLite makes included."""
+    await database.transaction(said("word"))
+    files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert set(files) >= {"aldis.db", "aldis.db-wal", "aldis.db-shm", "aldis.db-keys", "aldis.db-lock"}
+    assert set(files.values()) == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("main.journal_mode", "wal"),
+        ("main.synchronous", 2),  # FULL
+        ("main.secure_delete", 1),
+        ("keys.journal_mode", "delete"),
+        ("keys.synchronous", 3),  # EXTRA
+        ("keys.secure_delete", 1),
+        ("foreign_keys", 1),
+        ("busy_timeout", 5000),
+        ("temp_store", 2),  # MEMORY: nothing that people wrote goes to a temporary file
+    ],
+)
+async def test_the_connection_is_as_durable_and_tidy_as_it_says(database: Database, name: str, value: object) -> None:
+    """Every pragma that the promises rest on is really on."""
+    assert await pragma(database, name) == value
+
+
+async def test_foreign_keys_are_enforced(database: Database) -> None:
+    """A row that refers to nothing is refused."""
+    await database.transaction(
+        lambda connection: execute(connection, "CREATE TABLE tied (word TEXT REFERENCES words (word)) STRICT")
+    )
+    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_FOREIGNKEY"):
+        await database.transaction(lambda connection: execute(connection, "INSERT INTO tied VALUES ('nowhere')"))
+
+
+async def test_erased_words_are_gone_from_the_files(database: Database, path: Path) -> None:
+    """After a checkpoint neither the file nor its log holds what was deleted."""
+    secret = "a-word-to-be-erased"
+    await database.transaction(said(secret))
+    await database.transaction(lambda connection: execute(connection, "DELETE FROM words"))
+    await database.checkpoint()
+    assert path.with_name(path.name + "-wal").stat().st_size == 0
+    assert secret.encode() not in content(path)
+
+
+async def test_closing_folds_the_log_into_the_file(database: Database, path: Path) -> None:
+    """One file holds everything afterwards; copying it is a backup."""
+    await database.transaction(said("word"))
+    await database.aclose()
+    assert not path.with_name(path.name + "-wal").exists()
+    copy = path.with_name("copy.db")
+    replace(copy, content(path))
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("SELECT word FROM words").fetchall() == [("word",)]
+
+
+async def test_closing_finishes_what_waits(database: Database, path: Path) -> None:
+    """Units that wait when the database is closed are committed first, and their callers are told."""
+    waiting = [asyncio.create_task(database.transaction(said(word))) for word in "ab"]
+    await asyncio.sleep(0)
+    await database.aclose()
+    assert await asyncio.gather(*waiting) == ["a", "b"]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT word FROM words").fetchall() == [("a",), ("b",)]
+
+
+async def test_a_closed_database_answers_nobody_and_lets_nobody_wait(database: Database) -> None:
+    """Whoever comes too late gets an error at once."""
+    await database.aclose()
+    async with asyncio.timeout(10):
+        with pytest.raises(StoreError, match="closed"):
+            await database.transaction(said("late"))
+        with pytest.raises(StoreError, match="closed"):
+            await database.read(lambda connection: connection.execute("SELECT 1"))
+
+
+async def test_closing_survives_a_locked_log(database: Database, path: Path) -> None:
+    """A program that reads at that moment hinders the folding of the log, not the closing; nothing is lost."""
+    await pragma(database, "busy_timeout = 1")
+    await database.transaction(said("word"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO words VALUES ('never')")
+        await database.aclose()
+        other.execute("ROLLBACK")
+    again = await Database.opened(path, keys_of(path))
+    assert await words(again) == ["word"]
+    await again.aclose()
+
+
+async def test_a_damaged_file_is_told(database: Database, path: Path) -> None:
+    """A page that holds nonsense is found when it is read."""
+    await database.transaction(said("word"))
+    await database.aclose()
+    first_page, pages = content(path)[:4096], content(path)[4096:]
+    replace(path, first_page + b"\xff" * len(pages))
+    again = await Database.opened(path, keys_of(path))
+    with pytest.raises(Damaged, match="damaged"):
+        await words(again)
+    await again.aclose()

@@ -1,0 +1,157 @@
+"""The inbox: nothing lost, nothing twice, one turn at a time for a conversation, and whoever waited longest first."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from store import Arrival, Claim, ConversationId, Store, opened
+from tests.conftest import NOON
+
+LATER = NOON + timedelta(minutes=5)
+
+
+async def arrive(store: Store, chat: str, sent_at: int, words: bytes = b"hello", **changes: object) -> int | None:
+    conversation = await store.conversation(chat, now=NOON)
+    values = {"account": "+15550000000", "author": chat, "device": 1, "kind": "message"} | changes
+    arrival = Arrival(conversation=conversation, sent_at=sent_at, envelope=words, received_at=NOON, **values)  # pyright: ignore[reportArgumentType]
+    return await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+
+
+async def claim(store: Store, *busy: ConversationId) -> Claim | None:
+    return await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=LATER, busy=busy))
+
+
+async def claimed(store: Store, *busy: ConversationId) -> Claim:
+    found = await claim(store, *busy)
+    assert found is not None
+    return found
+
+
+async def test_a_redelivery_changes_nothing(store: Store) -> None:
+    """The same (account, author, device, timestamp, kind) is kept once, whatever it carries the second time."""
+    assert await arrive(store, "direct:a", 1) is not None
+    assert await arrive(store, "direct:a", 1, b"other words") is None
+    found = await claimed(store)
+    assert [item.envelope for item in found.items] == [b"hello"]
+
+
+async def test_each_part_of_the_name_counts(store: Store) -> None:
+    """Messages that differ in one of the five parts of their name are different messages."""
+    assert await arrive(store, "direct:a", 1)
+    assert await arrive(store, "direct:a", 2)
+    assert await arrive(store, "direct:a", 1, device=2)
+    assert await arrive(store, "direct:a", 1, kind="edit")
+    assert await arrive(store, "direct:a", 1, author="direct:b")
+    assert await arrive(store, "direct:a", 1, account="+15550000001")
+
+
+async def test_a_redelivery_after_the_answer_is_known(store: Store) -> None:
+    """An answered message is not answered again when it is delivered again."""
+    await arrive(store, "direct:a", 1)
+    turn = (await claimed(store)).turn
+    await store.transaction(lambda shelves: shelves.inbox.done(turn))
+    assert await arrive(store, "direct:a", 1) is None
+    assert await claim(store) is None
+
+
+async def test_messages_that_wait_together_are_taken_together_in_order(store: Store) -> None:
+    """A burst of a conversation becomes one turn, in the order of arrival, not of the senders' clocks."""
+    for sent_at in (5, 3, 4):
+        await arrive(store, "direct:a", sent_at, b"%d" % sent_at)
+    found = await claimed(store)
+    assert [item.envelope for item in found.items] == [b"5", b"3", b"4"]
+    assert await claim(store) is None
+
+
+async def test_what_comes_during_a_turn_is_the_next_turn(store: Store) -> None:
+    """A message that comes while its conversation is busy waits for the turn to end."""
+    await arrive(store, "direct:a", 1, b"first")
+    first = await claimed(store)
+    await arrive(store, "direct:a", 2, b"second")
+    assert await claim(store, first.conversation) is None
+    await store.transaction(lambda shelves: shelves.inbox.done(first.turn))
+    second = await claimed(store)
+    assert [item.envelope for item in second.items] == [b"second"]
+    assert second.turn != first.turn
+
+
+async def test_a_claim_left_behind_is_taken_up_with_the_same_messages(store: Store) -> None:
+    """After a crash the turn has its id and its messages again, and later ones wait: its journal fits."""
+    await arrive(store, "direct:a", 1, b"first")
+    before = await claimed(store)
+    await arrive(store, "direct:a", 2, b"second")
+    assert await store.transaction(lambda shelves: shelves.inbox.requeue(now=None)) == 1
+    again = await claimed(store)
+    assert (again.turn, again.attempt) == (before.turn, 2)
+    assert [item.envelope for item in again.items] == [b"first"]
+    await store.transaction(lambda shelves: shelves.inbox.done(again.turn))
+    assert [item.envelope for item in (await claimed(store)).items] == [b"second"]
+
+
+async def test_only_claims_past_their_deadline_are_requeued_while_running(store: Store) -> None:
+    """Housekeeping leaves a claim alone until its deadline has passed."""
+    await arrive(store, "direct:a", 1)
+    await claimed(store)
+    assert await store.transaction(lambda shelves: shelves.inbox.requeue(now=LATER)) == 0
+    assert await store.transaction(lambda shelves: shelves.inbox.requeue(now=LATER + timedelta(seconds=1))) == 1
+
+
+async def test_a_claim_handed_back_on_purpose_does_not_count_as_a_try(store: Store) -> None:
+    """A shutdown is nobody's failure; a failed try counts."""
+    await arrive(store, "direct:a", 1)
+    first = await claimed(store)
+    await store.transaction(lambda shelves: shelves.inbox.hand_back(first.turn, counts=False))
+    assert (await claimed(store)).attempt == 1
+    await store.transaction(lambda shelves: shelves.inbox.hand_back(first.turn, counts=True))
+    assert (await claimed(store)).attempt == 2
+
+
+async def test_a_long_queue_starves_nobody(store: Store) -> None:
+    """The conversation that was served longest ago comes first, however long another's queue is."""
+    for sent_at in range(30):
+        await arrive(store, "direct:talker", sent_at)
+    await arrive(store, "direct:quiet", 1, b"quiet")
+    talker = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=LATER, busy=(), most=10))
+    assert talker is not None
+    assert len(talker.items) == 10
+    await store.transaction(lambda shelves: shelves.inbox.done(talker.turn))
+    assert [item.envelope for item in (await claimed(store)).items] == [b"quiet"]
+
+
+async def test_settled_messages_keep_no_words(store: Store) -> None:
+    """What is answered or buried is erased from the inbox; its name stays until it is pruned."""
+    await arrive(store, "direct:a", 1)
+    await arrive(store, "direct:b", 1)
+    done, dead = await claimed(store), await claimed(store)
+    await store.transaction(lambda shelves: shelves.inbox.done(done.turn))
+    await store.transaction(lambda shelves: shelves.inbox.bury(dead.turn))
+    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT state, envelope FROM inbox ORDER BY id"))
+    assert rows == [("done", None), ("dead", None)]
+    backlog = await store.read(lambda shelves: shelves.inbox.backlog())
+    assert (backlog.items, backlog.oldest_at, backlog.dead) == (0, None, 1)
+    assert await store.transaction(lambda shelves: shelves.inbox.prune(before=LATER)) == 2
+
+
+async def test_the_backlog_tells_how_long_somebody_has_waited(store: Store) -> None:
+    """The health page sees the oldest open message."""
+    await arrive(store, "direct:a", 1)
+    backlog = await store.read(lambda shelves: shelves.inbox.backlog())
+    assert (backlog.items, backlog.oldest_at) == (1, NOON)
+
+
+async def test_realms_do_not_take_each_others_messages(store: Store) -> None:
+    """A chat in the terminal never answers what waits for Signal, even in a conversation of the same name."""
+    await arrive(store, "direct:a", 1)
+    shelf = await store.read(lambda shelves: shelves.inbox)
+    assert shelf.realm == "signal"
+    shelf.realm = "terminal"
+    assert await claim(store) is None
+    shelf.realm = "signal"
+    assert await claim(store) is not None
+
+
+async def test_it_is_all_there_after_a_restart(path: Path) -> None:
+    """Closing and opening loses nothing."""
+    async with opened(path, realm="signal") as store:
+        await arrive(store, "direct:a", 1, b"before")
+    async with opened(path, realm="signal") as store:
+        assert [item.envelope for item in (await claimed(store)).items] == [b"before"]

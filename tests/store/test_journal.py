@@ -1,0 +1,111 @@
+"""The journal: the steps of a running turn, in order, there again after a restart, gone when it has ended."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from store import ConversationId, Damaged, Shelves, Store, StoreError, TurnEnd, TurnId, opened
+from store.shelf import millis
+from tests.conftest import NOON
+
+
+async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, TurnId]:
+    """A running turn of the chat."""
+    conversation = await store.conversation(chat, now=NOON)
+
+    def begin(shelves: Shelves) -> TurnId:
+        [(turn,)] = shelves.journal.rows(
+            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0) RETURNING id",
+            (conversation,),
+        )
+        return TurnId(turn)
+
+    return conversation, await store.transaction(begin)
+
+
+async def write(store: Store, conversation: ConversationId, turn: TurnId, position: int, step: bytes) -> None:
+    await store.transaction(lambda shelves: shelves.journal.add(conversation, turn, position, step))
+
+
+async def steps(store: Store, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
+    return await store.read(lambda shelves: shelves.journal.steps(conversation, turn))
+
+
+async def test_a_turn_that_has_only_been_claimed_has_none(store: Store) -> None:
+    """Nothing was done yet."""
+    conversation, turn = await begun(store)
+    assert await steps(store, conversation, turn) == ()
+
+
+async def test_steps_come_back_in_order(store: Store) -> None:
+    """By their positions, whenever they were written."""
+    conversation, turn = await begun(store)
+    for position in (0, 2, 1, *range(3, 12)):
+        await write(store, conversation, turn, position, b"%d" % position)
+    assert await steps(store, conversation, turn) == tuple(b"%d" % position for position in range(12))
+
+
+async def test_they_are_there_after_a_restart(path: Path) -> None:
+    """What was written before the process ended is read after it, and the next one is written behind it."""
+    async with opened(path, realm="signal") as store:
+        conversation, turn = await begun(store)
+        await write(store, conversation, turn, 0, b"paid for")
+    async with opened(path, realm="signal") as store:
+        await write(store, conversation, turn, 1, b"next")
+        assert await steps(store, conversation, turn) == (b"paid for", b"next")
+
+
+async def test_a_step_is_written_once(store: Store) -> None:
+    """A second step at the same position is refused: two workers on one turn would be found out."""
+    conversation, turn = await begun(store)
+    await write(store, conversation, turn, 0, b"first")
+    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT"):
+        await write(store, conversation, turn, 0, b"second")
+    assert await steps(store, conversation, turn) == (b"first",)
+
+
+async def test_a_turn_that_nobody_claimed_has_no_journal(store: Store) -> None:
+    """Steps of a turn that does not exist are refused."""
+    conversation, turn = await begun(store)
+    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_FOREIGNKEY"):
+        await write(store, conversation, TurnId(turn + 1), 0, b"step")
+
+
+@pytest.mark.parametrize("end", ["kept", "failed", "ignored"])
+async def test_a_turn_that_has_ended_keeps_no_steps(store: Store, end: TurnEnd) -> None:
+    """Its steps go, its end is noted, and another turn's steps stay."""
+    conversation, turn = await begun(store)
+    other, running = await begun(store, "direct:b")
+    await write(store, conversation, turn, 0, b"step")
+    await write(store, other, running, 0, b"still needed")
+    later = NOON + timedelta(seconds=3)
+    await store.transaction(lambda shelves: shelves.journal.close(turn, end, now=later))
+    assert await steps(store, conversation, turn) == ()
+    assert await steps(store, other, running) == (b"still needed",)
+    rows = await store.read(lambda shelves: shelves.journal.rows("SELECT state, ended_at FROM turns ORDER BY id"))
+    assert rows == [(end, millis(later)), ("running", None)]
+
+
+async def test_an_end_that_nobody_knows_is_refused(store: Store) -> None:
+    """The table knows the ends of a turn; the steps stay."""
+    conversation, turn = await begun(store)
+    await write(store, conversation, turn, 0, b"step")
+    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
+        await store.transaction(lambda shelves: shelves.journal.close(turn, "lost", now=NOON))  # pyright: ignore[reportArgumentType] (the point)
+    assert await steps(store, conversation, turn) == (b"step",)
+
+
+async def test_steps_that_were_moved_are_found_out(store: Store) -> None:
+    """A step of another turn, or at another position, does not open: no tool answer can be put in another's place."""
+    conversation, turn = await begun(store)
+    _, other = await begun(store)
+    await write(store, conversation, turn, 0, b"step")
+    for statement, values in (
+        ("UPDATE journal SET position = 1", ()),
+        ("UPDATE journal SET position = 0, turn_id = ?", (other,)),
+    ):
+        await store.transaction(lambda shelves, sql=statement, values=values: shelves.journal.execute(sql, values))
+        where = other if values else turn
+        with pytest.raises(Damaged):
+            await steps(store, conversation, where)

@@ -1,0 +1,396 @@
+"""Sealing: what is kept opens with its key, in its place, unaltered, or not at all; the files tell nothing."""
+
+import secrets
+import sqlite3
+import stat
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store import Arrival, ConversationId, Damaged, Entry, Shelves, Store, StoredMessage, StoreError, WrongKey, opened
+from store.sealing import KEY_BYTES, Keyring, master_key
+from tests.conftest import NOON
+
+KEY = bytes(range(KEY_BYTES))
+PLACE = "history.message|1|0"
+
+
+def key_path(path: Path) -> Path:
+    return path.with_name(path.name + "-master-key")
+
+
+def keys_path(path: Path) -> Path:
+    return path.with_name(path.name + "-keys")
+
+
+def contents(path: Path) -> tuple[bytes, bytes]:
+    """The database and its key file."""
+    return path.read_bytes(), keys_path(path).read_bytes()
+
+
+def ring(master: bytes = KEY) -> tuple[Keyring, sqlite3.Connection]:
+    """An unlocked keyring over two conversations (1 and 2) in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("ATTACH DATABASE ':memory:' AS keys")
+    connection.execute("CREATE TABLE conversations (id INTEGER PRIMARY KEY, handle BLOB NOT NULL)")
+    keyring = Keyring(connection, master)
+    keyring.unlock()
+    for number in (1, 2):
+        handle = keyring.handle(f"chat {number}")
+        keyring.make(handle)
+        connection.execute("INSERT INTO conversations VALUES (?, ?)", (number, handle))
+    return keyring, connection
+
+
+ONE, TWO = ConversationId(1), ConversationId(2)
+
+
+class TestMasterKey:
+    def test_it_is_made_once_for_the_owner_alone(self, tmp_path: Path) -> None:
+        """The first start makes 32 random bytes with mode 0600; later starts read the same."""
+        path = tmp_path / "key"
+        key = master_key(path, None)
+        assert len(key) == KEY_BYTES
+        assert path.read_text() == key.hex() + "\n"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert master_key(path, None) == key
+        assert [file.name for file in tmp_path.iterdir()] == ["key"]
+        assert master_key(tmp_path / "another", None) != key
+
+    def test_half_a_key_of_a_crash_is_made_anew(self, tmp_path: Path) -> None:
+        """A draft that a crash left behind is never taken for the key."""
+        (tmp_path / "key.new").write_text("abcd")
+        key = master_key(tmp_path / "key", None)
+        assert len(key) == KEY_BYTES
+        assert master_key(tmp_path / "key", None) == key
+
+    def test_a_given_key_comes_first_and_is_written_nowhere(self, tmp_path: Path) -> None:
+        """With STORE__KEY no file is made, and one that is there is not looked at."""
+        path = tmp_path / "key"
+        assert master_key(path, KEY) == KEY
+        assert not path.exists()
+        path.write_text("no key at all")
+        assert master_key(path, KEY) == KEY
+
+    @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
+    def test_a_given_key_of_another_length_is_refused(self, tmp_path: Path, length: int) -> None:
+        """The error tells both lengths and nothing of the key."""
+        with pytest.raises(WrongKey, match=rf"32 bytes.*{length}$"):
+            master_key(tmp_path / "key", b"k" * length)
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"not hexadecimal", b"abc", "schlüssel".encode(), b"00" * 31, b"00" * 33, b"\xff" * 64]
+    )
+    def test_a_file_without_a_key_is_refused_and_left_alone(self, tmp_path: Path, content: bytes) -> None:
+        """A damaged key file is an error that shows none of it; it is not replaced by a new key."""
+        path = tmp_path / "key"
+        path.write_bytes(content)
+        with pytest.raises(WrongKey) as caught:
+            master_key(path, None)
+        assert path.read_bytes() == content
+        assert not content or content.decode("latin-1") not in str(caught.value)
+
+
+class TestValues:
+    def test_a_value_opens_where_it_was_sealed(self) -> None:
+        """The same conversation and place give the value back, as often as one likes."""
+        keyring, _ = ring()
+        sealed = keyring.seal(ONE, PLACE, b"words")
+        assert keyring.open(ONE, PLACE, sealed) == b"words"
+        assert keyring.open(ONE, PLACE, sealed) == b"words"
+
+    @settings(max_examples=50, deadline=None)
+    @given(value=st.binary(max_size=2000), place=st.text(st.characters(codec="utf-8"), max_size=50))
+    def test_any_value_comes_back_and_costs_28_bytes(self, value: bytes, place: str) -> None:
+        """Sealing adds a nonce of 12 bytes and a tag of 16, whatever the value."""
+        keyring, _ = ring()
+        sealed = keyring.seal(ONE, place, value)
+        assert keyring.open(ONE, place, sealed) == value
+        assert len(sealed) == len(value) + 28
+
+    def test_the_same_value_never_looks_the_same(self) -> None:
+        """Nobody can tell from the file that two messages have the same words."""
+        keyring, _ = ring()
+        assert len({keyring.seal(ONE, PLACE, b"yes") for _ in range(100)}) == 100
+
+    @pytest.mark.parametrize(
+        ("conversation", "place"),
+        [
+            (ONE, "history.message|1|1"),
+            (ONE, "history.message|2|0"),
+            (ONE, "journal.step|1|0"),
+            (ONE, ""),
+            (TWO, PLACE),
+        ],
+        ids=["another position", "another turn", "another table", "no place", "another conversation"],
+    )
+    def test_a_value_that_was_moved_is_refused(self, conversation: ConversationId, place: str) -> None:
+        """Whoever can write to the file cannot put one's words into another's mouth."""
+        keyring, _ = ring()
+        sealed = keyring.seal(ONE, PLACE, b"words")
+        with pytest.raises(Damaged) as caught:
+            keyring.open(conversation, place, sealed)
+        assert "words" not in str(caught.value)
+
+    def test_a_value_is_bound_to_its_conversation_even_with_that_ones_key(self) -> None:
+        """Giving a conversation another's wrapped key and row does not open what was sealed for the other."""
+        keyring, connection = ring()
+        sealed = keyring.seal(ONE, PLACE, b"words")
+        connection.execute("UPDATE conversations SET handle = ? WHERE id = 2", (keyring.handle("chat 1"),))
+        again = Keyring(connection, KEY)
+        again.unlock()
+        assert again.open(ONE, PLACE, sealed) == b"words"
+        with pytest.raises(Damaged):
+            again.open(TWO, PLACE, sealed)
+
+    def test_a_value_with_any_byte_altered_is_refused(self) -> None:
+        """Nonce, words and tag: every byte counts."""
+        keyring, _ = ring()
+        sealed = keyring.seal(ONE, PLACE, b"words")
+        for index in range(len(sealed)):
+            altered = bytearray(sealed)
+            altered[index] ^= 1
+            with pytest.raises(Damaged):
+                keyring.open(ONE, PLACE, bytes(altered))
+
+    def test_a_value_that_was_cut_off_is_refused(self) -> None:
+        """Of whatever length the rest is."""
+        keyring, _ = ring()
+        sealed = keyring.seal(ONE, PLACE, b"words")
+        for length in range(len(sealed)):
+            with pytest.raises(Damaged):
+                keyring.open(ONE, PLACE, sealed[:length])
+
+    def test_a_conversation_without_a_row_or_a_key_cannot_seal(self) -> None:
+        """Nothing is sealed with a key that nobody keeps."""
+        keyring, connection = ring()
+        with pytest.raises(Damaged, match="no data key"):
+            keyring.seal(ConversationId(3), PLACE, b"words")
+        connection.execute("INSERT INTO conversations VALUES (3, ?)", (keyring.handle("chat 3"),))
+        with pytest.raises(Damaged, match="no data key"):
+            keyring.seal(ConversationId(3), PLACE, b"words")
+
+    def test_a_destroyed_key_takes_its_conversation_with_it(self) -> None:
+        """Without its data key no value of the conversation opens any more; the others are as they were."""
+        keyring, connection = ring()
+        mine, other = keyring.seal(ONE, PLACE, b"words"), keyring.seal(TWO, PLACE, b"other")
+        connection.execute("DELETE FROM keys.wrapped WHERE name = ?", (keyring.handle("chat 1"),))
+        again = Keyring(connection, KEY)
+        again.unlock()
+        with pytest.raises(Damaged, match="no data key"):
+            again.open(ONE, PLACE, mine)
+        again.make(again.handle("chat 1"))
+        with pytest.raises(Damaged):
+            again.open(ONE, PLACE, mine)
+        assert again.open(TWO, PLACE, other) == b"other"
+
+    def test_a_key_is_made_once(self) -> None:
+        """Making it again leaves the key that values were sealed with."""
+        keyring, connection = ring()
+        sealed = keyring.seal(ONE, PLACE, b"words")
+        keyring.make(keyring.handle("chat 1"))
+        again = Keyring(connection, KEY)
+        again.unlock()
+        assert again.open(ONE, PLACE, sealed) == b"words"
+
+    @pytest.mark.parametrize("altered", [b"", b"short", b"x" * 60], ids=["empty", "short", "nonsense"])
+    def test_a_wrapped_key_that_was_altered_is_refused(self, altered: bytes) -> None:
+        """A damaged key file is told, whatever is in it."""
+        keyring, connection = ring()
+        connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (altered, keyring.handle("chat 1")))
+        with pytest.raises(WrongKey):
+            keyring.seal(ONE, PLACE, b"words")
+
+    def test_wrapped_keys_cannot_be_exchanged(self) -> None:
+        """Each wrapped key is bound to its conversation's handle."""
+        keyring, connection = ring()
+        [(other,)] = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (keyring.handle("chat 2"),))
+        connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (other, keyring.handle("chat 1")))
+        with pytest.raises(WrongKey):
+            keyring.seal(ONE, PLACE, b"words")
+
+
+class TestHandles:
+    def test_they_are_the_same_for_the_same_word(self) -> None:
+        """A handle of 16 bytes finds its row again after a restart."""
+        keyring, connection = ring()
+        handle = keyring.handle("+15550000000")
+        again = Keyring(connection, KEY)
+        again.unlock()
+        assert again.handle("+15550000000") == handle
+        assert len(handle) == 16
+        assert keyring.handle("+15550000001") != handle
+
+    def test_they_are_keyed(self) -> None:
+        """Two stores name the same person differently, even under one master key: no list of numbers opens them."""
+        assert ring()[0].handle("+15550000000") != ring()[0].handle("+15550000000")
+
+
+async def everything_said(store: Store) -> None:
+    """Words, names and addresses on every shelf that takes some."""
+    conversation = await store.conversation("direct:plainword-address", now=NOON)
+    arrival = Arrival(
+        conversation=conversation,
+        account="plainword-account",
+        author="plainword-author",
+        device=1,
+        sent_at=1,
+        kind="message",
+        envelope=b"plainword-envelope",
+        received_at=NOON,
+    )
+    await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+    claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=()))
+    assert claim is not None
+    entry = Entry(
+        kind="tool",
+        name="calculate",
+        outcome="ok",
+        latency_seconds=0.1,
+        cost_usd=Decimal(0),
+        details=b"plainword-details",
+    )
+
+    def write(shelves: Shelves) -> None:
+        shelves.journal.add(conversation, claim.turn, 0, b"plainword-step")
+        message = StoredMessage(turn=claim.turn, role="user", call_id=None, message=b"plainword-message")
+        shelves.history.append(conversation, [message])
+        shelves.ledger.add(conversation, claim.turn, "plainword-person", (entry,), now=NOON)
+        shelves.outbox.put(conversation, claim.turn, 0, b"plainword-reply", in_group=False, now=NOON)
+
+    await store.transaction(write)
+
+
+class TestFiles:
+    async def test_they_hold_no_word_no_name_and_no_address(self, path: Path) -> None:
+        """Neither while the store is open nor afterwards, in no file that stands beside it."""
+
+        def found() -> list[str]:
+            return [file.name for file in path.parent.iterdir() if b"plainword" in file.read_bytes()]
+
+        async with opened(path, realm="signal") as store:
+            await everything_said(store)
+            assert path.with_name("aldis.db-wal").stat().st_size > 0
+            assert found() == []
+            await store.checkpoint()
+            assert found() == []
+        assert found() == []
+
+    async def test_the_keys_stand_in_a_file_of_their_own(self, path: Path) -> None:
+        """The big file and its copies hold no key, wrapped or not, and the small one no key that is not wrapped."""
+        async with opened(path, realm="signal", key=KEY) as store:
+            await everything_said(store)
+        with closing(sqlite3.connect(keys_path(path))) as connection:
+            wrapped = [row[0] for row in connection.execute("SELECT key FROM wrapped")]
+        assert len(wrapped) == 2
+        big, small = contents(path)
+        assert not any(key in big for key in wrapped)
+        assert not any(key in file for key in (KEY, KEY.hex().encode()) for file in (big, small))
+        assert not key_path(path).exists()
+
+    async def test_a_copy_of_the_big_file_is_nothing_without_its_keys(self, path: Path) -> None:
+        """A backup from before a key was destroyed stays shut: the promise of forgetting holds for copies."""
+        async with opened(path, realm="signal", key=KEY) as store:
+            conversation = await store.conversation("direct:a", now=NOON)
+            await self._say(store, conversation)
+        with closing(sqlite3.connect(keys_path(path))) as connection, connection:
+            connection.execute("DELETE FROM wrapped WHERE name <> CAST('index' AS BLOB)")
+        async with opened(path, realm="signal", key=KEY) as store:
+            with pytest.raises(Damaged, match="no data key"):
+                await store.read(lambda shelves: shelves.history.last(conversation, 1))
+
+    @staticmethod
+    async def _say(store: Store, conversation: ConversationId) -> None:
+        def say(shelves: Shelves) -> None:
+            [(turn,)] = shelves.history.rows(
+                "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id",
+                (conversation,),
+            )
+            message = StoredMessage(turn=turn, role="user", call_id=None, message=b"words")
+            shelves.history.append(conversation, [message])
+
+        await store.transaction(say)
+
+
+class TestOpening:
+    async def _refused(self, path: Path, key: bytes | None = None) -> StoreError:
+        with pytest.raises(StoreError) as caught:
+            async with opened(path, realm="signal", key=key):
+                pass
+        return caught.value
+
+    async def test_the_wrong_key_is_refused_by_name(self, path: Path) -> None:
+        """Another master key opens nothing and changes nothing; the right one still does."""
+        async with opened(path, realm="signal", key=KEY) as store:
+            conversation = await store.conversation("direct:a", now=NOON)
+        before = contents(path)
+        error = await self._refused(path, secrets.token_bytes(KEY_BYTES))
+        assert isinstance(error, WrongKey)
+        assert "master key" in str(error)
+        assert contents(path) == before
+        async with opened(path, realm="signal", key=KEY) as store:
+            assert await store.conversation("direct:a", now=NOON) == conversation
+
+    async def test_a_store_opens_again_with_the_key_it_made(self, path: Path) -> None:
+        """Nothing has to be set: the key that the first start made opens it the next time, also when given by hand."""
+        async with opened(path, realm="signal") as store:
+            conversation = await store.conversation("direct:a", now=NOON)
+        async with opened(path, realm="signal") as store:
+            assert await store.conversation("direct:a", now=NOON) == conversation
+        given = bytes.fromhex(key_path(path).read_text())
+        key_path(path).unlink()
+        async with opened(path, realm="signal", key=given) as store:
+            assert await store.conversation("direct:a", now=NOON) == conversation
+
+    @pytest.mark.parametrize("talked", [True, False], ids=["with a conversation", "still empty"])
+    async def test_a_missing_master_key_is_refused_not_replaced(self, path: Path, talked: bool) -> None:
+        """A new key would open nothing of what is there; the error names the file, and the file put back opens it."""
+        async with opened(path, realm="signal") as store:
+            if talked:
+                await store.conversation("direct:a", now=NOON)
+        kept = key_path(path).read_bytes()
+        key_path(path).unlink()
+        error = await self._refused(path)
+        assert isinstance(error, WrongKey)
+        assert str(key_path(path)) in str(error)
+        assert not key_path(path).exists()
+        key_path(path).write_bytes(kept)
+        async with opened(path, realm="signal"):
+            pass
+
+    async def test_a_missing_key_file_is_refused_not_begun_anew(self, path: Path) -> None:
+        """A new index key would hide every conversation: the store stays shut until the file is back."""
+        async with opened(path, realm="signal") as store:
+            conversation = await store.conversation("direct:a", now=NOON)
+        kept = keys_path(path).read_bytes()
+        for content in (None, b""):
+            keys_path(path).unlink()
+            if content is not None:
+                keys_path(path).write_bytes(content)
+            error = await self._refused(path)
+            assert isinstance(error, WrongKey)
+            assert "-keys" in str(error)
+        keys_path(path).write_bytes(kept)
+        async with opened(path, realm="signal") as store:
+            assert await store.conversation("direct:a", now=NOON) == conversation
+
+    async def test_a_missing_key_file_and_a_missing_master_key_together_are_refused(self, path: Path) -> None:
+        """Nor is a master key made for a store whose keys have all gone."""
+        async with opened(path, realm="signal") as store:
+            await store.conversation("direct:a", now=NOON)
+        keys_path(path).unlink()
+        key_path(path).unlink()
+        assert isinstance(await self._refused(path), WrongKey)
+        assert not key_path(path).exists()
+
+    async def test_a_master_key_that_cannot_be_read_is_told(self, path: Path) -> None:
+        """A folder in its place is an error that names it, not a crash."""
+        path.parent.mkdir()
+        key_path(path).mkdir()
+        error = await self._refused(path)
+        assert type(error) is StoreError
+        assert str(key_path(path)) in str(error)

@@ -1,0 +1,245 @@
+"""The store put together: units over all shelves, bells that ring for what is kept, and costs that do not grow."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from store import Arrival, ConversationId, Shelves, Store, StoreError, StoreInUse, TurnId, WrongKey, opened
+from store.shelf import millis, moment
+from tests.conftest import NOON
+
+LATER = NOON + timedelta(minutes=5)
+
+
+class Oops(Exception):
+    """What a unit of work raises by itself."""
+
+
+def arrival(conversation: ConversationId, sent_at: int = 1) -> Arrival:
+    return Arrival(
+        conversation=conversation,
+        account="account",
+        author="author",
+        device=1,
+        sent_at=sent_at,
+        kind="message",
+        envelope=b"words",
+        received_at=NOON,
+    )
+
+
+async def rung(store: Store, work: Callable[[Shelves], object]) -> set[str]:
+    """The bells that a unit of work rings."""
+    for bell in store.bells.values():
+        bell.clear()
+    await store.transaction(work)
+    return ringing(store)
+
+
+def ringing(store: Store) -> set[str]:
+    return {name for name, bell in store.bells.items() if bell.is_set()}
+
+
+def answer(shelves: Shelves, conversation: ConversationId, turn: TurnId) -> None:
+    """A turn ends: its reply goes out, its journal is closed, its messages are settled."""
+    shelves.outbox.put(conversation, turn, 0, b"reply", in_group=False, now=NOON)
+    shelves.journal.close(turn, "kept", now=NOON)
+    shelves.inbox.done(turn)
+
+
+def take(shelves: Shelves) -> TurnId:
+    """Claim what waits; gives its turn."""
+    claim = shelves.inbox.claim(now=NOON, until=LATER, busy=())
+    assert claim is not None
+    return claim.turn
+
+
+async def test_a_unit_over_many_shelves_is_kept_whole_or_not_at_all(store: Store) -> None:
+    """What fails at the end leaves nothing on any shelf, and its own exception comes through."""
+    conversation = await store.conversation("direct:a", now=NOON)
+    await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation)))
+
+    def half(shelves: Shelves) -> None:
+        answer(shelves, conversation, take(shelves))
+        raise Oops
+
+    with pytest.raises(Oops):
+        await store.transaction(half)
+    backlogs = await store.read(lambda shelves: (shelves.inbox.backlog().items, shelves.outbox.backlog().items))
+    assert backlogs == (1, 0)
+    assert await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM turns")) == [(0,)]
+
+
+async def test_bells_ring_for_what_others_wait_for(store: Store) -> None:
+    """An arrival rings the inbox's, a reply the outbox's; what changes nothing for a loop rings none."""
+    conversation = await store.conversation("direct:a", now=NOON)
+    assert await rung(store, lambda shelves: shelves.inbox.put(arrival(conversation))) == {"inbox"}
+    assert await rung(store, lambda shelves: shelves.inbox.put(arrival(conversation))) == set()
+    turn = await store.transaction(take)
+    assert await rung(store, lambda shelves: answer(shelves, conversation, turn)) == {"inbox", "outbox"}
+    assert await rung(store, lambda shelves: shelves.ledger.add(conversation, turn, None, (), now=NOON)) == set()
+
+
+async def test_no_bell_rings_for_what_was_not_kept(store: Store) -> None:
+    """A unit that fails rings nothing, nor does it make the next one ring."""
+    conversation = await store.conversation("direct:a", now=NOON)
+
+    def failing(shelves: Shelves) -> None:
+        shelves.inbox.put(arrival(conversation))
+        raise Oops
+
+    nothing, failed = await asyncio.gather(
+        store.transaction(lambda _: None), store.transaction(failing), return_exceptions=True
+    )
+    assert (nothing, type(failed)) == (None, Oops)
+    await store.transaction(lambda _: None)
+    assert ringing(store) == set()
+
+
+async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
+    """What a cancelled caller's unit kept is not left lying until somebody rings for something else."""
+    conversation = await store.conversation("direct:a", now=NOON)
+    begun, free = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(shelves: Shelves) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        assert free.wait(10)
+        shelves.inbox.put(arrival(conversation))
+
+    leaving = asyncio.create_task(store.transaction(slow))
+    await begun.wait()
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    free.set()
+    async with asyncio.timeout(10):
+        await store.bells["inbox"].wait()
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
+
+
+async def test_nobody_opens_it_twice(store: Store, path: Path) -> None:
+    """A second process is refused while the first one runs, and names the file."""
+    with pytest.raises(StoreInUse, match=str(path)):
+        async with opened(path, realm="terminal"):
+            pass
+
+
+async def test_it_is_closed_when_its_block_fails(path: Path) -> None:
+    """Whatever ends the block: the lock is free again, and what was kept is there."""
+    kept: list[tuple[Store, ConversationId]] = []
+
+    async def failing() -> None:
+        async with opened(path, realm="signal") as store:
+            kept.append((store, await store.conversation("direct:a", now=NOON)))
+            raise Oops
+
+    with pytest.raises(Oops):
+        await failing()
+    [(closed, conversation)] = kept
+    async with opened(path, realm="signal") as store:
+        assert await store.conversation("direct:a", now=NOON) == conversation
+    with pytest.raises(StoreError, match="closed"):
+        await closed.checkpoint()
+
+
+async def test_it_is_closed_when_it_cannot_be_unlocked(path: Path) -> None:
+    """A store that is refused is free for the next try, in the same process too."""
+    async with opened(path, realm="signal", key=b"k" * 32):
+        pass
+    for _ in range(2):
+        with pytest.raises(WrongKey):
+            async with opened(path, realm="signal", key=b"x" * 32):
+                pass
+
+
+async def test_a_checkpoint_empties_the_log(store: Store, path: Path) -> None:
+    """Housekeeping keeps the write-ahead log from growing for ever."""
+    await store.conversation("direct:a", now=NOON)
+    log = path.with_name(path.name + "-wal")
+    assert log.stat().st_size > 0
+    await store.checkpoint()
+    assert log.stat().st_size == 0
+
+
+async def test_reading_sees_what_was_kept(store: Store) -> None:
+    """A read after a transaction returned sees its rows; what the read raises comes through."""
+    conversation = await store.conversation("direct:a", now=NOON)
+    await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation)))
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
+
+    def failing(shelves: Shelves) -> None:
+        raise Oops
+
+    with pytest.raises(Oops):
+        await store.read(failing)
+
+
+def test_moments_come_back_to_the_millisecond() -> None:
+    """Times are stored as milliseconds and come back aware, in UTC."""
+    at = NOON + timedelta(milliseconds=123)
+    assert moment(millis(at)) == at
+    assert moment(millis(at)).utcoffset() == timedelta(0)
+
+
+async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
+    """A message's whole way through the store; gives how many steps SQLite takes for each unit of it."""
+    conversation = await store.conversation("direct:a", now=NOON)
+    counts: dict[str, int] = {}
+
+    async def run(name: str, work: Callable[[Shelves], object]) -> object:
+        def counted(shelves: Shelves) -> object:
+            def step() -> int:
+                counts[name] = counts.get(name, 0) + 1
+                return 0
+
+            connection = shelves.inbox._connection
+            connection.set_progress_handler(step, 1)
+            try:
+                return work(shelves)
+            finally:
+                connection.set_progress_handler(None, 1)
+
+        return await store.transaction(counted)
+
+    def sent(shelves: Shelves) -> None:
+        [item] = shelves.outbox.begin(now=NOON, most=8)
+        shelves.outbox.sent(item.id, millis(NOON) + sent_at, now=NOON)
+
+    await run("arrive", lambda shelves: shelves.inbox.put(arrival(conversation, sent_at)))
+    await run("claim", take)
+    await run("requeue", lambda shelves: shelves.inbox.requeue(now=LATER + timedelta(seconds=1)))
+    turn = await store.transaction(take)
+    await run("hand back", lambda shelves: shelves.inbox.hand_back(turn, counts=False))
+    await store.transaction(take)
+    await run("answer", lambda shelves: answer(shelves, conversation, turn))
+    await run("due", lambda shelves: shelves.outbox.next_due_at())
+    await run("send", sent)
+    await run("receipt", lambda shelves: shelves.outbox.prove("direct:a", sent_at, window=timedelta(minutes=1)))
+    await run("recover", lambda shelves: shelves.outbox.doubt_all(due_at=NOON))
+    await run("health", lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+    await run("prune", lambda shelves: (shelves.inbox.prune(before=NOON), shelves.outbox.prune(before=NOON)))
+    return counts
+
+
+async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> None:
+    """After a thousand answered messages, in fifty conversations, each step takes SQLite as much work as at first."""
+    await steps_of_a_message(store, 0)
+    first = await steps_of_a_message(store, 1)
+    conversations = [await store.conversation(f"direct:{number}", now=NOON) for number in range(50)]
+
+    def live(shelves: Shelves) -> None:
+        for sent_at in range(1000):
+            conversation = conversations[sent_at % len(conversations)]
+            shelves.inbox.put(arrival(conversation, 1000 + sent_at))
+            answer(shelves, conversation, take(shelves))
+            [item] = shelves.outbox.begin(now=NOON, most=8)
+            shelves.outbox.sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
+
+    await store.transaction(live)
+    later = await steps_of_a_message(store, 2)
+    assert {name: count for name, count in later.items() if count > 1.2 * first[name]} == {}

@@ -1,0 +1,47 @@
+"""What import-linter cannot say by itself: the lists in its contracts are complete, and nothing is hidden from it."""
+
+import ast
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.shelf import Shelf
+from tools.catalog import CATALOG
+
+ROOT = Path(__file__).parent.parent
+
+
+def listed(contract: str) -> set[str]:
+    """The modules that the contract of that id names."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    contracts: list[dict[str, Any]] = settings["contracts"]
+    return next(set(entry["modules"]) for entry in contracts if entry["id"] == contract)
+
+
+def imported(module: str) -> set[str]:
+    """The modules that a module imports, by their full names."""
+    tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
+    plain = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    return plain | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+
+@pytest.mark.parametrize("tool", sorted({entry.options.__module__ for entry in CATALOG.values()}))
+def test_no_tool_imports_another(tool: str) -> None:
+    """A tool stands alone: whoever changes it needs to read no other. Read from the catalogue, so none is forgotten."""
+    others = {entry.options.__module__ for entry in CATALOG.values()} - {tool}
+    assert imported(tool)
+    assert not imported(tool) & others
+
+
+def test_every_shelf_is_under_its_contract() -> None:
+    """A new shelf must be listed, or nobody checks that it stands alone."""
+    assert listed("shelves") == {shelf.__module__ for shelf in Shelf.__subclasses__()}
+
+
+def test_no_import_is_for_the_type_checker_alone() -> None:
+    """Such blocks hide circles."""
+    sources = [path for room in ("bot", "tools", "store") for path in (ROOT / room).rglob("*.py")]
+    assert sources
+    assert not [path.name for path in sources if "TYPE_CHECKING" in path.read_text(encoding="utf-8")]

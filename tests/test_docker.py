@@ -1,0 +1,174 @@
+"""What one deploys: the compose files, the image, and the example of the settings file."""
+
+import re
+import shutil
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.settings import known_names, loaded
+
+ROOT = Path(__file__).parent.parent
+COMPOSE_FILES = ["compose.yaml", "compose.rest-api.yaml"]
+SET_LINE = re.compile(r"^#?(?P<name>[A-Z][A-Z0-9_]*)=", re.MULTILINE)
+
+
+def composed(name: str) -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "docker" / name).read_text(encoding="utf-8"))
+
+
+def has_compose() -> bool:
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    return subprocess.run([docker, "compose", "version"], check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("name", COMPOSE_FILES)
+class TestCompose:
+    """Both compose files."""
+
+    @pytest.mark.skipif(not has_compose(), reason="no docker client with compose here")
+    def test_docker_accepts_it(self, name: str) -> None:
+        """Without a .env file beside it, as in a fresh clone."""
+        command = ["docker", "compose", "--file", str(ROOT / "docker" / name), "config", "--quiet"]
+        subprocess.run(command, check=True)
+
+    def test_publishes_nothing(self, name: str) -> None:
+        """Signal's interface knows no password: no port of any service is reachable from outside."""
+        assert not [service for service in composed(name)["services"].values() if service.keys() & {"ports", "expose"}]
+
+    def test_services_meet_on_an_internal_network_only(self, name: str) -> None:
+        """What both are on has no way out; each has a way out of its own."""
+        found = composed(name)
+        ours, signal = (set(service["networks"]) for service in found["services"].values())
+        assert [found["networks"][common] for common in ours & signal] == [{"internal": True}]
+        assert [found["networks"][way] for way in ours ^ signal] == [{}, {}]
+
+    def test_every_service_is_kept_within_bounds(self, name: str) -> None:
+        """Restarted, without new privileges, with bounded memory, processes and log, and without core dumps."""
+        for service in composed(name)["services"].values():
+            assert service["restart"] == "unless-stopped"
+            assert service["cap_drop"] == ["ALL"]
+            assert service["security_opt"] == ["no-new-privileges:true"]
+            assert service["ulimits"] == {"core": 0}
+            assert service["mem_limit"]
+            assert service["pids_limit"] > 0
+            assert set(service["logging"]["options"]) == {"max-size", "max-file"}
+
+    def test_aldis_can_write_its_data_alone(self, name: str) -> None:
+        """A read-only root, no capability, and one volume."""
+        aldis = composed(name)["services"]["aldis"]
+        assert aldis["read_only"] is True
+        assert "cap_add" not in aldis
+        assert aldis["volumes"] == ["aldis-data:/data"]
+        assert aldis["environment"]["STORE__PATH"].startswith("/data/")
+
+    def test_foreign_images_are_pinned(self, name: str) -> None:
+        """A version that nobody has tried does not come by itself."""
+        images = [service["image"] for service in composed(name)["services"].values() if "build" not in service]
+        assert len(images) == 1
+        assert all(re.search(r":\d+\.\d+(\.\d+)?$", image) for image in images)
+
+    def test_settings_are_known(self, name: str) -> None:
+        """What the file sets, commented lines included, is read by Aldis; .env may be missing."""
+        aldis = composed(name)["services"]["aldis"]
+        text = (ROOT / "docker" / name).read_text(encoding="utf-8")
+        named = {*aldis["environment"], *re.findall(r"^ *# ([A-Z_]+_FILE):", text, re.MULTILINE)}
+        assert named <= set(known_names())
+        assert loaded(aldis["environment"], None).signal.url.startswith("http://signal-")
+        assert aldis["env_file"] == [{"path": "../.env", "required": False}]
+
+    def test_aldis_has_the_time_it_asks_for(self, name: str) -> None:
+        """Docker waits longer than a stop may take."""
+        grace = composed(name)["services"]["aldis"]["stop_grace_period"]
+        assert float(grace.removesuffix("s")) > loaded({}, None).worker.shutdown_seconds
+
+
+def test_signal_cli_fetches_only_while_aldis_listens() -> None:
+    """Otherwise messages would be fetched for nobody, and stand in the log of its container."""
+    command = composed("compose.yaml")["services"]["signal-cli"]["command"]
+    assert {"daemon", "--receive-mode=on-connection", "--no-receive-stdout"} <= set(command)
+
+
+def test_bridge_runs_in_the_mode_that_signalbot_takes() -> None:
+    """Signalbot refuses every other mode."""
+    assert composed("compose.rest-api.yaml")["services"]["signal-api"]["environment"]["MODE"] == "json-rpc"
+
+
+class TestImage:
+    """The Dockerfile, and what reaches it."""
+
+    text = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+
+    def is_sent(self, path: str) -> bool:
+        """Whether the build sees the path: the last line that matches decides, as Docker does it."""
+        sent = True
+        for line in self.ignored:
+            pattern = line.removeprefix("!")
+            parts = path.split("/")
+            heads = {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
+            if any(fnmatch(f"/{head}", pattern.replace("**/", "*/")) or fnmatch(head, pattern) for head in heads):
+                sent = line.startswith("!")
+        return sent
+
+    def test_installs_what_the_lock_names(self) -> None:
+        """Hashes are checked, and both stages stand on the same pinned Python."""
+        assert "--require-hashes" in self.text
+        bases = re.findall(r"^FROM (\S+)", self.text, re.MULTILINE)
+        assert len(set(bases)) == 1
+        assert re.fullmatch(r"python:3\.13\.\d+-slim-\w+", bases[0])
+
+    def test_runs_without_privileges(self) -> None:
+        """The last user is a number that is not root's, and it is set before anything runs."""
+        assert re.findall(r"^USER (.+)$", self.text, re.MULTILINE) == ["10001:10001"]
+        assert self.text.index("\nUSER ") < self.text.index("\nENTRYPOINT ")
+
+    def test_says_how_it_is(self) -> None:
+        """The health check asks the health page."""
+        assert "HEALTHCHECK" in self.text
+        assert "/healthz" in self.text
+
+    def test_copies_what_it_is_sent(self) -> None:
+        """Everything that is copied passes .dockerignore."""
+        copied = re.findall(r"^COPY (?!--from)(\S+)", self.text, re.MULTILINE)
+        assert set(copied) == {"requirements.lock", "bot", "store", "tools"}
+        assert all(self.is_sent(path) for path in [*copied, "bot/settings.py", "store/schema/001_first.sql"])
+
+    @pytest.mark.parametrize(
+        "path",
+        [".env", ".env.mine", "data/aldis.db", ".git/config", "secrets/key", "bot/.env", "store/aldis.db", "bot/a.key"],
+    )
+    def test_is_sent_no_data_and_no_key(self, path: str) -> None:
+        """Neither from their own folders nor from where somebody left them."""
+        assert not self.is_sent(path)
+
+
+class TestExample:
+    """`.env.example`."""
+
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+
+    def test_names_are_known(self) -> None:
+        """Every name is one that Aldis reads, and none stands twice."""
+        names = [found["name"] for found in SET_LINE.finditer(self.text)]
+        assert len(names) > 20
+        assert len(set(names)) == len(names)
+        assert set(names) <= set(known_names())
+
+    def test_can_be_copied_as_it_is(self) -> None:
+        """The file changes nothing until somebody fills something in."""
+        assert loaded({}, ROOT / ".env.example") == loaded({}, None)
+
+    def test_values_are_good(self, tmp_path: Path) -> None:
+        """With every line switched on it loads."""
+        path = tmp_path / ".env"
+        path.write_text(SET_LINE.sub(r"\g<name>=", self.text), encoding="utf-8")
+        found = loaded({"ANTHROPIC_API_KEY": "key"}, path)
+        assert found.llm.providers_in_order == ("anthropic", "openai")
+        assert found.access.allowed[0] == "+12025550123"

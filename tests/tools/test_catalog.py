@@ -1,0 +1,115 @@
+"""The catalogue: which tools there are, what they say of themselves, how they are set."""
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from tests.tools.conftest import USER_AGENT
+from tools import CATALOG, Http, Options, Surroundings, Tool, build
+from tools.weather import WeatherOptions
+from tools.web_search import WebSearchOptions
+
+
+@pytest.fixture
+def surroundings() -> Surroundings:
+    return Surroundings(http=Http(USER_AGENT))
+
+
+def all_tools(surroundings: Surroundings) -> tuple[Tool, ...]:
+    return build({}, surroundings)
+
+
+def test_every_tool_is_built_by_default_in_order(surroundings: Surroundings) -> None:
+    """Without any setting everything that needs no key works."""
+    names = [tool.spec.name for tool in all_tools(surroundings)]
+    assert names == ["calculate", "get_weather", "current_time", "web_search"]
+
+
+@pytest.mark.parametrize("group", CATALOG)
+def test_a_tool_that_is_switched_off_is_not_built(group: str, surroundings: Surroundings) -> None:
+    """`TOOLS__<GROUP>__ENABLED=false` takes just that one away."""
+    options = CATALOG[group].options(enabled=False)
+    assert len(build({group: options}, surroundings)) == len(CATALOG) - 1
+
+
+def test_names_and_descriptions_are_what_every_model_accepts(surroundings: Surroundings) -> None:
+    """Names of the common alphabet, unique; a description of a paragraph; no effects on the world."""
+    specs = [tool.spec for tool in all_tools(surroundings)]
+    assert len({spec.name for spec in specs}) == len(specs)
+    for spec in specs:
+        assert re.fullmatch(r"[a-z][a-z0-9_]{0,63}", spec.name)
+        assert 50 < len(spec.description) < 1000
+        assert spec.effects == "none"
+
+
+def test_schemas_are_objects_without_titles_that_refuse_unknown_names(surroundings: Surroundings) -> None:
+    """What models are offered is lean and strict, and says what each argument means or how it is bounded."""
+    for tool in all_tools(surroundings):
+        schema = tool.spec.parameters
+        assert schema["type"] == "object"
+        assert schema["additionalProperties"] is False
+        assert "title" not in repr(schema)
+        assert all(len(described) > 1 for described in schema["properties"].values())
+
+
+@pytest.mark.parametrize("group", CATALOG)
+def test_every_option_is_described_and_has_a_default(group: str) -> None:
+    """The README's table is made of these lines."""
+    options = CATALOG[group].options
+    assert issubclass(options, Options)
+    assert inspect.getdoc(options)
+    for name, field in options.model_fields.items():
+        assert field.description, name
+        assert not field.is_required(), name
+
+
+def test_an_option_set_to_nothing_is_not_set() -> None:
+    """`TOOLS__WEB_SEARCH__API_KEY=` in a file means no key, not an empty one."""
+    blank: dict[str, Any] = {"api_key": "", "searxng_base_url": "", "max_results": ""}
+    assert WebSearchOptions(**blank) == WebSearchOptions()
+    with pytest.raises(ValidationError):
+        WebSearchOptions.model_validate("no settings at all")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://search.example/", "https://search.example"),
+        (" http://127.0.0.1:8080/sub/ ", "http://127.0.0.1:8080/sub"),
+    ],
+)
+def test_an_address_is_kept_without_its_last_slash(given: str, kept: str) -> None:
+    """So that paths can be put behind it."""
+    assert WebSearchOptions(searxng_base_url=given).searxng_base_url == kept
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base_url": "ftp://x.example"},
+        {"base_url": "x.example"},
+        {"base_url": "https://"},
+        {"base_url": "https://x.example/?key=1"},
+        {"base_url": "http://[half"},
+        {"api_key": "two words of SECRET"},
+        {"api_key": "SECRET\nline"},
+        {"api_key": "SECRÉT"},
+        {"timeout_seconds": 0},
+        {"unknown": "SECRET"},
+    ],
+)
+def test_an_option_that_cannot_work_is_refused_without_repeating_it(options: dict[str, Any]) -> None:
+    """An operator's typing error shows at the start, and a key shows nowhere."""
+    with pytest.raises(ValidationError) as caught:
+        WeatherOptions(**options)
+    assert "SECRET" not in str(caught.value)
+    assert "SECRÉT" not in str(caught.value)
+
+
+def test_a_key_is_not_shown_by_the_options() -> None:
+    """Options may be printed."""
+    options = WeatherOptions(api_key=SecretStr("SECRET"))
+    assert "SECRET" not in repr(options) + options.model_dump_json()

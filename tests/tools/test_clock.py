@@ -1,0 +1,78 @@
+"""The time in a zone, a city, at an offset."""
+
+from datetime import UTC, datetime
+from zoneinfo import available_timezones
+
+import pytest
+
+from tools import NotFound, ToolContext
+from tools.clock import CurrentTime, CurrentTimeArguments, zone_named
+
+
+async def test_the_time_is_that_of_the_people_who_ask(context: ToolContext) -> None:
+    """Without an argument the zone of the surroundings counts."""
+    answer = await CurrentTime().run(CurrentTimeArguments(), context)
+    assert answer.data == {
+        "timezone": "Europe/Berlin",
+        "local_time": "2026-11-21T15:30:15+01:00",
+        "date": "2026-11-21",
+        "time": "15:30",
+        "weekday": "Saturday",
+        "utc_offset": "+01:00",
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "zone", "local_time"),
+    [
+        ("Asia/Tokyo", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
+        ("tokyo", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
+        ("Tokyo, Japan", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
+        ("new york", "America/New_York", "2026-11-21T09:30:15-05:00"),
+        ("São Paulo", "America/Sao_Paulo", "2026-11-21T11:30:15-03:00"),
+        ("Buenos Aires", "America/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
+        ("San Francisco", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
+        ("Mumbai", "Asia/Kolkata", "2026-11-21T20:00:15+05:30"),
+        ("UTC", "UTC", "2026-11-21T14:30:15+00:00"),
+        ("Japan", "Japan", "2026-11-21T23:30:15+09:00"),
+        ("UTC+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),
+        ("GMT-3", "UTC-03:00", "2026-11-21T11:30:15-03:00"),
+        ("+0900", "UTC+09:00", "2026-11-21T23:30:15+09:00"),
+        ("Etc/GMT+5", "Etc/GMT+5", "2026-11-21T09:30:15-05:00"),
+    ],
+)
+async def test_a_zone_is_found_by_what_people_call_it(
+    asked: str, zone: str, local_time: str, context: ToolContext
+) -> None:
+    """IANA names in any case, cities with and without accents and countries, offsets as people mean them."""
+    answer = await CurrentTime().run(CurrentTimeArguments(timezone=asked), context)
+    assert (answer.data["timezone"], answer.data["local_time"]) == (zone, local_time)
+
+
+async def test_summer_time_is_kept(context: ToolContext) -> None:
+    """The offset is that of the day."""
+    july = ToolContext(now=datetime(2026, 7, 1, 12, tzinfo=UTC), timezone=context.timezone)
+    answer = await CurrentTime().run(CurrentTimeArguments(), july)
+    assert answer.data["utc_offset"] == "+02:00"
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("Tokio", "Asia/Tokyo"),
+        ("Europe/Berln", "Europe/Berlin"),
+        ("qqqqqq", "no time zone or known city named 'qqqqqq'"),
+        ("../../etc/passwd", "no time zone"),
+        ("UTC+25", "14 hours"),
+        ("\u202e", "no time zone"),
+    ],
+)
+async def test_an_unknown_zone_is_named_with_what_comes_close(asked: str, words: str, context: ToolContext) -> None:
+    """The model can ask again, or ask the person."""
+    with pytest.raises(NotFound, match=words):
+        await CurrentTime().run(CurrentTimeArguments(timezone=asked), context)
+
+
+def test_every_zone_of_the_database_is_found_by_its_name() -> None:
+    """Nothing that people call a zone hides one that IANA calls so."""
+    assert {zone_named(name)[0] for name in available_timezones()} == available_timezones()

@@ -1,0 +1,352 @@
+"""The client for JSON, against services that misbehave."""
+
+import asyncio
+import gzip
+import json
+import logging
+import tracemalloc
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from tests.servers.base import Answer, Seen, Server, answer_json, hang
+from tests.tools.conftest import USER_AGENT
+from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
+from tools.http import MAX_BODY_BYTES, JsonAnswer, no_pause, usual_pause
+
+SECRET = "sk-very-secret"
+
+
+@dataclass
+class Service(Server):
+    """Answers everything with `body`."""
+
+    body: Any = field(default_factory=lambda: {"fine": True})
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.json_response(self.body)
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    async with Service() as running:
+        yield running
+
+
+async def ask(http: Http, url: str, **more: Any) -> JsonAnswer:
+    given: dict[str, Any] = {"service": "Service", "params": {"q": "words", "key": SECRET}, "timeout_seconds": 5.0}
+    return await http.get_json(url, **(given | more))
+
+
+def raw(body: bytes, content_type: str = "application/json", status: int = 200, **headers: str) -> Answer:
+    given = {"Content-Type": content_type, **{name.replace("_", "-"): text for name, text in headers.items()}}
+    return lambda _: web.Response(body=body, status=status, headers=given)
+
+
+@asynccontextmanager
+async def line_server(talk: Callable[[asyncio.StreamWriter], Awaitable[None]]) -> AsyncGenerator[str]:
+    """A server that talks below HTTP, until it has said all or nobody listens any more."""
+    talks: list[asyncio.Task[Any] | None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talks.append(asyncio.current_task())
+        await reader.readuntil(b"\r\n\r\n")
+        try:
+            await talk(writer)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    await asyncio.gather(*filter(None, talks))
+
+
+async def test_an_answer_has_status_json_and_headers(http: Http, service: Service) -> None:
+    """The request says who asks and what may come back; the answer is whole."""
+    service.faults.append(answer_json({"ä": [1, 2.5, None]}, headers={"X-Limit": "7"}))
+    answer = await ask(http, service.url + "/a/path", headers={"X-Key": SECRET})
+    assert (answer.status, answer.body, answer.headers["x-limit"]) == (200, {"ä": [1, 2.5, None]}, "7")
+    (seen,) = service.requests
+    assert (seen.method, seen.path, seen.query["q"], seen.headers["x-key"]) == ("GET", "/a/path", "words", SECRET)
+    assert seen.headers["user-agent"] == USER_AGENT
+    assert seen.headers["accept-encoding"] == "gzip, identity"
+
+
+async def test_a_compressed_answer_is_read(http: Http, service: Service) -> None:
+    """Compression is asked for and understood."""
+    service.faults.append(raw(gzip.compress(b'{"packed": 1}', mtime=0), Content_Encoding="gzip"))
+    assert (await ask(http, service.url)).body == {"packed": 1}
+
+
+async def test_half_a_character_does_not_spoil_an_answer(http: Http, service: Service) -> None:
+    """Texts are cut within an emoji by some services: a question mark stands for what is left of it."""
+    service.faults.append(raw(b'{"cut": "half \\uD83D", "whole": "\\ud83d\\ude00", "n": 1.5}'))
+    assert (await ask(http, service.url)).body == {"cut": "half ?", "whole": "\U0001f600", "n": 1.5}
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 422, 500])
+async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, service: Service, status: int) -> None:
+    """What a status means differs between services; it is asked once, and a redirect is not followed."""
+    service.faults.append(answer_json({"error": "why"}, status=status, headers={"Location": "/elsewhere"}))
+    answer = await ask(http, service.url)
+    assert (answer.ok, answer.status, answer.body) == (False, status, {"error": "why"})
+    assert len(service.requests) == 1
+
+
+async def test_a_refusal_without_json_has_no_body(http: Http, service: Service) -> None:
+    """An HTML page of a proxy is no reason to hide the status."""
+    service.faults.append(raw(b"<html>", "text/html", 502))
+    answer = await ask(http, service.url)
+    assert (answer.status, answer.body) == (502, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<html>please log in</html>", "text/html"),
+        (b'{"json": "but called a page"}', "text/html"),
+        (b'{"broken": ', "application/json"),
+        (b'{"number": NaN}', "application/json"),
+        (b'{"number": -Infinity}', "application/json"),
+        (b'{"number": 1e999}', "application/json"),
+        (b'{"number": ' + b"9" * 5000 + b"}", "application/json"),
+        (b"[" * 200_000, "application/json"),
+        ('{"text": "ä"}'.encode("latin-1"), "application/json"),
+        (b"", "application/json"),
+    ],
+)
+async def test_a_success_that_is_no_json_is_a_failure(
+    http: Http, service: Service, body: bytes, content_type: str
+) -> None:
+    """Invalid JSON, numbers that are none, endless nesting, another charset or type: the service talks nonsense."""
+    service.faults.append(raw(body, content_type))
+    with pytest.raises(Unavailable, match="Service answers with something that is not JSON"):
+        await ask(http, service.url)
+
+
+async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> None:
+    """A service that hangs is told from one that is gone."""
+    service.faults.append(hang)
+    with pytest.raises(TimedOut, match=r"Service did not answer within 0\.05 seconds"):
+        await ask(http, service.url, timeout_seconds=0.05)
+
+
+async def test_a_trickle_does_not_outlast_the_deadline(http: Http) -> None:
+    """The deadline is total: a byte now and then does not prolong it."""
+
+    async def trickle(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(b" ")
+            await asyncio.sleep(0.01)
+
+    async with line_server(trickle) as url:
+        with pytest.raises(TimedOut):
+            await ask(http, url, timeout_seconds=0.1)
+
+
+async def endless(_: Seen) -> web.StreamResponse:
+    async def pieces() -> AsyncIterator[bytes]:
+        while True:
+            yield b'{"a": "' + b"x" * 65_536
+
+    return web.Response(body=pieces(), content_type="application/json")
+
+
+async def endless_nothing(_: Seen) -> web.StreamResponse:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield gzip.compress(b"", mtime=0)[:10]
+        while True:
+            yield b"\x00\x00\x00\xff\xff" * 8192  # empty blocks, for ever
+
+    return web.Response(body=pieces(), headers={"Content-Type": "application/json", "Content-Encoding": "gzip"})
+
+
+def gigabyte() -> bytes:
+    """A gzip of 1 MB that unpacks to 1 GB."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return gzip.compress(b"", mtime=0)[:10] + block * 1024
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [endless, endless_nothing, raw(gigabyte(), Content_Encoding="gzip"), raw(b" " * (MAX_BODY_BYTES + 1))],
+    ids=["endless", "endless nothing", "bomb", "just"],
+)
+async def test_an_answer_that_is_too_large_is_left_unread(http: Http, service: Service, fault: Answer) -> None:
+    """An endless body, a gzip bomb and a byte too many: refused, in the memory that the limit allows."""
+    service.faults.append(fault)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match="more than 2 MB"):
+            await ask(http, service.url)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 12 * MAX_BODY_BYTES
+
+
+async def test_an_answer_of_the_largest_size_is_read(http: Http, service: Service) -> None:
+    """The limit itself is allowed, packed or not."""
+    body = b'"' + b"x" * (MAX_BODY_BYTES - 2) + b'"'
+    service.faults += [raw(body), raw(gzip.compress(body, mtime=0), Content_Encoding="gzip")]
+    for _ in range(2):
+        assert len((await ask(http, service.url)).body) == MAX_BODY_BYTES - 2
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "words"),
+    [
+        (b"not gzip at all", "gzip", "broken compression"),
+        (gzip.compress(b'{"a": 1}', mtime=0)[:-12], "gzip", "broke off"),
+        (b"whatever", "br", "not asked for"),
+        (gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "gzip, gzip", "not asked for"),
+    ],
+)
+async def test_compression_that_cannot_be_trusted_is_refused(
+    http: Http, service: Service, body: bytes, encoding: str, words: str
+) -> None:
+    """Broken, cut off, or of a kind whose size we do not bound."""
+    service.faults.append(raw(body, Content_Encoding=encoding))
+    with pytest.raises(Unavailable, match=words):
+        await ask(http, service.url)
+
+
+async def test_a_refused_connection_is_tried_twice_and_told(http: Http, service: Service) -> None:
+    """Nobody listens: unavailable, in words without address and key."""
+    url = service.url
+    await service.stop()
+    with pytest.raises(Unavailable) as caught:
+        await ask(http, url)
+    assert str(caught.value) == "Service cannot be reached (ConnectError)."
+
+
+async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:
+    """The one retry hides a dropped connection."""
+    answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"]
+
+    async def talk(writer: asyncio.StreamWriter) -> None:
+        writer.write(answers.pop(0))
+        await writer.drain()
+
+    async with line_server(talk) as url:
+        assert (await ask(http, url)).body == {}
+    assert not answers
+
+
+async def test_an_answer_that_is_no_http_is_a_failure(http: Http) -> None:
+    """Another program listens on the port."""
+
+    async def talk(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example ESMTP\r\n\r\n")
+
+    async with line_server(talk) as url:
+        with pytest.raises(Unavailable, match="RemoteProtocolError"):
+            await ask(http, url)
+
+
+@pytest.mark.parametrize("url", ["http://[half", "http://\x00/", "gopher://old.example/"])
+async def test_an_address_that_is_none_is_a_failure(http: Http, url: str) -> None:
+    """A wrong setting does not crash a tool."""
+    with pytest.raises(Unavailable) as caught:
+        await ask(http, url)
+    assert url not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_short_wait_is_waited_for_once(http: Http, service: Service, status: int) -> None:
+    """The service says when; the second answer counts, whatever it is."""
+    busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
+    service.faults.append(busy)
+    assert (await ask(http, service.url)).body == {"fine": True}
+    service.faults += [busy, busy]
+    assert (await ask(http, service.url)).status == status
+    assert len(service.requests) == 4
+
+
+async def test_a_wait_that_nobody_measured_is_a_moment(http: Http, service: Service) -> None:
+    """Without Retry-After the retry comes a little later all the same."""
+    service.faults.append(answer_json({}, status=503))
+    assert (await ask(http, service.url)).ok
+
+
+@pytest.mark.parametrize(("retry_after", "timeout_seconds"), [("60", 5.0), ("2", 1.9)])
+async def test_a_long_wait_is_not_waited_for(
+    http: Http, service: Service, retry_after: str, timeout_seconds: float
+) -> None:
+    """Longer than we wait, or than the deadline leaves: the refusal is the answer, at once."""
+    service.faults.append(answer_json({}, status=429, headers={"Retry-After": retry_after}))
+    answer = await ask(http, service.url, timeout_seconds=timeout_seconds)
+    assert isinstance(answer.refusal("Service"), RateLimited)
+    assert str(answer.refusal("Service")) == f"Service wants fewer requests; ask again in {retry_after} seconds."
+    assert len(service.requests) == 1
+
+
+async def test_the_caller_may_forbid_the_retry(http: Http, service: Service) -> None:
+    """One that paces by itself gets every refusal."""
+    service.faults.append(answer_json({}, status=429, headers={"Retry-After": "0"}))
+    assert (await ask(http, service.url, pause=no_pause)).status == 429
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(429, RateLimited), (401, Disabled), (403, Disabled), (404, Unavailable), (302, Unavailable), (500, Unavailable)],
+)
+def test_a_status_has_a_usual_meaning(status: int, kind: type[Exception]) -> None:
+    """For callers that know nothing better."""
+    assert type(JsonAnswer(status=status, body=None, headers={}).refusal("Service")) is kind
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("2", 2.0), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("-1", None), ("nan", None), ("inf", None)],
+)
+def test_retry_after_is_read_in_seconds_only(header: str, seconds: float | None) -> None:
+    """A date or nonsense counts as not said."""
+    answer = JsonAnswer(status=429, body=None, headers={"retry-after": header})
+    assert answer.retry_after_seconds == seconds
+    assert usual_pause(answer) is not None
+
+
+@pytest.mark.parametrize(("status", "asked", "seconds"), [(429, "3", 3.0), (503, "3.1", None), (500, "0", None)])
+def test_the_usual_pause_is_short_and_only_for_what_passes(status: int, asked: str, seconds: float | None) -> None:
+    """Up to three seconds, after 429 and 503."""
+    assert usual_pause(JsonAnswer(status=status, body=None, headers={"retry-after": asked})) == seconds
+
+
+async def test_cookies_are_neither_kept_nor_sent(http: Http, service: Service) -> None:
+    """One search does not know of the other."""
+    service.faults.append(answer_json({}, headers={"Set-Cookie": "track=1; Path=/"}))
+    await ask(http, service.url)
+    await ask(http, service.url)
+    assert "cookie" not in service.requests[1].headers
+
+
+async def test_addresses_and_keys_are_in_no_log_and_no_error(
+    http: Http, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The library below logs every address at INFO; not here, even where everything is logged."""
+    caplog.set_level(logging.DEBUG)
+    await ask(http, service.url)
+    service.faults += [hang]
+    with pytest.raises(TimedOut) as caught:
+        await ask(http, service.url, timeout_seconds=0.05)
+    assert SECRET not in caplog.text
+    assert service.url not in caplog.text
+    assert SECRET not in repr(caught.value)
+    assert json.dumps(service.requests[0].query).count(SECRET) == 1
+
+
+async def test_a_client_that_is_not_open_says_so() -> None:
+    """To forget `async with` is a bug of the caller."""
+    with pytest.raises(RuntimeError, match="async with"):
+        await ask(Http(USER_AGENT), "http://127.0.0.1:1")

@@ -1,0 +1,200 @@
+"""Text for models: cleaned, freed of tags, cut to size."""
+
+import json
+import math
+import unicodedata
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.text import MIN_FITTED_CHARS, cleaned, fitted, plain, shortened
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+GERMANY = "\U0001f1e9\U0001f1ea"
+THUMB = "\U0001f44d\U0001f3fd"
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=400), st.integers(10**4200, 10**4400)
+)
+items = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=40), st.dictionaries(st.text(max_size=20), inner, max_size=12)),
+    max_leaves=60,
+)
+objects = st.dictionaries(st.text(max_size=60), items, max_size=40)
+
+
+def strict(text: str) -> Any:
+    """The JSON that the text is; anything that is no JSON fails."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("plain words, ümlauts, 漢字 and \U0001f600", "plain words, ümlauts, 漢字 and \U0001f600"),
+        ("a\x00b\x07c\x1b[31md\x7fe\x9bf", "abc[31mdef"),
+        ("tab\tand\nline", "tab\tand\nline"),
+        ("a\r\nb\rc\u2028d\u2029e", "a\nb\nc\nd\ne"),
+        ("a\ud800b\udfffc", "abc"),
+        ("a\u202eb\u2066c\u200fd\u061ce", "abcde"),
+        ("a\u200bb\ufeffc\u2060d\u00ade", "abcde"),
+        ("hi\U000e0041\U000e0042\U000e007f", "hi"),
+        ("a\ufe01b\U000e0101c", "abc"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        (FAMILY, FAMILY),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("a\u200db\u200cc", "abc"),
+        ("漢\u200d\u200c\u200d\u200c字", "漢字"),
+    ],
+)
+def test_cleaned_drops_what_nobody_sees_and_keeps_what_scripts_need(text: str, left: str) -> None:
+    """Control, zero-width, bidirectional and tag characters go; emoji and Persian keep their joiners."""
+    assert cleaned(text) == left
+
+
+@given(st.text())
+@settings(max_examples=150, deadline=None)
+def test_cleaned_text_is_clean_and_can_be_encoded(text: str) -> None:
+    """No lone surrogate, no control character but tab and line feed is left; a second cleaning changes nothing."""
+    clean = cleaned(text)
+    clean.encode()
+    assert not [mark for mark in clean if unicodedata.category(mark) in {"Cc", "Cs"} and mark not in "\t\n"]
+    assert cleaned(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("snippet", "words"),
+    [
+        ("How <strong>Py</strong>thon &amp; friends", "How Python & friends"),
+        ("one<br>two<br/>three<p class='x'>four</p>five", "one two three four five"),
+        ("a < b and c > d", "a < b and c > d"),
+        ("&lt;script&gt;x&lt;/script&gt;", "<script>x</script>"),
+        ("  many \n\t spaces &nbsp; here ", "many spaces here"),
+        ("<!-- gone -->kept<!DOCTYPE html>", "kept"),
+        ("&#" + "9" * 5000 + ";big", "big"),
+        ("&#xD800;&#x202e;&#0;x", "\ufffd\ufffdx"),
+        ("", ""),
+    ],
+)
+def test_plain_gives_the_words_of_a_snippet(snippet: str, words: str) -> None:
+    """Tags go without gluing blocks or splitting words, entities are read, what they hide is cleaned."""
+    assert plain(snippet) == words
+
+
+@pytest.mark.parametrize(
+    "hostile", ["<" * 200_000, "<a" * 100_000, "<" + "a" * 200_000, "<!--" * 50_000, "&" * 200_000]
+)
+def test_plain_takes_hostile_snippets_as_they_are(hostile: str) -> None:
+    """Tags that never end are no tags: they stay as text, and nothing is tried twice over."""
+    assert plain(hostile) == hostile
+
+
+@pytest.mark.parametrize(
+    ("text", "max_chars", "short"),
+    [
+        ("short", 5, "short"),
+        ("several words here", 12, "several…"),
+        ("several words here", 14, "several words…"),
+        ("onelongwordwithoutend", 8, "onelong…"),
+        ("ab" + GERMANY * 3, 5, "ab" + GERMANY + "…"),
+        ("ab" + GERMANY * 3, 4, "ab…"),
+        (FAMILY + "x", 4, "…"),
+    ],
+)
+def test_shortened_ends_behind_a_word_or_a_whole_character(text: str, max_chars: int, short: str) -> None:
+    """An ellipsis marks the cut, and no character is cut in two."""
+    assert shortened(text, max_chars) == short
+
+
+def test_fitted_leaves_alone_what_fits() -> None:
+    """The text is compact JSON in plain Unicode, in the order given."""
+    data = {"b": ["ä", 1, 2.5, None, True], "a": {"x": "\U0001f600"}}
+    assert fitted(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
+
+
+def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
+    """Short texts stay whole while a long one can give way; the mark counts what is missing."""
+    text = fitted({"short": "s" * 60, "long": "l" * 5000, "list": [1, 2, 3]}, 400)
+    read = strict(text)
+    kept = read["long"].count("l")
+    assert (read["short"], read["list"]) == ("s" * 60, [1, 2, 3])
+    assert read["long"] == "l" * kept + f"… [cut: {5000 - kept} characters more]"
+    assert 395 <= len(text) <= 400
+
+
+def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> None:
+    """When cut texts alone are not enough the last items go, and a mark stands in their place."""
+    rows = [{"number": number, "title": f"Title {number}"} for number in range(200)]
+    read = strict(fitted({"rows": rows, "source": "somewhere"}, 1000))
+    kept = read["rows"][:-1]
+    assert kept == rows[: len(kept)]
+    assert len(kept) > 20
+    assert read["rows"][-1] == f"… [left out: {200 - len(kept)} items more]"
+    assert read["source"] == "somewhere"
+
+
+def test_fitted_at_last_drops_entries_of_objects() -> None:
+    """An object of very many entries keeps its first ones."""
+    read = strict(fitted({f"key{number}": number for number in range(1000)}, 300))
+    assert read["key0"] == 0
+    assert read["…"] == f"[left out: {1000 - (len(read) - 1)} entries more]"
+
+
+@pytest.mark.parametrize("character", [FAMILY, GERMANY, THUMB, "e\u0301\u0302", "❤\ufe0f", "\u1112\u1161\u11ab"])
+def test_fitted_never_cuts_within_a_character(character: str) -> None:
+    """What people see as one character is kept or dropped whole, at every length."""
+    for max_chars in range(200, 200 + len(character)):
+        read = strict(fitted({"text": character * 300}, max_chars))
+        kept, _, _ = read["text"].partition("… [cut")
+        assert kept
+        assert kept == character * (len(kept) // len(character))
+
+
+def test_fitted_gives_a_text_that_is_one_endless_character_up() -> None:
+    """A letter with ten thousand accents has no place to be cut: nothing of it stays."""
+    assert strict(fitted({"text": "a" + "\u0301" * 10_000}, 200)) == {"text": "… [cut: 10001 characters more]"}
+
+
+def test_fitted_writes_what_json_does_not_know() -> None:
+    """Numbers that are none become null, huge integers and deep nests a mark, the rest its text; all of it cleaned."""
+    nest: Any = "deep"
+    for _ in range(500):
+        nest = [nest]
+    data = {
+        "nan": math.nan,
+        "money": Decimal("1.50"),
+        "bytes": b"x",
+        "huge": 10**5000,
+        "tuple": (1, 2),
+        "dirty\u202e": "a\x00b\ud800",
+        "nest": nest,
+    }
+    read = strict(fitted(data, 2000))
+    assert (read["nan"], read["money"], read["bytes"], read["tuple"]) == (None, "1.50", "b'x'", [1, 2])
+    assert read["huge"] == "[cut: an integer of 16610 bits]"
+    assert read["dirty"] == "ab"
+    assert "too deep" in str(read["nest"])
+
+
+def test_fitted_refuses_less_room_than_a_mark_needs() -> None:
+    """A setting below the least is a bug of the caller."""
+    with pytest.raises(ValueError, match="at least 200"):
+        fitted({}, MIN_FITTED_CHARS - 1)
+
+
+@given(objects, st.integers(200, 1500))
+@settings(max_examples=40, deadline=None)
+def test_fitted_always_fits_and_is_always_json(data: dict[str, Any], max_chars: int) -> None:
+    """Whatever the data: an object in JSON, encodable, within the limit."""
+    text = fitted(data, max_chars)
+    assert len(text) <= max_chars
+    assert isinstance(strict(text), dict)
+    text.encode()

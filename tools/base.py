@@ -1,0 +1,139 @@
+"""The seam to the tools: what a tool says of itself, what it is handed, what it gives back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Annotated, Any, Literal, Protocol, cast
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, model_validator
+
+Effects = Literal["none", "repeatable", "once"]
+"""What a call does to the world: nothing; something that may happen again; something that must not."""
+
+
+class Arguments(BaseModel):
+    """The base of every tool's arguments: unknown names are refused, so that a model learns of its typing errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Options(BaseModel):
+    """The base of every tool's settings: what `TOOLS__<GROUP>__<FIELD>` may say.
+
+    A variable that is set to nothing counts as not set. What was given is never repeated in an error: it may be a key.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        str_strip_whitespace=True,
+        hide_input_in_errors=True,
+    )
+
+    enabled: bool = True
+    """Whether models are offered the tool."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in cast("dict[str, Any]", given).items() if value != ""}
+
+
+def _as_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("must be an address such as https://example.org, without a question mark")
+    return value.rstrip("/")
+
+
+def _as_key(value: SecretStr) -> SecretStr:
+    key = value.get_secret_value()
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise ValueError("must be the key alone: letters, digits and signs on one line")
+    return value
+
+
+BaseUrl = Annotated[str, AfterValidator(_as_address)]
+"""Where a service lives: http or https, a host, perhaps a path; kept without the slash at the end."""
+
+Key = Annotated[SecretStr, AfterValidator(_as_key)]
+"""A service's key, fit to travel in a header."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    """What a tool says of itself."""
+
+    name: str
+    """`^[a-z][a-z0-9_]{0,63}$`: what every model's API accepts."""
+    description: str
+    """One paragraph for the model: what it gives, when to use it, what it cannot do."""
+    arguments: type[Arguments]
+    """At once the JSON schema that the model sees and the validation of the call."""
+    effects: Effects = "none"
+    timeout_seconds: float | None = None
+    """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
+    cost_usd: Decimal = field(default=Decimal(0))
+    """What one call costs the operator."""
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON schema of the arguments object, without titles: they cost tokens and say nothing."""
+        return _without_titles(self.arguments.model_json_schema())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolContext:
+    """What surrounds one call."""
+
+    now: datetime
+    """The present instant, aware, in UTC."""
+    timezone: str
+    """The IANA zone of the people who ask."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """What a tool found: a JSON object (str, int, float, bool, None, lists and dicts of them)."""
+
+    data: Mapping[str, Any]
+    cost_usd: Decimal | None = None
+    """What this call cost where that is known only afterwards; None means the spec's."""
+
+
+class Tool(Protocol):
+    """Does one thing for the model."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What it says of itself; constant."""
+        ...
+
+    async def run(self, arguments: Any, context: ToolContext) -> Result:
+        """Do it. `arguments` is an instance of `spec.arguments`, validated. Cancellation stops the work.
+
+        Raises:
+            ToolError: one of its kinds; anything else is a bug and reaches the model as `unavailable`.
+        """
+        ...
+
+
+def _without_titles(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        items = cast("dict[str, Any]", schema).items()
+        return {key: _titles_gone(key, item) for key, item in items if key != "title"}
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in cast("list[Any]", schema)]
+    return schema
+
+
+def _titles_gone(key: str, item: Any) -> Any:
+    if key == "properties":  # here "title" would be the name of an argument
+        return {name: _without_titles(value) for name, value in item.items()}
+    return _without_titles(item)

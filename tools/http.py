@@ -1,0 +1,285 @@
+"""Asking the services of the outside for JSON, within bounds: time, size, one retry. The only home of httpx in tools.
+
+    Http.get_json -> JsonAnswer     whatever the status; the caller knows what its service means by it
+                  -> ToolError      there is no answer that can be read
+
+What holds for every request: one total deadline, retry included; at most 2 MB, counted after decompression, which is
+bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
+log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name.
+
+Source: httpx 0.28.1, whose own time-outs are per read and whose decoders are not bounded: a gzip of 1 MB made
+`client.get()` take 2.1 GB (measured 2026-11-21).
+"""
+
+import asyncio
+import functools
+import json
+import logging
+import math
+import random
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, Unavailable
+
+MAX_BODY_BYTES = 2_000_000
+"""The most that one answer may hold, before and after decompression."""
+
+LONGEST_PAUSE_SECONDS = 3.0
+"""How long a service may ask us to wait before the retry; for a longer wait there is none."""
+
+_SHORTEST_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JsonAnswer:
+    """What a service answered."""
+
+    status: int
+    body: Any
+    """The JSON, strictly read: no NaN, no infinity; None where an answer that is no success is no JSON."""
+    headers: Mapping[str, str]
+    """By lower-case name; of several of one name the values joined by a comma."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is a success (2xx); even then a service may tell of an error in the body."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+    @property
+    def retry_after_seconds(self) -> float | None:
+        """What the header Retry-After asks for, in seconds; None where it is missing or a date."""
+        try:
+            seconds = float(self.headers.get("retry-after", ""))
+        except ValueError:
+            return None
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+    def refusal(self, service: str) -> ToolError:
+        """The usual meaning of a status that is no success, for a caller that knows nothing better."""
+        if self.status == HTTPStatus.TOO_MANY_REQUESTS:
+            return RateLimited(f"{service} wants fewer requests{_in_words(self.retry_after_seconds)}.")
+        if self.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            return Disabled(f"{service} refuses the request (status {self.status}): the operator must look into it.")
+        return Unavailable(f"{service} fails (status {self.status}).")
+
+
+Pause = Callable[[JsonAnswer], float | None]
+"""How many seconds to wait before the one retry; None where asking again would change nothing."""
+
+
+def usual_pause(answer: JsonAnswer) -> float | None:
+    """After 429 and 503 what Retry-After says if that is short, else a moment; None after everything else."""
+    if answer.status not in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        return None
+    asked = answer.retry_after_seconds
+    if asked is None:
+        return _moment_seconds()
+    return asked if asked <= LONGEST_PAUSE_SECONDS else None
+
+
+def no_pause(answer: JsonAnswer) -> float | None:
+    """Never ask again: for callers that pace and repeat by themselves."""
+    del answer
+
+
+class Http:
+    """A client for JSON; `async with` opens and closes its connections, which all tools share."""
+
+    def __init__(self, user_agent: str) -> None:
+        """`user_agent` names Aldis and where its people can be reached: several services block all others."""
+        self._user_agent = user_agent
+        self._client: httpx.AsyncClient | None = None
+        self._closing = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        # At INFO httpx logs every address with its query: what people ask, and keys of services that want them there.
+        for name in ("httpx", "httpcore"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        self._client = await self._closing.enter_async_context(_new_client(self._user_agent))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client = None
+        await self._closing.aclose()
+
+    async def get_json(
+        self,
+        url: str,
+        *,
+        service: str,
+        params: Mapping[str, str],
+        timeout_seconds: float,
+        headers: Mapping[str, str] | None = None,
+        pause: Pause = usual_pause,
+    ) -> JsonAnswer:
+        """Ask by GET; when the connection fails, or as `pause` says, once more within the same deadline.
+
+        `service` is what errors call it, `timeout_seconds` the time for everything.
+
+        Raises:
+            TimedOut: no whole answer came in time.
+            Unavailable: no connection, twice; or an answer that breaks the rules of HTTP or, with a success, of JSON.
+            TooLarge: the answer is longer than `MAX_BODY_BYTES`.
+        """
+        client = self._client
+        if client is None:
+            raise RuntimeError("Http is used outside of its `async with`")
+        request = client.build_request("GET", _valid(url, service), params=params, headers=headers)
+        try:
+            async with asyncio.timeout(timeout_seconds) as deadline:
+                return await _ask_twice(client, request, service, pause, deadline)
+        except TimeoutError as error:
+            raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error
+
+
+class _Unreachable(Unavailable):
+    """The connection failed, so asking again may help."""
+
+
+async def _ask_twice(
+    client: httpx.AsyncClient, request: httpx.Request, service: str, pause: Pause, deadline: asyncio.Timeout
+) -> JsonAnswer:
+    try:
+        answer = await _ask(client, request, service)
+    except _Unreachable:
+        await asyncio.sleep(_moment_seconds())
+        return await _ask(client, request, service)
+    pause_seconds = pause(answer)
+    if pause_seconds is None or pause_seconds >= _left_seconds(deadline):
+        return answer
+    await asyncio.sleep(pause_seconds)
+    return await _ask(client, request, service)
+
+
+async def _ask(client: httpx.AsyncClient, request: httpx.Request, service: str) -> JsonAnswer:
+    try:
+        response = await client.send(request, stream=True)
+        try:
+            return _read(response, await _body(response, service), service)
+        finally:
+            await response.aclose()
+    except httpx.TransportError as error:
+        raise _Unreachable(f"{service} cannot be reached ({type(error).__name__}).") from error
+
+
+def _left_seconds(deadline: asyncio.Timeout) -> float:
+    at = deadline.when()
+    return math.inf if at is None else at - asyncio.get_running_loop().time()
+
+
+@functools.cache
+def _trust() -> ssl.SSLContext:
+    """Whose certificates count; read once, for it takes a tenth of a second."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def _new_client(user_agent: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        headers={"User-Agent": user_agent, "Accept": "application/json", "Accept-Encoding": "gzip, identity"},
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        verify=_trust(),
+        follow_redirects=False,
+        trust_env=False,
+        http2=False,
+        timeout=None,  # noqa: S113 - every request stands under a deadline of asyncio
+        limits=httpx.Limits(max_connections=20, max_keepalive_connections=8, keepalive_expiry=30),
+    )
+
+
+def _valid(url: str, service: str) -> httpx.URL:
+    try:
+        return httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise Unavailable(f"The address of {service} is not valid: the operator must check it.") from error
+
+
+async def _body(response: httpx.Response, service: str) -> bytes:
+    """The decompressed body."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in {"identity", ""}:
+        return await _collected(response.aiter_raw(), service)
+    if encoding in {"gzip", "x-gzip"}:
+        return await _gunzipped(response.aiter_raw(), service)
+    raise Unavailable(f"{service} answers in an encoding that was not asked for.")
+
+
+async def _collected(chunks: AsyncIterator[bytes], service: str) -> bytes:
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        _check_size(len(body), service)
+    return bytes(body)
+
+
+async def _gunzipped(chunks: AsyncIterator[bytes], service: str) -> bytes:
+    """Decompressed piece by piece, never more than the limit at once."""
+    decoder = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    body = bytearray()
+    read_bytes = 0
+    try:
+        async for chunk in chunks:
+            read_bytes += len(chunk)
+            body += decoder.decompress(chunk, MAX_BODY_BYTES + 1 - len(body))
+            _check_size(max(len(body), read_bytes), service)
+    except zlib.error as error:
+        raise Unavailable(f"{service} answers with broken compression.") from error
+    if not decoder.eof:
+        raise Unavailable(f"{service} broke off in the middle of its answer.")
+    return bytes(body)
+
+
+def _check_size(size_bytes: int, service: str) -> None:
+    if size_bytes > MAX_BODY_BYTES:
+        raise TooLarge(f"{service} answers with more than {MAX_BODY_BYTES // 1_000_000} MB.")
+
+
+def _read(response: httpx.Response, body: bytes, service: str) -> JsonAnswer:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    answer = JsonAnswer(status=response.status_code, body=_json_or_none(body, headers), headers=headers)
+    if answer.ok and answer.body is None:
+        raise Unavailable(f"{service} answers with something that is not JSON.")
+    return answer
+
+
+def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
+    """The JSON that a body holds; None where the header calls it something else or it breaks JSON's rules."""
+    if "json" not in headers.get("content-type", "json").partition(";")[0].lower():
+        return None
+    try:
+        return _encodable(json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite), body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _encodable(read: Any, body: bytes) -> Any:
+    """The JSON with a question mark for half characters: services cut texts within an emoji, and none can encode it."""
+    if b"\\ud" not in body.lower():
+        return read
+    return json.loads(json.dumps(read, ensure_ascii=False).encode(errors="replace"))
+
+
+def _finite(number: str) -> float:
+    """The number; JSON as Python reads it knows NaN and infinity, which nothing behind us can bear."""
+    if not math.isfinite(value := float(number)):
+        raise ValueError("not a finite number")
+    return value
+
+
+def _moment_seconds() -> float:
+    return random.uniform(_SHORTEST_PAUSE_SECONDS, 2 * _SHORTEST_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing
+
+
+def _in_words(wait_seconds: float | None) -> str:
+    return "" if wait_seconds is None else f"; ask again in {wait_seconds:.0f} seconds"

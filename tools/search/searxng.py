@@ -1,0 +1,75 @@
+"""SearXNG: the web through an instance that the operator runs, which may stand on a private address.
+
+Source: searxng/searxng `searx/webapp.py`, `searx/webutils.py` and docs.searxng.org, 2026-11-21. Public instances
+mostly forbid programs, so there is no default address.
+"""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from tools.errors import Disabled, ToolError, Unavailable
+from tools.http import Http, JsonAnswer
+from tools.search.base import Hit, hit, trimmed
+
+_MAX_QUERY_CHARS = 500
+
+
+class _Result(BaseModel):
+    title: str = ""
+    url: str = ""
+    content: str | None = None
+    publishedDate: str | None = None  # noqa: N815 - SearXNG's own name
+
+
+class _Answer(BaseModel):
+    results: tuple[_Result, ...]
+    unresponsive_engines: tuple[Any, ...] = ()
+
+
+class SearXNG:
+    """Asks the operator's SearXNG."""
+
+    name = "SearXNG"
+
+    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
+        self._http = http
+        self._url = f"{base_url}/search"
+        self._timeout_seconds = timeout_seconds
+
+    async def search(self, query: str, count: int) -> tuple[Hit, ...]:
+        """See `SearchBackend`.
+
+        Raises:
+            Disabled: the instance does not give JSON.
+            RateLimited, TimedOut, TooLarge, Unavailable: no answer; or no hit, because the engines behind it block it.
+        """
+        answer = await self._http.get_json(
+            self._url,
+            service=self.name,
+            params={"q": trimmed(query, max_chars=_MAX_QUERY_CHARS), "format": "json", "safesearch": "1"},
+            timeout_seconds=self._timeout_seconds,
+        )
+        if not answer.ok:
+            raise _refusal(answer)
+        return tuple(_hits(answer))[:count]
+
+
+def _hits(answer: JsonAnswer) -> Iterator[Hit]:
+    try:
+        read = _Answer.model_validate(answer.body)
+    except ValidationError as error:
+        raise Unavailable("SearXNG answers something that cannot be read.") from error
+    if not read.results and read.unresponsive_engines:
+        raise Unavailable("SearXNG finds nothing because the engines behind it do not answer.")
+    for row in read.results:
+        if found := hit(title=row.title, url=row.url, snippet=row.content or "", age=(row.publishedDate or "")[:10]):
+            yield found
+
+
+def _refusal(answer: JsonAnswer) -> ToolError:
+    if answer.status == HTTPStatus.FORBIDDEN:
+        return Disabled("SearXNG gives no JSON: the operator must add json to search.formats in its settings.yml.")
+    return answer.refusal("SearXNG")

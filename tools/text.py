@@ -1,0 +1,222 @@
+"""Text on its way to a model: tags taken out, invisible characters dropped, results cut to size. All pure.
+
+`plain` and `cleaned` are for one text, `fitted` for a tool's whole result. What the text means, and that it is data
+and no instruction, is the caller's to say.
+"""
+
+import html
+import json
+import math
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
+
+# Characters that nobody sees and that can carry orders past the eye of a person: control characters (but tab and
+# line feed), lone surrogates (which also break every encoder behind us), zero-width and bidirectional controls,
+# Unicode tags, and the variation selectors that no emoji uses.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# A joiner has work to do between two characters of a script or an emoji that joins; all others are hiding places.
+_JOINERS = re.compile("(?<=[^\x00-\u02ff\u200c\u200d])([\u200c\u200d])(?=[^\x00-\u02ff\u200c\u200d])|[\u200c\u200d]+")
+
+# Possessive, so that a tag that never ends is given up at once: the time stays in proportion to the text.
+_TAG = re.compile(r"<[/!?]?+([a-zA-Z-][a-zA-Z0-9]*+)[^<>]*+>")
+# Python refuses to read integers of more than 4,300 digits; no character has a number this long.
+_ENDLESS_ENTITY = re.compile(r"&#[0-9]{9,};?")
+_INLINE_TAGS = frozenset(
+    {"a", "abbr", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "u", "wbr"}
+)
+
+_JOINING = "\u200d"
+_EMOJI_MODIFIERS = range(0x1F3FB, 0x1F400)
+_REGIONAL_INDICATORS = range(0x1F1E6, 0x1F200)
+_CONJOINING_JAMO = range(0x1160, 0x1200)
+
+MIN_FITTED_CHARS = 200
+"""The least that `fitted` can be asked for: room for a mark."""
+
+_SHORTEST_CUT = 40  # characters of a text that stay before lists lose items
+_DEEPEST = 24  # levels; far above any result, far below Python's recursion limit
+_MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
+_CUT_KEY = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def cleaned(text: str) -> str:
+    """The text without control characters, lone surrogates, bidirectional, zero-width and Unicode tag characters.
+
+    Tabs and line feeds stay (other line ends become line feeds), and so do joiners within scripts and emoji.
+    """
+    if text.isascii() and text.isprintable():  # most texts, and much cheaper to ask than to search
+        return text
+    with_line_feeds = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    return _JOINERS.sub(lambda joiner: joiner[1] or "", _INVISIBLE.sub("", with_line_feeds))
+
+
+def plain(html_snippet: str) -> str:
+    """The words of a snippet of HTML on one line: tags gone, entities read, white space collapsed, `cleaned`.
+
+    For the short snippets of search engines, not for pages: what stands inside a script or style stays as text.
+    Takes time in proportion to the snippet, whatever is in it.
+    """
+    words = html.unescape(_ENDLESS_ENTITY.sub("", _TAG.sub(_space_of, html_snippet)))
+    return " ".join(cleaned(words).split())
+
+
+def shortened(text: str, max_chars: int) -> str:
+    """At most `max_chars` characters of the text (at least 1), ending in an ellipsis where something was cut.
+
+    Cut behind a word where one ends in the second half, else behind a character, never within one.
+    """
+    if len(text) <= max_chars:
+        return text
+    kept = text[: _character_end(text, max_chars - 1)]
+    words, _, _ = kept.rpartition(" ")
+    return (words if len(words) > max_chars // 2 else kept).rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def fitted(data: Mapping[str, Any], max_chars: int) -> str:
+    """The JSON text of `data`, compact and in plain Unicode, in at most `max_chars` characters (at least 200).
+
+    Whatever `data` holds, the text is valid JSON of an object and can be encoded. Every text in it is `cleaned`;
+    what JSON does not know becomes its `str`, a float that is no number becomes null. Where it is too long the longest
+    texts are cut first, then the longest lists lose items at their tail, then objects lose entries; each cut leaves a
+    mark that says how much is missing.
+    """
+    if max_chars < MIN_FITTED_CHARS:
+        raise ValueError(f"max_chars must be at least {MIN_FITTED_CHARS}")
+    whole = cast("dict[str, Any]", _jsonable(dict(data), _DEEPEST))
+    if len(text := _dumped(whole)) <= max_chars:
+        return text
+    caps = _caps_that_fit(whole, max_chars)
+    return _dumped(_cut(whole, caps))
+
+
+@dataclass(frozen=True, slots=True)
+class _Caps:
+    """How much of each text, list and object stays."""
+
+    chars: int
+    items: int
+    entries: int
+
+
+def _caps_that_fit(whole: Mapping[str, Any], max_chars: int) -> _Caps:
+    """The widest caps found that fit: texts give way first, then lists, then objects; then texts take what is left."""
+
+    def fits(caps: _Caps) -> bool:
+        return len(_dumped(_cut(whole, caps))) <= max_chars
+
+    # No text, list or object that is longer than this fits, so nothing wider needs to be tried.
+    items, entries = max_chars // 2, max_chars // 4
+    if not fits(_Caps(_SHORTEST_CUT, items, entries)):
+        items = _largest(lambda count: fits(_Caps(_SHORTEST_CUT, count, entries)), items)
+    if not fits(_Caps(_SHORTEST_CUT, items, entries)):
+        entries = _largest(lambda count: fits(_Caps(_SHORTEST_CUT, items, count)), entries)
+    chars = _largest(lambda count: fits(_Caps(count, items, entries)), max_chars)
+    return _Caps(max(chars, _SHORTEST_CUT), items, entries)
+
+
+def _largest(fits: Callable[[int], bool], below: int) -> int:
+    """The largest number under `below` that fits, as far as doubling and halving find it; 0 where none does.
+
+    From below, for what is far too large is also slow to try.
+    """
+    high = 1
+    while high < below and fits(high):
+        high *= 2
+    tried = range(high // 2, min(high, below))
+    return max(tried.start + bisect_left(tried, 1, key=lambda count: int(not fits(count))) - 1, 0)
+
+
+def _cut(item: Any, caps: _Caps) -> Any:
+    if isinstance(item, str):
+        return _cut_text(item, caps.chars)
+    if isinstance(item, list):
+        return _cut_list(cast("list[Any]", item), caps)
+    if isinstance(item, dict):
+        return _cut_object(cast("dict[str, Any]", item), caps)
+    return item
+
+
+def _cut_text(text: str, max_chars: int) -> str:
+    end = _character_end(text, max_chars)
+    mark = f"\N{HORIZONTAL ELLIPSIS} [cut: {len(text) - end} characters more]"
+    return text[:end] + mark if end + len(mark) < len(text) else text
+
+
+def _cut_list(items: list[Any], caps: _Caps) -> list[Any]:
+    kept = [_cut(item, caps) for item in items[: caps.items]]
+    if (missing := len(items) - len(kept)) > 0:
+        kept.append(f"\N{HORIZONTAL ELLIPSIS} [left out: {missing} items more]")
+    return kept
+
+
+def _cut_object(entries: dict[str, Any], caps: _Caps) -> dict[str, Any]:
+    kept = {name: _cut(entry, caps) for name, entry in islice(entries.items(), caps.entries)}
+    if (missing := len(entries) - len(kept)) > 0:
+        kept[_CUT_KEY] = f"[left out: {missing} entries more]"
+    return kept
+
+
+def _character_end(text: str, end: int) -> int:
+    """The last place at or before `end` where a character, as people see it, ends."""
+    if end >= len(text):
+        return len(text)
+    while end > 0 and _belongs_together(text, end):
+        end -= 1
+    return end
+
+
+def _belongs_together(text: str, at: int) -> bool:
+    """Whether the code points before and behind `at` are one character to the eye."""
+    before, behind = text[at - 1], text[at]
+    if _JOINING in {before, behind} or unicodedata.category(behind).startswith("M"):
+        return True
+    if ord(behind) in _EMOJI_MODIFIERS or ord(behind) in _CONJOINING_JAMO:
+        return True
+    return ord(behind) in _REGIONAL_INDICATORS and _flag_letters_before(text, at) % 2 == 1
+
+
+def _flag_letters_before(text: str, at: int) -> int:
+    start = at
+    while start > 0 and ord(text[start - 1]) in _REGIONAL_INDICATORS:
+        start -= 1
+    return at - start
+
+
+def _jsonable(item: Any, levels: int) -> Any:
+    """The item in types that `json` writes without loss or surprise, at most `levels` deep."""
+    if isinstance(item, str):
+        return cleaned(item)
+    if item is None or isinstance(item, bool):
+        return item
+    if isinstance(item, dict | list | tuple):
+        return _jsonable_container(cast("dict[Any, Any] | list[Any] | tuple[Any, ...]", item), levels)
+    if isinstance(item, int):
+        return item if item.bit_length() <= _MAX_INTEGER_BITS else f"[cut: an integer of {item.bit_length()} bits]"
+    if isinstance(item, float):
+        return item if math.isfinite(item) else None
+    return cleaned(str(item))
+
+
+def _jsonable_container(items: dict[Any, Any] | list[Any] | tuple[Any, ...], levels: int) -> Any:
+    if levels == 0:
+        return f"[cut: {len(items)} more, too deep]"
+    if isinstance(items, dict):
+        return {cleaned(str(name)): _jsonable(item, levels - 1) for name, item in items.items()}
+    return [_jsonable(item, levels - 1) for item in items]
+
+
+def _dumped(item: Any) -> str:
+    return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+
+
+def _space_of(tag: re.Match[str]) -> str:
+    """What stands where a tag was: nothing within a line, a space between blocks."""
+    return "" if tag[1].lower() in _INLINE_TAGS else " "
