@@ -9,7 +9,7 @@ The vendors' SDKs are imported here, inside functions, and only those that are c
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -41,7 +41,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 USER_AGENT = "Aldis/0.1 (self-hosted assistant for Signal)"
-_BRIDGE_PAUSE_SECONDS = 5.0
+_LONGEST_PAUSE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,12 +191,13 @@ async def _bridge(settings: Settings) -> Bridge:
     """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
     if settings.signal.transport != "auto":
         return settings.signal.transport
+    pauses = _pauses()
     while True:
         try:
             return await bridge_at(settings.signal.url)
         except Disconnected as error:
             _log.warning("waiting for Signal: %s", error)
-            await asyncio.sleep(_BRIDGE_PAUSE_SECONDS)
+            await asyncio.sleep(next(pauses))
 
 
 async def _account(settings: Settings) -> str:
@@ -205,17 +206,24 @@ async def _account(settings: Settings) -> str:
         return settings.signal.account
     link = await linking(settings)
     try:
-        accounts = await _linked(link)
-        while not accounts:
+        pauses = _pauses()
+        while not (accounts := await _linked(link)):
             _log.warning("no account is linked yet; link one with: python -m bot link")
-            await asyncio.sleep(_BRIDGE_PAUSE_SECONDS)
-            accounts = await _linked(link)
+            await asyncio.sleep(next(pauses))
     finally:
         await link.aclose()
     first, *others = accounts
     if others:
         raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
     return first
+
+
+def _pauses() -> Iterator[float]:
+    """The seconds between one look for the bridge and the next: growing, without end."""
+    seconds = 1.0
+    while True:
+        yield seconds
+        seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
 
 
 async def _linked(link: Linking) -> tuple[str, ...]:

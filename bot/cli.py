@@ -1,6 +1,7 @@
 """The command line: `python -m bot chat|run|link|health|settings`.
 
-Exit status: 0 all went well, 1 something was not answered or not healthy, 2 a setting or an argument is wrong.
+Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
+the store or the bridge to Signal is not as it has to be.
 Left to others: everything that lasts (`bot.app`).
 """
 
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read our output has left (`| head`); the interpreter would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)  # Ctrl-C before a verb listens for it: what a shell expects
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -170,6 +173,12 @@ def _settings(_: Settings, __: argparse.Namespace) -> int:
     return 0
 
 
+def _text(given: str) -> str:
+    if not given.strip():
+        raise argparse.ArgumentTypeError("there is no message to answer")
+    return given
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -178,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verbs = parser.add_subparsers(required=True, metavar="verb")
     chat = verbs.add_parser("chat", help="talk to Aldis in the terminal")
-    chat.add_argument("--once", metavar="TEXT", help="answer one message and leave")
+    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
     chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
     chat.set_defaults(verb=_chat)

@@ -71,6 +71,16 @@ class Inbox(Shelf):
         self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (millis(now), conversation))
         return Claim(conversation=conversation, turn=turn, items=items, started_at=started_at)
 
+    def has_waiting(self) -> bool:
+        """Whether anything waits to be claimed, in busy conversations too."""
+        return bool(
+            self.rows(
+                "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
+                "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND realm = ? LIMIT 1",
+                (self.realm,),
+            )
+        )
+
     def done(self, turn: TurnId) -> None:
         """The turn's messages are settled: their words go, their names stay so that a redelivery is known."""
         self._settle(turn, "done")
@@ -109,11 +119,17 @@ class Inbox(Shelf):
         ).rowcount
 
     def backlog(self) -> Waiting:
-        """How much is under way, over all conversations."""
+        """How much is under way, over all conversations of the realm."""
         [(open_items, oldest)] = self.rows(
-            "SELECT count(*), min(received_at) FROM inbox WHERE state IN ('waiting', 'claimed')"
+            "SELECT count(*), min(received_at) FROM inbox JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state IN ('waiting', 'claimed') AND realm = ?",
+            (self.realm,),
         )
-        [(dead,)] = self.rows("SELECT count(*) FROM inbox WHERE state = 'dead'")
+        [(dead,)] = self.rows(
+            "SELECT count(*) FROM inbox JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state = 'dead' AND realm = ?",
+            (self.realm,),
+        )
         return Waiting(items=open_items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
 
     def _next_conversation(self, busy: Collection[ConversationId]) -> ConversationId | None:
@@ -161,8 +177,6 @@ class Inbox(Shelf):
             "AND state IN ('waiting', 'claimed')",
             (state, turn),
         )
-        # What came in the meantime may be taken now.
-        self.stir("inbox")
 
 
 def _place(account: bytes, author: bytes, device: int, sent_at: int, kind: str) -> str:

@@ -76,14 +76,12 @@ class Outbox(Shelf):
         self.execute(
             "UPDATE outbox SET state = 'waiting', due_at = ? WHERE id = ? AND state = 'sending'", (millis(due_at), item)
         )
-        self.stir("outbox")
 
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
         """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
         self.execute(
             "UPDATE outbox SET state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'", (millis(due_at), item)
         )
-        self.stir("outbox")
 
     def doubt_all(self, *, due_at: datetime) -> int:
         """After a crash: every send that was under way is unknown. Gives how many."""
@@ -119,6 +117,7 @@ class Outbox(Shelf):
         if len(candidates) != 1:
             return False
         self._settle(candidates[0], "sent", sent_at, moment(sent_at))
+        self.stir("outbox")
         return True
 
     def prune(self, *, before: datetime) -> int:
@@ -126,11 +125,17 @@ class Outbox(Shelf):
         return self.execute("DELETE FROM outbox WHERE settled_at < ?", (millis(before),)).rowcount
 
     def backlog(self) -> Waiting:
-        """How much is under way, over all conversations."""
+        """How much is under way, over all conversations of the realm."""
         [(items, oldest)] = self.rows(
-            "SELECT count(*), min(due_at) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown')"
+            "SELECT count(*), min(due_at) FROM outbox JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND realm = ?",
+            (self.realm,),
         )
-        [(dead,)] = self.rows("SELECT count(*) FROM outbox WHERE state = 'dead'")
+        [(dead,)] = self.rows(
+            "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state = 'dead' AND realm = ?",
+            (self.realm,),
+        )
         return Waiting(items=items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
 
     def _begun(
@@ -157,7 +162,6 @@ class Outbox(Shelf):
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
             (state, sent_at, millis(now), item),
         )
-        self.stir("outbox")
 
 
 def _place(turn: TurnId, position: int) -> str:

@@ -31,6 +31,10 @@ _AT_ONCE = 16
 _FIRST_PAUSE_SECONDS = 2.0
 _LONGEST_PAUSE_SECONDS = 300.0
 _STORE_PAUSE_SECONDS = 1.0
+_SHORTEST_WAIT_SECONDS = 0.05
+
+_Begun = tuple[tuple[OutboxItem, ...], float | None]
+"""What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,29 +87,38 @@ class Courier:
 
     async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
         """Begin what is due; gives the seconds until something will be, or None."""
-        now, most = self._clock.now(), _AT_ONCE - len(self._sending)
-        if most <= 0:
+        if len(self._sending) >= _AT_ONCE:
             return None
+        return self._started(group, await self._store.transaction(self._begun))
 
-        def begin(shelves: Shelves) -> tuple[tuple[OutboxItem, ...], float | None]:
-            items = shelves.outbox.begin(now=now, most=most)
-            due_at = shelves.outbox.next_due_at()
-            return items, None if due_at is None else max(0.05, (due_at - now).total_seconds())
+    def _begun(self, shelves: Shelves) -> _Begun:
+        """What is to be sent now, within a transaction."""
+        now = self._clock.now()
+        items = shelves.outbox.begin(now=now, most=_AT_ONCE - len(self._sending))
+        due_at = shelves.outbox.next_due_at()
+        return items, None if due_at is None else max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds())
 
-        items, seconds = await self._store.transaction(begin)
+    def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
+        items, seconds = begun
         for item in items:
-            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
+            task = group.create_task(self._deliver(item, group), name=f"send-{item.id}")
             self._sending.add(task)
-            task.add_done_callback(self._delivered)
+            task.add_done_callback(self._sending.discard)
         return seconds
 
-    def _delivered(self, task: asyncio.Task[None]) -> None:
-        self._sending.discard(task)
-        self._store.bells["outbox"].set()
+    async def _deliver(self, item: OutboxItem, group: asyncio.TaskGroup) -> None:
+        """One send; what came of it is written down, and what that lets go is begun."""
+        outcome = await self._attempt(item)
+        self._sending -= {asyncio.current_task()}  # its place is free for what is begun next
 
-    async def _deliver(self, item: OutboxItem) -> None:
-        """One send, and what came of it written down; raises nothing but cancellation."""
-        await self._record(await self._attempt(item))
+        def record(shelves: Shelves) -> _Begun:
+            outcome(shelves)
+            return self._begun(shelves)
+
+        seconds = self._started(group, await self._recorded(record))
+        if seconds is not None or self._is_closing:
+            # The loop has to wait for less long, or not at all.
+            self._store.bells["outbox"].set()
 
     async def _attempt(self, item: OutboxItem) -> Callable[[Shelves], None]:
         """Send; gives what has to be written down."""
@@ -149,16 +162,14 @@ class Courier:
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
         return lambda shelves: shelves.outbox.doubt(item.id, due_at=now + self._grace)
 
-    async def _record(self, work: Callable[[Shelves], None]) -> None:
+    async def _recorded(self, work: Callable[[Shelves], _Begun]) -> _Begun:
         """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
         while True:
             try:
-                await self._store.transaction(work)
+                return await self._store.transaction(work)
             except StoreError as error:
                 _log.error("the outcome of a send cannot be written: %s", error)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)
-            else:
-                return
 
 
 async def _rung(bell: asyncio.Event, seconds: float | None) -> None:

@@ -57,6 +57,10 @@ class Worker:
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
         self._stopped: set[ConversationId] = set()
         self._is_closing = False
+        self._is_more_waiting = False
+        """Whether something waits that could not be taken when last looked; then the end of a turn is worth a look."""
+        self._ends = 0
+        """How many turns have ended."""
 
     async def run(self) -> None:
         """Take turns until `drain` is called or the task is cancelled."""
@@ -88,11 +92,17 @@ class Worker:
             task.cancel()
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        while not self._is_closing and len(self._running) < self._pace.conversations_at_once:
-            seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
-            claim = await self._turns.claim(busy=self._running.keys(), seconds=seconds)
-            if claim is None:
-                return
+        most = self._pace.conversations_at_once - len(self._running)
+        if most <= 0:
+            self._is_more_waiting = True
+            return
+        seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
+        ends = self._ends
+        claims, self._is_more_waiting = await self._turns.claim(busy=self._running.keys(), seconds=seconds, most=most)
+        if self._is_more_waiting and self._ends != ends:
+            # It may wait for a turn that has ended since: nobody else would look again.
+            self._store.bells["inbox"].set()
+        for claim in claims:
             task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
             self._running[claim.conversation] = task
             task.add_done_callback(lambda _, claim=claim: self._ended(claim))
@@ -100,7 +110,9 @@ class Worker:
     def _ended(self, claim: Claim) -> None:
         self._running.pop(claim.conversation, None)
         self._stopped.discard(claim.conversation)
-        self._store.bells["inbox"].set()
+        self._ends += 1
+        if self._is_more_waiting:
+            self._store.bells["inbox"].set()
 
     async def _see_through(self, claim: Claim) -> None:
         """One claim to its end; raises nothing but cancellation."""

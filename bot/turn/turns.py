@@ -156,14 +156,28 @@ class Turns:
         self._timezone = timezone
         self._max_parts = max_parts
 
-    async def claim(self, *, busy: Iterable[ConversationId], seconds: float) -> Claim | None:
-        """Take what waits longest in a conversation that is not busy; None when nothing waits."""
+    async def claim(
+        self, *, busy: Iterable[ConversationId], seconds: float, most: int = 1
+    ) -> tuple[tuple[Claim, ...], bool]:
+        """Take what waits in at most so many conversations that are not busy, those served longest ago first.
+
+        Gives also whether anything is left waiting, in busy conversations or beyond `most`.
+        """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
-        passed_over = frozenset(busy)
-        return await self._store.transaction(
-            lambda shelves: shelves.inbox.claim(now=now, until=until, busy=passed_over)
-        )
+        passed_over = set(busy)
+
+        def claim(shelves: Shelves) -> tuple[tuple[Claim, ...], bool]:
+            claims: list[Claim] = []
+            while len(claims) < most:
+                found = shelves.inbox.claim(now=now, until=until, busy=passed_over)
+                if found is None:
+                    break
+                claims.append(found)
+                passed_over.add(found.conversation)
+            return tuple(claims), shelves.inbox.has_waiting()
+
+        return await self._store.transaction(claim)
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""

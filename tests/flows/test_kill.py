@@ -14,10 +14,10 @@ from aiohttp import web
 
 from store import opened
 from tests.flows.processes import Process, started
-from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Answer, Seen
 from tests.servers.envelopes import ALICE, message
 from tests.servers.open_meteo import OpenMeteo
+from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
@@ -38,7 +38,7 @@ def model_that_looks_up(heard: Heard) -> Scripted:
 @dataclass
 class World:
     signal: SignalCli
-    model: AnthropicServer
+    model: OpenAIServer
     weather: OpenMeteo
     folder: Path
 
@@ -48,8 +48,9 @@ class World:
             "SIGNAL__URL": self.signal.url,
             "SIGNAL__UNKNOWN_GRACE_SECONDS": "3",
             "ACCESS__ALLOWED": ALICE.uuid,
-            "ANTHROPIC_API_KEY": self.model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+            "OPENAI_BASE_URL": self.model.base_url,
+            "OPENAI_API_KEY": self.model.key or "",
+            "LLM__OPENAI__MODEL": "llama",
             "TOOLS__WEATHER__BASE_URL": self.weather.url,
             "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
         }
@@ -82,7 +83,7 @@ class World:
 async def world(tmp_path: Path) -> AsyncGenerator[World]:
     async with (
         SignalCli() as signal,
-        AnthropicServer(reply=model_that_looks_up) as model,
+        OpenAIServer(local=True, reply=model_that_looks_up) as model,
         OpenMeteo() as weather,
     ):
         yield World(signal, model, weather, tmp_path)

@@ -145,6 +145,7 @@ async def test_realms_do_not_take_each_others_messages(store: Store) -> None:
     assert shelf.realm == "signal"
     shelf.realm = "terminal"
     assert await claim(store) is None
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 0
     shelf.realm = "signal"
     assert await claim(store) is not None
 

@@ -151,8 +151,7 @@ class Desk:
         await self.store.transaction(lambda shelves: shelves.inbox.put(arrival))
 
     async def claimed(self) -> Claim:
-        claim = await self.turns.claim(busy=(), seconds=60)
-        assert claim is not None
+        [claim], _ = await self.turns.claim(busy=(), seconds=60)
         return claim
 
     async def loaded(self, text: str = "hello", chat: str = "direct:alice") -> Turn:

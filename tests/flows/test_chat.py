@@ -1,0 +1,212 @@
+"""Aldis in the terminal, as a process: what stands where, what is there again, how it is stopped, and how it fails."""
+
+import re
+import signal
+import sqlite3
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from store import opened
+from tests.flows.consoles import chatted, eventually, seated, watched
+from tests.flows.processes import started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import answer_json, hang
+from tests.servers.openai import OpenAIServer, error_body
+from tests.servers.script import say
+
+QUESTION = "What is 17*23, and what time is it in Tokyo?"
+PROMPTED = "\x1b[?2004h"
+"""What a terminal is told whenever the prompt begins to listen (bracketed paste)."""
+
+
+@pytest.fixture
+async def model() -> AsyncGenerator[OpenAIServer]:
+    """A local model: of the two SDKs its own is loaded in half the time."""
+    async with OpenAIServer(local=True) as server:
+        yield server
+
+
+def key_of(model: OpenAIServer) -> dict[str, str]:
+    """The settings with which this model answers."""
+    return {
+        "OPENAI_BASE_URL": model.base_url,
+        "OPENAI_API_KEY": model.key or "",
+        "LLM__OPENAI__MODEL": "llama",
+    }
+
+
+def names_in(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
+async def test_without_a_key_both_halves_of_a_question_are_answered(tmp_path: Path) -> None:
+    """The answer is all of standard output; on standard error stands a line for each tool call and nothing else."""
+    ended = await chatted("--once", QUESTION, settings={}, folder=tmp_path)
+    assert ended.status == 0
+    assert re.fullmatch(r"17\*23 = 391\n\nIt is \d\d:\d\d in Tokyo \(.*\)\.\n", ended.stdout)
+    assert sorted(ended.stderr.splitlines()) == [
+        '· calculate {"expression": "17*23"}',
+        '· current_time {"timezone": "Tokyo"}',
+    ]
+
+
+async def test_piped_lines_are_answered_in_order(tmp_path: Path) -> None:
+    """Each line is a message; -v adds the results, no timings; SIGTERM leaves without losing an answer."""
+    async with watched("chat", "-v", settings={}, folder=tmp_path) as console:
+        console.type("What is 2+3?\n\nWhat is 4*5?\n")
+        console.type("What is 6-1?\n")
+        await console.out.until("6-1 = 5\n")
+        console.send(signal.SIGTERM)
+        ended = await console.ended()
+    assert ended.status == 0
+    assert ended.stdout == "2+3 = 5\n4*5 = 20\n6-1 = 5\n"
+    assert re.match(r'· calculate {"expression": "2\+3"}\n  calculate → {"ok": ?true', ended.stderr)
+    assert ended.stderr.count("  calculate → ") == 3
+    assert "tokens" not in ended.stderr
+    assert not re.search(r"\(\d+\.\d\d s\)", ended.stderr)
+
+
+async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Path) -> None:
+    """The next process remembers, also with another model; another conversation knows nothing.
+
+    A key in the environment chooses its provider, and so does one in `.env`; -vv adds timings, tokens and cost.
+    """
+    async with AnthropicServer() as first:
+        first.scripted(say("What a **fine** name."))
+        key = {"ANTHROPIC_API_KEY": first.key or "", "LLM__ANTHROPIC__BASE_URL": first.url}
+        told = await chatted("--once", "My cat is called Minka.", "-vv", settings=key, folder=tmp_path)
+    assert (told.status, told.stdout) == (0, "What a fine name.\n")
+    assert re.search(r"· anthropic \S+: 100 tokens in, 10 out, 0\.\d+ USD \(\d+\.\d\d s\)\n", told.stderr)
+    assert first.refused == []
+
+    model.scripted(say("Minka."), say("Which cat?"))
+    (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in key_of(model).items()))
+    assert (await chatted("--once", "What is she called?", settings={}, folder=tmp_path)).stdout == "Minka.\n"
+    _, *remembered = model.requests[-1].json()["messages"]
+    assert [message["role"] for message in remembered] == ["user", "assistant", "user"]
+    assert "My cat is called Minka." in str(remembered[0])
+
+    elsewhere = await chatted("--once", "My cat?", "--conversation", "work", settings={}, folder=tmp_path)
+    assert elsewhere.stdout == "Which cat?\n"
+    assert "Minka" not in model.requests[-1].body.decode()
+    assert model.refused == []
+
+
+async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer, tmp_path: Path) -> None:
+    """People are told what helps; what the service said, with the key and their words in it, is not repeated."""
+    words = f"invalid key {model.key} for the request 'sesame'"
+    model.faults.append(answer_json(error_body(words, code="invalid_api_key"), 401))
+    ended = await chatted("--once", "sesame", "-vv", settings=key_of(model), folder=tmp_path)
+    assert ended.status == 1
+    assert "refused my access" in ended.stdout
+    assert "BadKey" in ended.stderr
+    assert "sesame" not in ended.stdout + ended.stderr
+    assert (model.key or "") not in ended.stdout + ended.stderr
+
+
+async def test_a_bad_setting_is_one_line(tmp_path: Path) -> None:
+    """It names the variable and where it is set; nothing else is said and nothing is made."""
+    ended = await chatted("--once", "hi", settings={"TOOLS__MAX_TOOL_CALLS": "lots"}, folder=tmp_path)
+    assert (ended.status, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "aldis: TOOLS__MAX_TOOL_CALLS: must be a whole number from 0 to 50 (it is set in the environment)\n"
+    )
+    assert names_in(tmp_path) == []
+
+
+async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> None:
+    """One line that says so; the first one is not disturbed."""
+    async with opened(tmp_path / "aldis.db", realm="terminal") as store:
+        ended = await chatted("--once", "hi", settings={}, folder=tmp_path)
+        assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 0
+    assert (ended.status, ended.stdout) == (2, "")
+    assert re.fullmatch(r"aldis: [^\n]*another[^\n]*\n", ended.stderr)
+
+
+async def test_a_newer_store_is_refused_by_its_number(tmp_path: Path) -> None:
+    """One line with both numbers, and the file is left as it is."""
+    async with opened(tmp_path / "aldis.db", realm="terminal"):
+        pass
+    with sqlite3.connect(tmp_path / "aldis.db") as connection:
+        connection.execute("PRAGMA user_version = 4711")
+    connection.close()
+    ended = await chatted("--once", "hi", settings={}, folder=tmp_path)
+    assert (ended.status, ended.stdout) == (2, "")
+    assert re.fullmatch(r"aldis: the store has schema 4711, [^\n]*start a newer one\n", ended.stderr)
+
+
+async def test_a_wrong_master_key_is_refused(tmp_path: Path) -> None:
+    """One line, which does not show the key."""
+    async with opened(tmp_path / "aldis.db", realm="terminal", key=b"\x01" * 32):
+        pass
+    wrong = "02" * 32
+    ended = await chatted("--once", "hi", settings={"STORE__KEY": wrong}, folder=tmp_path)
+    assert (ended.status, ended.stdout) == (2, "")
+    assert re.fullmatch(r"aldis: [^\n]*master key[^\n]*\n", ended.stderr)
+    assert wrong not in ended.stderr
+
+
+async def test_ctrl_c_stops_the_answer_and_a_second_one_leaves(model: OpenAIServer, tmp_path: Path) -> None:
+    """The person hears that it stopped, the next line is answered; with nothing under way Ctrl-C ends the process."""
+    model.faults.append(hang)
+    async with watched("chat", settings=key_of(model), folder=tmp_path) as console:
+        console.type("Tell me everything.\n")
+        await eventually(lambda: model.requests)
+        console.send(signal.SIGINT)
+        await console.out.until("Stopped.\n")
+        console.type("Anything?\n")
+        await console.out.until("You said:")
+        console.send(signal.SIGINT)
+        ended = await console.ended()
+    assert ended.status == 1  # something was not answered
+    assert ended.stderr == ""
+    assert len(model.requests) == 2
+    assert "everything" not in model.requests[-1].body.decode()
+
+
+async def test_a_talk_at_the_terminal(tmp_path: Path) -> None:
+    """A prompt, the answer with its styles, the prompt again; Ctrl-D leaves with status 0."""
+    async with seated("chat", settings={}, folder=tmp_path) as console:
+        await console.out.until(PROMPTED)
+        assert "Aldis (offline). Ctrl-C stops an answer, Ctrl-D leaves." in console.out.text
+        console.type("What is 6*7?\r")
+        await console.out.until("6*7 = \x1b[1m42\x1b[0m")
+        await console.out.until(PROMPTED, 2)
+        console.type("\x04")
+        ended = await console.ended()
+    assert ended.status == 0
+    assert '· calculate {"expression": "6*7"}' in ended.stdout
+    assert "Traceback" not in ended.stdout
+
+
+async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> None:
+    """While the model thinks it stops the answer; at an empty prompt it leaves."""
+    model.faults.append(hang)
+    async with seated("chat", settings=key_of(model), folder=tmp_path) as console:
+        await console.out.until(PROMPTED)
+        console.type("Tell me everything.\r")
+        await eventually(lambda: model.requests)
+        console.type("\x03")
+        await console.out.until("Stopped.")
+        await console.out.until(PROMPTED, 2)
+        console.type("\x03")
+        ended = await console.ended()
+    assert ended.status == 1
+    assert "Traceback" not in ended.stdout
+
+
+async def test_killed_in_the_middle_and_answered_by_the_next_start(model: OpenAIServer, tmp_path: Path) -> None:
+    """What a SIGKILL left behind is answered by whichever chat is started next, whatever conversation that is."""
+    model.faults.append(hang)
+    arguments = ("chat", "--once", "How deep is the well?", "--conversation", "garden")
+    async with started(*arguments, settings=key_of(model), folder=tmp_path) as process:
+        await eventually(lambda: model.requests)
+        assert (await process.kill()).status == -signal.SIGKILL
+    ended = await chatted("--once", "How high is the tower?", settings=key_of(model), folder=tmp_path)
+    assert ended.status == 0
+    assert ended.stdout.count("How deep is the well?\n") == 1
+    assert ended.stdout.count("How high is the tower?\n") == 1
+    assert "· an answer in the conversation garden:" in ended.stderr
+    assert len(model.requests) == 3

@@ -1,0 +1,137 @@
+"""Models that fail, between a person in Signal and a bot that has another one to ask."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from store import opened
+from tests.flows.gates import Gate
+from tests.flows.processes import started
+from tests.servers.anthropic import AnthropicServer, error_body
+from tests.servers.base import answer_json
+from tests.servers.envelopes import ALICE, message
+from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
+from tests.servers.script import call, cut_body, cut_connection, say
+from tests.servers.signal_cli import SignalCli
+
+AT_ONCE = {"retry-after": "0"}
+"""A failed provider may be asked again at once: it is not passed over for the next question."""
+
+
+@dataclass
+class World:
+    """The outside of one test: a model of Anthropic's, and a local one that stands in for it."""
+
+    signal: SignalCli
+    first: AnthropicServer
+    second: OpenAIServer
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ANTHROPIC_API_KEY": self.first.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.first.url,
+            "OPENAI_BASE_URL": self.second.base_url,
+        }
+
+    @property
+    def asked_second(self) -> set[str]:
+        """Which of OpenAI's two APIs the second model was asked by."""
+        return {seen.path for seen in self.second.requests if seen.method == "POST"}
+
+    async def ask(self, text: str) -> str:
+        """Ask and give the answer."""
+        before = len(self.signal.sent)
+        await self.signal.deliver(message(text))
+        return (await self.signal.sent_count(before + 1))[-1].text
+
+    async def model_calls(self) -> list[tuple[str, str]]:
+        """The rows of the ledger for models, oldest first: who was asked and what came of it."""
+        async with opened(self.folder / "aldis.db", realm="signal") as store:
+            return await store.read(
+                lambda shelves: shelves.ledger.rows(
+                    "SELECT provider, outcome FROM ledger WHERE kind = 'model' ORDER BY id"
+                )
+            )
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with SignalCli() as signal, AnthropicServer() as first, OpenAIServer(local=True) as second:
+        yield World(signal, first, second, tmp_path)
+
+
+async def test_the_second_model_answers_and_nothing_is_said_of_it(world: World) -> None:
+    """Overloaded, limited, broken, cut: people get the answer, the ledger has the failures, the log no word."""
+    world.second.reply = lambda heard: say(f"The second heard {heard.text[-5:]}.")
+    overloaded = answer_json(error_body("overloaded_error", "sesame"), 529, AT_ONCE)
+    limited = answer_json(error_body("rate_limit_error", "sesame"), 429, AT_ONCE)
+    broken = answer_json(error_body("api_error", "sesame"), 500, AT_ONCE)
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        for number, fault in enumerate([overloaded, limited, broken, cut_connection]):
+            world.first.faults.append(fault)
+            assert await world.ask(f"sesame {number}") == f"The second heard ame {number}."
+        # The last one did not say when to ask it again, so it is left alone for a while.
+        assert await world.ask("sesame 5") == "The second heard ame 5."
+        ended = await process.terminate()
+    assert ended.status == 0
+    assert len(world.first.requests) == 4
+    assert world.asked_second == {CHAT}
+    failed_over = [("anthropic", "Overloaded"), ("openai", "ok")] * 2 + [
+        ("anthropic", "Unavailable"),
+        ("openai", "ok"),
+    ] * 2
+    assert await world.model_calls() == [*failed_over, ("openai", "ok")]
+    assert "sesame" not in ended.stderr
+    assert world.second.refused == []
+
+
+async def test_the_tools_of_one_model_are_answered_to_the_other(world: World) -> None:
+    """A turn that one vendor began is ended by the other, over OpenAI's responses as well as Anthropic's messages."""
+    world.first.scripted(call("calculate", {"expression": "17*23"}), cut_body)
+    world.second.reply = lambda heard: say("391 it is." if "391" in str(heard.answers) else "I do not know.")
+    responses = {**world.settings, "LLM__OPENAI__API": "responses"}
+    async with started("run", settings=responses, folder=world.folder) as process:
+        assert await world.ask("What is 17*23?") == "391 it is."
+        await process.terminate()
+    assert world.asked_second == {RESPONSES}
+    assert await world.model_calls() == [("anthropic", "ok"), ("anthropic", "Unavailable"), ("openai", "ok")]
+    assert (world.first.refused, world.second.refused) == ([], [])
+
+
+async def test_too_long_a_conversation_and_a_burst(world: World) -> None:
+    """A history that does not fit is cut and asked once more; what comes during a turn is answered together."""
+    world.first.reply = lambda _: say("Noted.")
+    alone = {**world.settings, "LLM__PROVIDERS": "anthropic"}
+    async with started("run", settings=alone, folder=world.folder) as process:
+        await world.ask("A long story. " + "word " * 2000)
+        await world.ask("And then?")
+        # The next question brings everything so far and itself: just too much.
+        world.first.window_tokens = len(world.first.requests[-1].body) // 4
+        assert await world.ask("The end?") == "Noted."
+        [too_long] = world.first.refused
+        assert "prompt is too long" in too_long
+        kept = world.first.requests[-1].body.decode()
+        assert "A long story" not in kept
+        assert "And then?" in kept
+
+        gate = Gate(world.first, say("One moment."))
+        world.first.script.append(gate)
+        await world.signal.deliver(message("first"))
+        await gate.arrived()
+        await world.signal.deliver(message("second"), message("third"), message("fourth"))
+        await world.signal.read_count(7)
+        gate.opened.set()
+        assert [sent.text for sent in await world.signal.sent_count(5)][3:] == ["One moment.", "Noted."]
+        together = str(world.first.requests[-1].json()["messages"][-1])
+        assert together.index("second") < together.index("third") < together.index("fourth")
+        ended = await process.terminate()
+    assert ended.status == 0
+    assert len(world.signal.sent) == 5
+    assert world.second.requests == []
+    assert [outcome for _, outcome in await world.model_calls()].count("ok") == 5

@@ -1,0 +1,171 @@
+"""Signal goes away and comes back, Aldis is stopped in the middle, nobody is ready at the start: nothing is lost."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from store import opened
+from tests.flows.consoles import watched
+from tests.flows.gates import Gate
+from tests.flows.processes import started
+from tests.servers.base import hang
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, message
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_server import Plan
+
+MALFORMED = (
+    "",
+    "null",
+    "[]",
+    "{}",
+    "7",
+    '"envelope"',
+    '{"envelope": null}',
+    '{"envelope": [], "account": 3}',
+    '{"envelope": {"sourceUuid": {}, "timestamp": "soon", "dataMessage": []}}',
+    '{"envelope": {"sourceUuid": "sesame"}',
+    "[" * 100_000,
+    json.dumps({"envelope": {"sourceName": "sesame", "dataMessage": {"message": "x" * 1024 * 1024}}}),
+)
+
+
+@dataclass
+class World:
+    """The outside of one test."""
+
+    signal: SignalCli
+    model: OpenAIServer
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.number}",
+            "OPENAI_API_KEY": self.model.key or "",
+            "OPENAI_BASE_URL": self.model.base_url,
+            "LLM__OPENAI__MODEL": "llama",
+            "LOG__LEVEL": "debug",
+        }
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    # The double learns with its next keep-alive that a stream was closed.
+    async with SignalCli(keep_alive_seconds=0.2) as signal, OpenAIServer(local=True) as model:
+        yield World(signal, model, tmp_path)
+
+
+async def test_streams_end_in_every_way_and_carry_garbage(world: World) -> None:
+    """After a break, a clean end, frames of any shape and a restart of signal-cli the next message is answered.
+
+    The log, at its most talkative, holds no word of a person, no name, no number and no key.
+    """
+    signal = world.signal
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await signal.connected(1)
+        await signal.end_streams("drop")
+        await signal.connected(2)
+        await signal.deliver(message("sesame one"))
+        await signal.sent_count(1)
+
+        await signal.end_streams("close")
+        await signal.connected(3)
+        await signal.deliver_bytes(b"\xff\xfe\x00data:\x80\n\ndata:\xc3\x28\n\n", b":\r\rid\r\n\r\n")
+        for frame in MALFORMED:
+            await signal.deliver_data(frame)
+        await signal.deliver(message("sesame two"))
+        await signal.sent_count(2)
+        assert signal.streams_opened == 3
+
+        await signal.stop()
+        await signal.deliver(message("sesame three"))
+        await signal.start()
+        await signal.connected(4)
+        await signal.sent_count(3)
+        ended = await process.terminate()
+    assert ended.status == 0
+    assert [sent.text[-12:].split()[-1] for sent in signal.sent] == ["one", "two", "three"]
+    for secret in ("sesame", "Alice", ALICE.number or "", ACCOUNT, world.model.key or "", "You said"):
+        assert secret not in ended.stderr
+
+
+async def test_a_stop_lets_the_running_answer_end(world: World) -> None:
+    """SIGTERM: nothing new is taken, what runs is answered and sent, and that is written down; then it ends with 0."""
+    gate = Gate(world.model, say("Just in time."))
+    world.model.script.append(gate)
+    world.signal.plans.append(Plan(delay_seconds=0.3))
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await world.signal.connected()
+        await world.signal.deliver(message("How long?"))
+        await gate.arrived()
+        ending = asyncio.create_task(process.terminate())
+        await world.signal.disconnected()
+        gate.opened.set()
+        ended = await ending
+    assert ended.status == 0
+    assert [sent.text for sent in world.signal.sent] == ["Just in time."]
+    async with opened(world.folder / "aldis.db", realm="signal") as store:
+        inbox, outbox = await store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+    assert (inbox.items, outbox.items, outbox.dead) == (0, 0, 0)
+
+
+async def test_a_stop_hands_back_what_does_not_end(world: World) -> None:
+    """When the time to stop is over the process ends with 0 all the same; the next start answers, once."""
+    world.model.faults.append(hang)
+    impatient = {**world.settings, "WORKER__SHUTDOWN_SECONDS": "0.5"}
+    async with started("run", settings=impatient, folder=world.folder) as process:
+        await world.signal.connected()
+        await world.signal.deliver(message("How long?"))
+        await world.signal.read_count(1)
+        await world.signal.typing_count(1)
+        ended = await process.terminate()
+        assert ended.status == 0
+        assert "taken up again at the next start" in ended.stderr
+        assert world.signal.sent == []
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await world.signal.sent_count(1)
+        await world.signal.deliver(message("thanks"))
+        await world.signal.sent_count(2)
+        await process.terminate()
+    assert [sent.text.split("] ")[-1] for sent in world.signal.sent] == ["How long?", "thanks"]
+    assert len(world.model.completed) == 2
+
+
+async def test_nobody_is_ready_at_the_start(world: World) -> None:
+    """Aldis waits for the bridge, then for an account, and says so; then it works without being started again."""
+    signal = world.signal
+    signal.accounts.clear()
+    await signal.stop()
+    async with watched("run", settings=world.settings, folder=world.folder) as console:
+        await console.err.until("waiting for Signal: nothing answers at SIGNAL__URL yet")
+        await signal.start()
+        await console.err.until("no account is linked yet; link one with: python -m bot link")
+        await signal.note(signal.accounts, ACCOUNT)
+        await signal.connected()
+        await signal.deliver(message("Ready?"))
+        await signal.sent_count(1)
+        console.process.terminate()
+        ended = await console.ended()
+    assert ended.status == 0
+    assert "nobody may write" not in ended.stderr
+
+
+async def test_where_nobody_may_write_aldis_says_so(world: World) -> None:
+    """It runs and answers nobody, and the log tells which variable opens the door."""
+    closed = {**world.settings, "ACCESS__ALLOWED": ""}
+    async with watched("run", settings=closed, folder=world.folder) as console:
+        await world.signal.connected()
+        await world.signal.deliver(message("Anybody?"))
+        await console.err.until("not on the list")
+        console.process.terminate()
+        ended = await console.ended()
+    assert ended.status == 0
+    assert "nobody may write to Aldis yet: set ACCESS__ALLOWED" in ended.stderr
+    assert (world.signal.sent, world.signal.read, world.model.requests) == ([], [], [])
