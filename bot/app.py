@@ -7,6 +7,7 @@ The vendors' SDKs are imported here, inside functions, and only those that are c
 """
 
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
@@ -129,6 +130,9 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
             name=settings.signal.name,
             receipt_window=timedelta(seconds=settings.signal.send_timeout_seconds),
         )
+        # What is there by now stays: the collector need not go through it again and again.
+        gc.freeze()
+        gc.enable()
         yield Aldis(
             settings=settings,
             worker=Worker(transport, store, turns, agent, counts, pace=_pace(settings), name=settings.signal.name),

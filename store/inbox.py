@@ -69,7 +69,9 @@ class Inbox(Shelf):
             (turn, millis(until), json.dumps([item.id for item in items])),
         )
         self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (millis(now), conversation))
-        return Claim(conversation=conversation, turn=turn, items=items, started_at=started_at)
+        return Claim(
+            conversation=conversation, turn=turn, items=items, started_at=started_at, is_new=rows[0][0] is None
+        )
 
     def has_waiting(self) -> bool:
         """Whether anything waits to be claimed, in busy conversations too."""

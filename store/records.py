@@ -50,6 +50,8 @@ class Claim:
     items: tuple[InboxItem, ...]
     started_at: datetime
     """When the turn was first begun; earlier than the claim after a crash."""
+    is_new: bool
+    """Whether this claim begins the turn, so that its journal is surely empty."""
 
     @property
     def attempt(self) -> int:

@@ -13,6 +13,7 @@ from math import isfinite
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
@@ -93,7 +94,10 @@ def encoded(value: object) -> bytes:
     The SDKs would copy and re-type every message in Python: measured on a window of 20 turns with 5 tools, a call
     costs 3.4 (anthropic), 31 (chat completions) and 68 ms (responses) of CPU that way, and 1.7 to 2 with ready bytes.
     """
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    try:
+        return to_json(value)  # six times as fast as `json`, but knows no half surrogate pairs
+    except ValueError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def opaque_name(conversation: str) -> str:

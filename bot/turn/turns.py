@@ -8,6 +8,7 @@ start: for the others nobody would read it, and each step costs a commit.
 Left to others: what to ask and when to stop (`bot.turn.agent`), how an answer is cut and styled (`bot.turn.replies`).
 """
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +28,10 @@ from bot.turn.replies import parts
 from store import Claim, ConversationId, Entry, Shelves, Store, StoredMessage, TurnEnd, TurnId
 
 _QUOTE_CHARACTERS = 200
+_REMEMBERED_CONVERSATIONS = 32
+
+Whole = tuple[Message, ...]
+"""The messages of one turn, from the question to the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +84,7 @@ class Turn:
     incoming: tuple[Incoming, ...]
     """The messages it answers, oldest first; at least one."""
     question: UserMessage
-    history: tuple[tuple[Message, ...], ...]
+    history: tuple[Whole, ...]
     """The last turns of the conversation, oldest first, each whole."""
     steps: tuple[Step, ...]
     """What earlier attempts of this turn wrote; empty on the first."""
@@ -155,6 +160,9 @@ class Turns:
         self._max_turns = max_turns
         self._timezone = timezone
         self._max_parts = max_parts
+        self._recent: OrderedDict[ConversationId, tuple[Whole, ...]] = OrderedDict()
+        """The last turns of the conversations that were active last, as `load` gives them: opening and reading them
+        anew costs a tenth of a turn. Only `keep` writes history, so they are what the store holds."""
 
     async def claim(
         self, *, busy: Iterable[ConversationId], seconds: float, most: int = 1
@@ -181,13 +189,12 @@ class Turns:
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
-        rows, lines = await self._store.read(
-            lambda shelves: (
-                shelves.history.last(claim.conversation, self._max_turns),
-                shelves.journal.steps(claim.conversation, claim.turn),
-            )
-        )
-        steps = tuple(_steps.validate_json(line) for line in lines)
+        history = self._recent.get(claim.conversation)
+        if history is None:
+            rows = await self._store.read(lambda shelves: shelves.history.last(claim.conversation, self._max_turns))
+            history = _turns(rows)
+            self._remember(claim.conversation, history)
+        steps = () if claim.is_new else await self._steps(claim)
         asked = next((step.question for step in steps if isinstance(step, Asked)), None)
         return Turn(
             id=claim.turn,
@@ -195,7 +202,7 @@ class Turns:
             chat=incoming[-1].chat,
             incoming=incoming,
             question=asked or prompt.question(incoming, now=self._clock.now(), timezone=self._timezone),
-            history=_turns(rows),
+            history=history,
             steps=steps,
         )
 
@@ -206,7 +213,8 @@ class Turns:
     async def keep(self, turn: Turn, outcome: Outcome) -> None:
         """Keep everything that the turn caused, in one transaction: either all of it happened, or nothing."""
         replies = [events.dumped(reply) for reply in self._replies(turn, outcome)]
-        rows = _rows(turn.id, outcome.messages)
+        kept = tuple(map(_kept, outcome.messages))
+        rows = _rows(turn.id, kept)
         end: TurnEnd = "kept" if outcome.messages else "failed"
 
         def keep(shelves: Shelves) -> None:
@@ -217,7 +225,11 @@ class Turns:
             shelves.journal.close(turn.id, end, now=now)
             shelves.inbox.done(turn.id)
 
+        # Forgotten until it is known to be kept: a failure or a cancellation leaves open which of the two it was.
+        self._recent.pop(turn.conversation, None)
         await self._store.transaction(keep)
+        past = turn.history if not kept else (*turn.history, kept)
+        self._remember(turn.conversation, past[max(0, len(past) - self._max_turns) :])
 
     async def ignore(self, claim: Claim) -> None:
         """There is nothing to answer in these messages."""
@@ -255,6 +267,16 @@ class Turns:
         """Give the claim up: it waits again. `counts` tells whether this was a failed try."""
         await self._store.transaction(lambda shelves: shelves.inbox.hand_back(claim.turn, counts=counts))
 
+    async def _steps(self, claim: Claim) -> tuple[Step, ...]:
+        lines = await self._store.read(lambda shelves: shelves.journal.steps(claim.conversation, claim.turn))
+        return tuple(_steps.validate_json(line) for line in lines)
+
+    def _remember(self, conversation: ConversationId, history: tuple[Whole, ...]) -> None:
+        self._recent[conversation] = history
+        self._recent.move_to_end(conversation)
+        if len(self._recent) > _REMEMBERED_CONVERSATIONS:
+            self._recent.popitem(last=False)
+
     def _put(self, shelves: Shelves, turn: Turn, replies: list[bytes]) -> None:
         in_group = turn.chat.startswith("group:")
         for position, reply in enumerate(replies):
@@ -277,7 +299,7 @@ class Turns:
         ]
 
 
-def _turns(rows: Iterable[StoredMessage]) -> tuple[tuple[Message, ...], ...]:
+def _turns(rows: Iterable[StoredMessage]) -> tuple[Whole, ...]:
     return tuple(tuple(_joined(group)) for _, group in groupby(rows, key=lambda row: row.turn))
 
 
@@ -299,10 +321,13 @@ def _rows(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
         if isinstance(message, ToolMessage):
             rows += [_row(turn, ToolMessage(answers=(answer,)), answer.call_id) for answer in message.answers]
         else:
-            rows.append(
-                _row(turn, message.without_opaque() if isinstance(message, AssistantMessage) else message, None)
-            )
+            rows.append(_row(turn, message, None))
     return rows
+
+
+def _kept(message: Message) -> Message:
+    """The message as the history keeps it: without what only its vendor understands."""
+    return message.without_opaque() if isinstance(message, AssistantMessage) else message
 
 
 def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from bot.clock import SetClock
@@ -121,8 +122,12 @@ class Desk:
     shown: list[Progress] = field(default_factory=list[Progress])
     arrivals: int = 0
 
-    @property
+    @cached_property
     def turns(self) -> Turns:
+        return self.started_anew()
+
+    def started_anew(self) -> Turns:
+        """The turns as after a restart: everything comes from the store."""
         return Turns(self.store, self.clock, max_turns=20, timezone="UTC", max_parts=5)
 
     @property

@@ -1,10 +1,12 @@
 """Turns in the store: kept whole or not at all, loaded as they were kept, told when they are given up."""
 
+import pytest
+
 from bot import events, phrases
 from bot.clock import SetClock
 from bot.events import Reply
 from bot.messages import is_sendable
-from store import Store
+from store import Store, StoreError
 from tests.bot.turn.talk import Desk, Echo, Scripted, calls, incoming, says
 from tests.conftest import NOON
 
@@ -49,6 +51,40 @@ async def test_a_loaded_history_is_what_was_kept(store: Store, clock: SetClock) 
     turn = await there.loaded("next")
     assert [tuple(past) for past in turn.history] == [outcome.messages]
     assert is_sendable((*turn.history[0], turn.question))
+
+
+async def test_what_is_remembered_is_what_the_store_holds(store: Store, clock: SetClock) -> None:
+    """The turns of a running Aldis and of one started anew give the same history, cut to the same number of turns."""
+    there = Desk(store, clock, Scripted([]), (Echo(),))
+    for number in range(23):
+        there.provider.script = [calls(("echo", {"word": "a"})), says(f"A{number}.")]
+        await there.kept(f"question {number}")
+    await there.arrive()
+    claim = await there.claimed()
+    remembered = await there.turns.load(claim, (incoming(),))
+    assert len(remembered.history) == 20
+    assert remembered.history == (await there.started_anew().load(claim, (incoming(),))).history
+
+
+async def test_a_turn_that_could_not_be_kept_is_not_remembered(store: Store, clock: SetClock) -> None:
+    """After a failure the history is what the store has, not what was hoped for."""
+    there = Desk(store, clock, Scripted([says("kept"), says("lost")]))
+    await there.kept("first")
+    turn = await there.loaded("second")
+    outcome = await there.answer(turn)
+    await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE outbox RENAME TO away"))
+    with pytest.raises(StoreError):
+        await there.turns.keep(turn, outcome)
+    await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE away RENAME TO outbox"))
+    assert len((await there.again("second")).history) == 1
+
+
+async def test_only_some_conversations_are_remembered(store: Store, clock: SetClock) -> None:
+    """Memory does not grow with the number of conversations."""
+    there = Desk(store, clock, Scripted([]))
+    for number in range(40):
+        await there.loaded(chat=f"direct:{number}")
+    assert len(there.turns._recent) == 32
 
 
 async def test_in_a_group_the_first_part_quotes_the_newest_question(store: Store, clock: SetClock) -> None:
