@@ -27,9 +27,10 @@ chat: install ## Talk to Aldis in this terminal; ARGS="--once 'What is 17*23?'" 
 run: install ## Answer in Signal, as the variables and .env say
 	@$(BIN)/python -m bot run $(ARGS)
 
+# Four workers whatever the machine has: the stories with real processes wait more than they compute.
 test: check ## Check everything and run every test with its branch coverage
 	@$(BIN)/python -m coverage erase
-	@$(BIN)/python -m coverage run -m pytest -q -n auto $(ARGS)
+	@$(BIN)/python -m coverage run -m pytest -q -n 4 $(ARGS)
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report >.venv/coverage.txt || { cat .venv/coverage.txt; exit 1; }
 	@echo "branch coverage: $$($(BIN)/python -m coverage report --format=total) %"

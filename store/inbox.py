@@ -14,12 +14,16 @@ Left to others: what an envelope means, and what to tell the person when an item
 """
 
 import json
+import logging
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
+from store.errors import Damaged
 from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, TurnId, Waiting
 from store.shelf import Shelf, millis, moment
+
+_log = logging.getLogger(__name__)
 
 
 class Inbox(Shelf):
@@ -61,8 +65,10 @@ class Inbox(Shelf):
         if conversation is None:
             return None
         rows = self._waiting(conversation, most)
+        items = tuple(item for row in rows if (item := self._item(conversation, row)) is not None)
+        if not items:
+            return self.claim(now=now, until=until, busy=busy, most=most)
         turn, started_at = self._turn(conversation, rows[0][0], now)
-        items = tuple(self._item(conversation, row) for row in rows)
         self.execute(
             "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, attempts = attempts + 1 "
             "WHERE id IN (SELECT value FROM json_each(?))",
@@ -153,15 +159,16 @@ class Inbox(Shelf):
         )
         return [row for row in rows if row[0] == rows[0][0]]
 
-    def _item(self, conversation: ConversationId, row: tuple[Any, ...]) -> InboxItem:
+    def _item(self, conversation: ConversationId, row: tuple[Any, ...]) -> InboxItem | None:
+        """The item of a row; None when it is damaged: it is dead then, and must not stop the others."""
         _, item_id, account, author, device, sent_at, kind, envelope, received_at, attempts = row
-        place = _place(account, author, device, sent_at, kind)
-        return InboxItem(
-            id=InboxId(item_id),
-            envelope=self.keyring.open(conversation, place, envelope),
-            received_at=moment(received_at),
-            attempts=attempts + 1,
-        )
+        try:
+            opened = self.keyring.open(conversation, _place(account, author, device, sent_at, kind), envelope)
+        except Damaged as error:
+            _log.error("message %d of the inbox is lost: %s", item_id, error)
+            self.execute("UPDATE inbox SET state = 'dead', envelope = NULL WHERE id = ?", (item_id,))
+            return None
+        return InboxItem(id=InboxId(item_id), envelope=opened, received_at=moment(received_at), attempts=attempts + 1)
 
     def _turn(self, conversation: ConversationId, begun: int | None, now: datetime) -> tuple[TurnId, datetime]:
         if begun is not None:

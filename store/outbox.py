@@ -15,10 +15,14 @@ Queries for open items say so in the words of their partial index (`state IN ('w
 they say which of them: SQLite would not use it otherwise, and read every settled item each time.
 """
 
+import logging
 from datetime import datetime, timedelta
 
+from store.errors import Damaged
 from store.records import ConversationId, OutboxId, OutboxItem, TurnId, Waiting
 from store.shelf import Shelf, millis, moment
+
+_log = logging.getLogger(__name__)
 
 
 class Outbox(Shelf):
@@ -56,13 +60,15 @@ class Outbox(Shelf):
             "ORDER BY due_at, id LIMIT ?",
             (millis(now), self.realm, most),
         )
-        return tuple(self._begun(*row, now=now) for row in rows)
+        return tuple(item for row in rows if (item := self._begun(*row, now=now)) is not None)
 
     def next_due_at(self) -> datetime | None:
         """When `begin` will have something at the earliest; None when nothing waits for a time."""
         [(due_at,)] = self.rows(
             "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state <> 'sending' AND realm = ?",
+            "WHERE outbox.id IN ("
+            "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
+            ") AND state <> 'sending' AND realm = ?",
             (self.realm,),
         )
         return None if due_at is None else moment(due_at)
@@ -141,17 +147,23 @@ class Outbox(Shelf):
     def _begun(
         self, item: int, conversation: int, turn: int, position: int, reply: bytes, attempts: int, state: str,
         *, now: datetime,
-    ) -> OutboxItem:  # fmt: skip
+    ) -> OutboxItem | None:  # fmt: skip
+        """The item of a row, `sending` from now; None when it is damaged: it is dead then, and stops no other."""
+        try:
+            opened = self.keyring.open(ConversationId(conversation), _place(TurnId(turn), position), reply)
+        except Damaged as error:
+            _log.error("reply %d of the outbox is lost: %s", item, error)
+            self._settle(item, "dead", None, now)
+            return None
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
         )
-        place = _place(TurnId(turn), position)
         return OutboxItem(
             id=OutboxId(item),
             conversation=ConversationId(conversation),
             turn=TurnId(turn),
-            reply=self.keyring.open(ConversationId(conversation), place, reply),
+            reply=opened,
             attempts=attempts,
             was_unknown=state == "unknown",
         )

@@ -7,10 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from bot.clock import SetClock
 from store import Store, opened
+
+# How fast a machine makes examples says nothing about the code.
+hypothesis.settings.register_profile(
+    "aldis", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.load_profile("aldis")
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.flows.processes import EXIT_SECONDS, REPOSITORY, Ended, started
+from tests.flows.processes import EXIT_SECONDS, Ended, environment, started
 
 WAIT_SECONDS = 30.0
 """How long a test waits for what should happen at once; generous, for machines that are busy."""
@@ -98,7 +98,7 @@ async def watched(*arguments: str, settings: Mapping[str, str], folder: Path) ->
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", *arguments),
         cwd=folder,
-        env=_environment(settings, folder),
+        env=environment(settings, folder),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -128,7 +128,7 @@ async def seated(*arguments: str, settings: Mapping[str, str], folder: Path) -> 
         *("sh", "-c", 'exec "$@" <"$0" >"$0" 2>&1', os.ttyname(slave)),
         *(sys.executable, "-m", "bot", *arguments),
         cwd=folder,
-        env=_environment({"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **settings}, folder),
+        env=environment({"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **settings}, folder),
         start_new_session=True,
     )
     screen, open_ends = Heard(reader), [slave]
@@ -149,11 +149,3 @@ async def seated(*arguments: str, settings: Mapping[str, str], folder: Path) -> 
 
 def _typed(person: int, text: str) -> None:
     os.write(person, text.encode())
-
-
-def _environment(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Nothing but the machine's own and these settings; see `tests.flows.processes.started`."""
-    kept = ("PATH", "HOME", "TMPDIR")
-    inherited = {name: value for name, value in os.environ.items() if name in kept or name.startswith("COV")}
-    defaults = {"STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0", "PYTHONPATH": str(REPOSITORY)}
-    return {**inherited, **defaults, **settings}

@@ -13,7 +13,8 @@ REPOSITORY = Path(__file__).parent.parent.parent
 EXIT_SECONDS = 60.0
 """How long a process may take to end; generous, for machines that are busy."""
 
-_PASSED_ON = ("PATH", "HOME", "TMPDIR", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG", "PYTHONPATH")
+_PASSED_ON = ("PATH", "HOME", "TMPDIR")
+"""Nothing that would make coverage count these processes: it doubles their time, and other tests reach nearly all."""
 
 
 @dataclass
@@ -72,6 +73,13 @@ class Process:
         return Ended(status=status, stdout=stdout, stderr=stderr)
 
 
+def environment(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Nothing but the machine's own, a store in the folder, and these settings."""
+    inherited = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    defaults = {"STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0", "PYTHONPATH": str(REPOSITORY)}
+    return {**inherited, **defaults, **settings}
+
+
 @asynccontextmanager
 async def started(
     *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", stdin: bool = False
@@ -81,15 +89,13 @@ async def started(
     `folder` holds the store unless the settings say otherwise, and is the working directory, so that no `.env` of the
     repository is read.
     """
-    inherited = {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith("COV_")}
-    defaults = {"STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0", "PYTHONPATH": str(REPOSITORY)}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         module,
         *arguments,
         cwd=folder,
-        env={**inherited, **defaults, **settings},
+        env=environment(settings, folder),
         stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -156,3 +156,17 @@ async def test_it_is_all_there_after_a_restart(path: Path) -> None:
         await arrive(store, "direct:a", 1, b"before")
     async with opened(path, realm="signal") as store:
         assert [item.envelope for item in (await claimed(store)).items] == [b"before"]
+
+
+async def test_a_damaged_message_stops_no_other(store: Store) -> None:
+    """It is dead and counted; the rest of its conversation and all others are taken as ever."""
+    await arrive(store, "direct:a", 1, b"damaged")
+    await arrive(store, "direct:b", 1, b"damaged")
+    await arrive(store, "direct:b", 2, b"whole")
+    await store.transaction(
+        lambda shelves: shelves.inbox.execute("UPDATE inbox SET envelope = zeroblob(60) WHERE sent_at = 1")
+    )
+    found = await claimed(store)
+    assert [item.envelope for item in found.items] == [b"whole"]
+    assert await claim(store) is None
+    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 2

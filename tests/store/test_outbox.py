@@ -79,7 +79,7 @@ async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Stor
     [item] = await begin(store)
     await store.transaction(lambda shelves: shelves.outbox.postpone(item.id, due_at=NOON + GRACE))
     assert await begin(store) == []
-    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON
+    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON + GRACE
     [again] = await begin(store, NOON + GRACE)
     assert (again.id, again.attempts, again.was_unknown) == (item.id, 1, False)
 
@@ -182,3 +182,24 @@ async def test_the_other_realm_sends_nothing_of_this_one(store: Store) -> None:
     assert await begin(store) == []
     assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
     assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=NOON)) == 0
+
+
+async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
+    """It is dead and counted; the next part and other conversations go out."""
+    await say(store, "direct:a", b"damaged", b"second")
+    await say(store, "direct:b", b"other")
+    await store.transaction(
+        lambda shelves: shelves.outbox.execute("UPDATE outbox SET reply = zeroblob(60) WHERE position = 0 AND id = 1")
+    )
+    assert [item.reply for item in await begin(store)] == [b"other"]
+    assert [item.reply for item in await begin(store)] == [b"second"]
+    assert [state for state, _ in await states(store)] == ["dead", "sending", "sending"]
+
+
+async def test_what_is_blocked_is_not_due(store: Store) -> None:
+    """While the first part is being sent, the second is no reason to look again."""
+    await say(store, "direct:a", b"one", b"two")
+    [one] = await begin(store)
+    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
+    await store.transaction(lambda shelves: shelves.outbox.doubt(one.id, due_at=NOON + GRACE))
+    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON + GRACE

@@ -1,0 +1,49 @@
+"""The benchmark itself: it runs to its end and writes what it measured. What it measured is not looked at."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.bench.__main__ import report
+from tests.bench.figures import Figure, table
+from tests.bench.runs import Size
+
+TINY = Size(
+    vendors=("openai",),
+    blocks=1,
+    block_turns=2,
+    warm_up_turns=1,
+    depths=(1, 3),
+    around=2,
+    conversations=3,
+    turns_each=1,
+    crowds=1,
+    started_with=("offline",),
+    starts=1,
+)
+
+
+def test_a_run_prints_its_table_and_writes_its_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every figure has a value, with the machine beside it, and the table shows them."""
+    report(TINY, tmp_path, tmp_path / "bench.json")
+    written = json.loads((tmp_path / "bench.json").read_text("utf-8"))
+    names = [figure["name"] for figure in written["figures"]]
+    assert {"CPU per turn, Aldis to hand-written, openai", "start to first answer, offline"} <= {*names}
+    assert all(figure["value"] is not None for figure in written["figures"] if figure["unit"] != "MB")
+    assert {"cpu", "cores", "python", "date"} <= written["machine"].keys()
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in names)
+
+
+def test_a_missed_goal_is_said_and_one_without_a_goal_says_nothing() -> None:
+    """The table is for eyes: a figure reaches its goal, misses it, or has none."""
+    lines = table(
+        [
+            Figure(name="slow", value=3.0, unit="s", most=2.0),
+            Figure(name="quick", value=1.0, unit="s", most=2.0),
+            Figure(name="free", value=1.0),
+            Figure(name="unknown", value=None, most=1.0),
+        ]
+    ).splitlines()[2:]
+    assert [line.split()[-1] for line in lines] == ["NO", "yes", "1.00", "1"]
