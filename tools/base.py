@@ -77,6 +77,9 @@ class ToolSpec:
     arguments: type[Arguments]
     """At once the JSON schema that the model sees and the validation of the call."""
     effects: Effects = "none"
+    computes_only: bool = False
+    """Whether it answers within milliseconds out of its arguments and the clock alone, so that nothing is lost by
+    running it once more: its answer is then written down together with the model's request for it."""
     timeout_seconds: float | None = None
     """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     cost_usd: Decimal = field(default=Decimal(0))

@@ -95,6 +95,7 @@ class Calculator:
             " sign: 15% of 80 is 0.15 * 80."
         ),
         arguments=CalculatorArguments,
+        computes_only=True,
     )
 
     async def run(self, arguments: CalculatorArguments, context: ToolContext) -> Result:

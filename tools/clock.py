@@ -79,6 +79,7 @@ class CurrentTime:
             " where the people are when neither is named. Use it whenever an answer depends on the time of day."
         ),
         arguments=CurrentTimeArguments,
+        computes_only=True,
     )
 
     async def run(self, arguments: CurrentTimeArguments, context: ToolContext) -> Result:

@@ -106,7 +106,8 @@ class Agent:
         completion = _named(await self._asked(work), work.turn, number)
         await work.watch(_progress(completion))
         if completion.message is not None and completion.message.calls and work.calls_left:
-            await work.journal.completed(completion)
+            quick = all(map(self._toolbox.computes_only, completion.message.calls))
+            await work.journal.completed(completion, hold=quick)
         return completion
 
     async def _asked(self, work: _Work) -> Completion:
@@ -140,6 +141,7 @@ class Agent:
         work.calls_left = max(0, work.calls_left - len(calls))
         async with asyncio.TaskGroup() as group:
             tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed}
+        await work.journal.flush()  # what was held back for runs, when there were none
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         work.runs += [run for run, call in zip(runs, calls, strict=True) if call in to_run]
@@ -148,7 +150,7 @@ class Agent:
     async def _ran(self, work: _Work, call: ToolCall) -> ToolRun:
         """One call: as the journal has it, else run now and journaled."""
         earlier = work.journal.runs.get(call.id)
-        if earlier is not None:
+        if earlier is not None and _key_of(earlier) == _key(call):
             return earlier
         await work.watch(ToolStarted(name=call.name, arguments=_shown(call)))
         if call.id in work.journal.started:

@@ -73,6 +73,11 @@ class Toolbox:
         tool = self._tools.get(call.name)
         return tool is not None and tool.spec.effects == "once"
 
+    def computes_only(self, call: ToolCall) -> bool:
+        """Whether a call is so quick and harmless that it may share the commit of the completion that asks for it."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.spec.computes_only
+
     async def run(self, call: ToolCall, person: PersonId) -> ToolRun:
         """Run one call for a person. Never raises but for cancellation."""
         began = time.monotonic()

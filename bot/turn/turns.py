@@ -117,15 +117,26 @@ class Journal:
         self._store = store
         self._turn = turn
         self._position = len(turn.steps)
+        self._held: tuple[Step, ...] = ()
         self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
         self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
 
-    async def completed(self, completion: Completion) -> None:
-        """Write down a completion that asks for tools; with the first one, the question it answers."""
-        asked = [Asked(question=self._turn.question)] if self._position == 0 else []
+    async def completed(self, completion: Completion, *, hold: bool = False) -> None:
+        """Write down a completion that asks for tools; with the first one, the question it answers.
+
+        `hold` puts it off to the next step, for tools that are done in milliseconds: one commit instead of two.
+        """
+        asked = (Asked(question=self._turn.question),) if self._position == 0 else ()
         self.completions.append(completion)
-        await self._write(*asked, Completed(completion=completion))
+        self._held = (*asked, Completed(completion=completion))
+        if not hold:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write down what was held back; nothing when there is nothing."""
+        if self._held:
+            await self._write()
 
     async def start(self, call_id: CallId) -> None:
         """Write down that a tool which must not run twice begins."""
@@ -140,7 +151,8 @@ class Journal:
         """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
         return Outcome(text=text, ok=False, completions=tuple(self.completions), runs=tuple(self.runs.values()))
 
-    async def _write(self, *steps: Step) -> None:
+    async def _write(self, *more: Step) -> None:
+        steps, self._held = (*self._held, *more), ()
         first, self._position = self._position, self._position + len(steps)
         lines = [_steps.dump_json(step) for step in steps]
 

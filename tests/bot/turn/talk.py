@@ -78,6 +78,7 @@ class Echo:
     ran: list[str] = field(default_factory=list[str])
     name: str = "echo"
     timeout_seconds: float | None = None
+    computes_only: bool = False
 
     @property
     def spec(self) -> ToolSpec:
@@ -87,6 +88,7 @@ class Echo:
             arguments=EchoArguments,
             effects=self.effects,
             timeout_seconds=self.timeout_seconds,
+            computes_only=self.computes_only,
             cost_usd=Decimal("0.002"),
         )
 

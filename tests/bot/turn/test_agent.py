@@ -13,7 +13,7 @@ from bot.messages import CallId, Opaque, Text, ToolCall, is_sendable
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
 from store import Store
-from tests.bot.turn.talk import Desk, Echo, Scripted, calls, completion, contents, says
+from tests.bot.turn.talk import Desk, Echo, Scripted, calls, completion, contents, says, toolbox
 
 
 def desk(
@@ -259,6 +259,36 @@ async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: Se
     await there.answer(await there.again())
     assert tool.ran == ["slow"]
     assert len(contents(there.provider.requests[-1])) == 2
+
+
+async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(store: Store, clock: SetClock) -> None:
+    """Nothing is written until it has answered; then both are, and a call answered from memory is written down too."""
+    written: list[int] = []
+
+    async def look(_: str) -> None:
+        rows = await store.read(lambda shelves: shelves.journal.rows("SELECT count(*) FROM journal"))
+        written.append(rows[0][0])
+
+    same = ("echo", {"word": "a"})
+    tool = Echo(work=look, computes_only=True)
+    there = desk(store, clock, calls(same), calls(same), Unavailable("gone", provider="p"), tools=(tool,))
+    turn = await there.loaded()
+    await there.answer(turn)
+    assert written == [0]
+    steps = [type(step).__name__ for step in (await there.again()).steps]
+    assert steps == ["Asked", "Completed", "ToolRun", "Completed"]
+
+
+async def test_a_journaled_answer_is_for_the_call_it_was_given_to(store: Store, clock: SetClock) -> None:
+    """Should a completion be lost and its answer not, the answer is not taken for that of another call."""
+    there = desk(store, clock, calls(("echo", {"word": "b"})), says("B."), tools=(tool := Echo(),))
+    turn = await there.loaded()
+    lost = await toolbox(clock, Echo()).run(
+        ToolCall(id=CallId(f"call_{turn.id}_0_0"), name="echo", arguments={"word": "a"}), turn.person
+    )
+    await there.turns.journal(turn).ran(lost)
+    outcome = await there.answer(await there.again())
+    assert (tool.ran, outcome.text) == (["b"], "B.")
 
 
 async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clock: SetClock) -> None:
