@@ -105,9 +105,14 @@ class Database:
         except OSError as error:
             raise translated(error) from error
         thread = _Thread(lambda: _connected(path, keys_path), iter_chunk_size=64)
+        opening = asyncio.ensure_future(_begun(thread))
         try:
-            await thread
+            await asyncio.shield(opening)
         except BaseException as error:
+            # A caller that was cancelled leaves a connection behind that the thread is still making.
+            await asyncio.wait([opening])
+            if opening.exception() is None:
+                await thread.close()
             os.close(lock)
             if isinstance(error, sqlite3.Error | OSError):
                 raise translated(error) from error
@@ -173,6 +178,10 @@ class Database:
             await self._thread.run(lambda connection, units=units: _committed(connection, units))
             for unit in units:
                 _settle(unit)
+
+
+async def _begun(thread: _Thread) -> None:
+    await thread
 
 
 def _settle(unit: _Unit) -> None:

@@ -13,10 +13,9 @@ import pytest
 from bot.clock import SetClock
 from store import Store, opened
 
-# How fast a machine makes examples says nothing about the code.
-hypothesis.settings.register_profile(
-    "aldis", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
-)
+# How fast a machine makes examples, and how many it throws away, says nothing about the code.
+_UNHEALTHY = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
+hypothesis.settings.register_profile("aldis", deadline=None, suppress_health_check=_UNHEALTHY, print_blob=True)
 hypothesis.settings.load_profile("aldis")
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -3,6 +3,7 @@
 import secrets
 import sqlite3
 import stat
+from collections.abc import Generator
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -32,9 +33,21 @@ def contents(path: Path) -> tuple[bytes, bytes]:
     return path.read_bytes(), keys_path(path).read_bytes()
 
 
+_opened: list[sqlite3.Connection] = []
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Generator[None]:
+    """Newer Pythons complain of connections that are left to the garbage collector."""
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
 def ring(master: bytes = KEY) -> tuple[Keyring, sqlite3.Connection]:
     """An unlocked keyring over two conversations (1 and 2) in memory."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
+    _opened.append(connection)
     connection.execute("ATTACH DATABASE ':memory:' AS keys")
     connection.execute("CREATE TABLE conversations (id INTEGER PRIMARY KEY, handle BLOB NOT NULL)")
     keyring = Keyring(connection, master)
