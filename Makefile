@@ -6,11 +6,15 @@ export PYTHONPATH
 
 BIN := .venv/bin
 PIP_TOOLS := pip-tools==7.6.2
+PIP_AUDIT := pip-audit==2.10.1
+# How long a round `make chaos` plays; `make chaos KILLS=500 SEEDS=10000` is a long one.
+KILLS := 60
+SEEDS := 1000
 # The local index and wheels of the machine stay out of the lock files; its pip settings are honoured otherwise.
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test check lint types imports format bench lock clean
+.PHONY: help install install-dev chat run test check lint types imports format bench chaos soak fuzz audit lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +56,23 @@ format: install-dev ## Write the files as the formatter wants them
 
 bench: install ## Measure a turn and print the figures
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+chaos: install ## Kill Aldis under load, KILLS times, then in SEEDS simulated stories
+	@$(BIN)/python -m tests.chaos --kills $(KILLS) $(ARGS)
+	@$(BIN)/python -m tests.simulation --seeds $(SEEDS)
+
+soak: install ## Two hundred conversations for some minutes; ARGS="--conversations 50 --seconds 600"
+	@$(BIN)/python -m tests.soak $(ARGS)
+
+fuzz: install-dev ## Input that nobody would think of, a long round; ARGS="envelopes --seed 7"
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+# An index or a database that cannot be reached is told and fails nothing; see .ci/audit.py.
+audit: install ## Look up what both lock files pin among the known vulnerabilities; ARGS="--ignore-vuln ID"
+	@test -x .venv/audit/bin/python || $(BIN)/python -m venv .venv/audit
+	@.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT) \
+		|| echo "not audited: $(PIP_AUDIT) cannot be installed" >&2
+	@test ! -x .venv/audit/bin/pip-audit || $(BIN)/python .ci/audit.py .venv/audit/bin/pip-audit $(ARGS)
 
 lock: install ## Write both lock files anew from pyproject.toml; ARGS=--upgrade takes newer versions
 	@test -x .venv/lock/bin/python || $(BIN)/python -m venv .venv/lock

@@ -1,6 +1,6 @@
 """Aldis put together from its settings; the only module that names concrete parts.
 
-    settings --> store, providers, tools, transport --> the four loops --> running
+    settings --> store, providers, tools, transport --> the loops --> Aldis
 
 The vendors' SDKs are imported here, inside functions, and only those that are configured: each costs up to a second and
 75 MB. Left to others: the verbs of the command line (`bot.cli`).
@@ -10,91 +10,53 @@ import asyncio
 import gc
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
 
+from bot.aldis import Aldis
 from bot.clock import MachineClock
+from bot.commands.admin import AdminCommands
+from bot.commands.base import Commands, Desk
+from bot.commands.chat import ChatCommands
+from bot.commands.errands import Errands, Judgement
+from bot.doctor import Means
 from bot.errors import ConfigError, Disconnected
+from bot.events import TERMINAL_PERSON
 from bot.loops.courier import Courier, Patience
 from bot.loops.housekeeping import Housekeeping
-from bot.loops.intake import Intake
+from bot.loops.intake import Doors, Intake
+from bot.loops.lookout import Lookout
 from bot.loops.worker import Pace, Worker
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
+from bot.policy.budgets import Budgets
+from bot.policy.limits import Quota
+from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.providers.fallback import Fallback
+from bot.providers.prices import PUBLISHED, Prices, unknown_price
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge import Bridge, bridge_at
 from bot.turn import prompt
 from bot.turn.agent import Agent, Limits
+from bot.turn.approvals import Approvals
+from bot.turn.budget import Budget
+from bot.turn.revisions import Revisions
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
-from bot.web.health import HealthPage, served
-from store import opened
+from bot.web.control import Control
+from bot.web.health import HealthPage
+from store import Store, opened
 from tools import Http, Surroundings, Tool, build
-
-T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
 USER_AGENT = "Aldis/0.1 (self-hosted assistant for Signal)"
 _LONGEST_PAUSE_SECONDS = 30.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Aldis:
-    """Everything that runs, put together."""
-
-    settings: Settings
-    worker: Worker
-    intake: Intake
-    courier: Courier
-    housekeeping: Housekeeping
-    health: HealthPage
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Answer messages until `stop` is set; then finish or hand back what is under way, within bounded time.
-
-        Raises:
-            ConfigError: the bridge says that it will never work, or the health page cannot be served.
-        """
-        web = self.settings.web
-        async with served(self.health, web.host, web.port):
-            await self._loop(stop, self.intake.run)
-
-    async def chat(self, stop: asyncio.Event) -> None:
-        """Answer what the transport gives until its stream ends for good, or `stop` is set."""
-        await self._loop(stop, self.intake.read_once)
-
-    async def _loop(self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        await self.housekeeping.recover()
-        await self.courier.recover()
-        async with asyncio.TaskGroup() as group:
-            working = group.create_task(self.worker.run(), name="worker")
-            sending = group.create_task(self.courier.run(), name="courier")
-            tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
-            reading = group.create_task(unless(stop, read()), name="intake")
-            await asyncio.wait([reading])
-            await self.intake.aclose()
-            await self._wind_down(working, sending)
-            tidying.cancel()
-
-    async def _wind_down(self, working: asyncio.Task[None], sending: asyncio.Task[None]) -> None:
-        """Let turns and then sends end by themselves; what is left when the time is over is handed back."""
-        try:
-            async with asyncio.timeout(self.settings.worker.shutdown_seconds):
-                self.worker.drain()
-                await asyncio.wait([working])
-                self.courier.drain()
-                await asyncio.wait([sending])
-        except TimeoutError:
-            _log.warning("the time to stop is over; what is under way is taken up again at the next start")
-            working.cancel()
-            sending.cancel()
+_BALLAST_BYTES = 2_000_000
+"""Thrown out when the disk is full, so that what must go can go; more than one transaction that deletes needs."""
 
 
 @asynccontextmanager
@@ -105,41 +67,118 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         StoreError: the store cannot be opened, see its kinds.
         ConfigError: a setting is wrong.
     """
-    clock, counts = MachineClock(), Counts()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.aclose)
-        store = await stack.enter_async_context(opened(settings.store.path, realm=realm, key=settings.store.master_key))
+        given = settings.store
+        store = await stack.enter_async_context(
+            opened(
+                given.path,
+                realm=realm,
+                key=given.master_key,
+                old_key=given.old_master_key,
+                ballast_bytes=_BALLAST_BYTES,
+            )
+        )
         http = await stack.enter_async_context(Http(user_agent=USER_AGENT))
         provider = _provider(settings)
         stack.push_async_callback(provider.aclose)
-        agent = _agent(settings, provider, _tools(settings, http))
-        turns = Turns(
+        aldis = _Parts(settings, transport, store, realm).aldis(provider, _tools(settings, http))
+        # What is there by now stays: the collector need not go through it again and again.
+        gc.freeze()
+        gc.enable()
+        yield aldis
+
+
+class _Parts:
+    """The parts over an open store, and what they share."""
+
+    def __init__(self, settings: Settings, transport: Transport, store: Store, realm: str) -> None:
+        self._settings = settings
+        self._transport = transport
+        self._store = store
+        self._realm = realm
+        self._clock = MachineClock()
+        self._counts = Counts()
+        self._pairing = Pairing()
+        self._allowed = _allowed(settings, realm)
+        self._turns = Turns(
             store,
-            clock,
+            self._clock,
             max_turns=settings.history.max_turns,
             timezone=settings.locale.timezone,
             max_parts=settings.signal.max_parts,
         )
+        self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)
+
+    def aldis(self, provider: Provider, tools: Sequence[Tool]) -> Aldis:
+        """All of them together."""
+        settings = self._settings
+        minutes = settings.signal.round_trip_minutes
+        lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None)
         patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
-        intake = Intake(
-            transport,
-            store,
-            clock,
-            counts,
-            allowed=_allowed(settings, realm),
-            name=settings.signal.name,
-            receipt_window=timedelta(seconds=settings.signal.send_timeout_seconds),
-        )
-        # What is there by now stays: the collector need not go through it again and again.
-        gc.freeze()
-        gc.enable()
-        yield Aldis(
+        health = HealthPage(self._store, lookout, self._clock, self._counts)
+        return Aldis(
             settings=settings,
-            worker=Worker(transport, store, turns, agent, counts, pace=_pace(settings), name=settings.signal.name),
-            intake=intake,
-            courier=Courier(transport, store, clock, counts, patience=patience),
-            housekeeping=Housekeeping(store, clock),
-            health=HealthPage(store, intake, clock, counts),
+            worker=self._worker(_agent(settings, provider, tools, self._budget())),
+            intake=self._intake(lookout),
+            courier=Courier(self._transport, self._store, self._clock, self._counts, patience=patience),
+            housekeeping=Housekeeping(self._store, self._clock, self._revisions, retention=_retention(settings)),
+            lookout=lookout,
+            health=health,
+            control=Control(self._store, self._clock, health.state),
+        )
+
+    def _budget(self) -> Budget:
+        limits = self._settings.budget
+        budgets = Budgets(**limits.model_dump(exclude={"prices"}))
+        if budgets.limit_anything(in_group=True):
+            for model in unpriced_models(self._settings):
+                _log.warning("%s", unknown_price(model))
+        return Budget(self._store, self._clock, budgets, timezone=self._settings.locale.timezone)
+
+    def _worker(self, agent: Agent) -> Worker:
+        approvals = Approvals(self._store, self._clock, self._turns)
+        judgement = Judgement(name=self._settings.signal.name, allowed=self._allowed)
+        errands = Errands(
+            self._transport,
+            self._store,
+            self._counts,
+            turns=self._turns,
+            revisions=self._revisions,
+            approvals=approvals,
+            commands=self._commands(approvals),
+            judgement=judgement,
+        )
+        return Worker(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            turns=self._turns,
+            agent=agent,
+            approvals=approvals,
+            errands=errands,
+            pace=_pace(self._settings),
+            judgement=judgement,
+        )
+
+    def _commands(self, approvals: Approvals) -> Commands:
+        desk = Desk(self._store, self._turns)
+        chat = ChatCommands(desk, self._clock, approvals, timezone=self._settings.locale.timezone)
+        admin = AdminCommands(desk, self._clock, self._pairing, account=self._transport.account)
+        return Commands(desk, (*chat.entries, *admin.entries))
+
+    def _intake(self, lookout: Lookout) -> Intake:
+        return Intake(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            allowed=self._allowed,
+            name=self._settings.signal.name,
+            receipt_window=timedelta(seconds=self._settings.signal.send_timeout_seconds),
+            doors=_doors(self._settings, self._pairing) if self._realm == "signal" else None,
+            noticed=lookout.noticed,
         )
 
 
@@ -164,16 +203,7 @@ async def signal_transport(settings: Settings) -> Transport:
     Raises:
         ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
     """
-    kind = await _bridge(settings)
-    account = await _account(settings)
-    signal = settings.signal
-    if kind == "signal_cli":
-        from bot.transports.signal_cli import SignalCli
-
-        return SignalCli(signal.url, account, name=signal.name, send_seconds=signal.send_timeout_seconds)
-    from bot.transports.rest_api import RestApi
-
-    return RestApi(signal.url, account, name=signal.name, send_seconds=signal.send_timeout_seconds)
+    return _transport(settings, await _bridge(settings), await _account(settings))
 
 
 async def linking(settings: Settings) -> Linking:
@@ -182,7 +212,31 @@ async def linking(settings: Settings) -> Linking:
     Raises:
         ConfigError: what answers there is no bridge.
     """
-    if await _bridge(settings) == "signal_cli":
+    return _linking(settings, await _bridge(settings))
+
+
+def means(settings: Settings) -> Means:
+    """How the doctor makes the parts that it looks at."""
+    return Means(
+        linking=lambda bridge: _linking(settings, bridge),
+        transport=lambda bridge, account: _transport(settings, bridge, account),
+        provider=lambda name: _vendor(settings, name),
+    )
+
+
+def _transport(settings: Settings, bridge: Bridge, account: str) -> Transport:
+    signal = settings.signal
+    if bridge == "signal_cli":
+        from bot.transports.signal_cli import SignalCli
+
+        return SignalCli(signal.url, account, name=signal.name, send_seconds=signal.send_timeout_seconds)
+    from bot.transports.rest_api import RestApi
+
+    return RestApi(signal.url, account, name=signal.name, send_seconds=signal.send_timeout_seconds)
+
+
+def _linking(settings: Settings, bridge: Bridge) -> Linking:
+    if bridge == "signal_cli":
         from bot.transports.signal_cli import SignalCliLinking
 
         return SignalCliLinking(settings.signal.url)
@@ -254,6 +308,7 @@ def _vendor(settings: Settings, name: str) -> Provider:
                 model=llm.anthropic.model,
                 base_url=llm.anthropic.base_url,
                 effort=llm.anthropic.effort,
+                prices=_prices(settings),
             )
         case "openai":
             from bot.providers.openai import OpenAI
@@ -264,6 +319,7 @@ def _vendor(settings: Settings, name: str) -> Provider:
                 model=llm.openai.chosen_model,
                 base_url=llm.openai.base_url,
                 api=llm.openai.api,
+                prices=_prices(settings),
             )
         case _:
             from bot.providers.offline import Offline
@@ -271,7 +327,19 @@ def _vendor(settings: Settings, name: str) -> Provider:
             return Offline()
 
 
-def _agent(settings: Settings, provider: Provider, tools: Sequence[Tool]) -> Agent:
+def unpriced_models(settings: Settings) -> tuple[str, ...]:
+    """The models that are asked and whose price is unknown; one that a server chooses itself is not among them."""
+    llm, prices = settings.llm, _prices(settings)
+    models = {"anthropic": llm.anthropic.model, "openai": llm.openai.chosen_model}
+    chosen = (models.get(name) for name in llm.providers_in_order)
+    return tuple(model for model in chosen if model is not None and prices.of(model) is None)
+
+
+def _prices(settings: Settings) -> Prices:
+    return PUBLISHED.with_own(settings.budget.own_prices)
+
+
+def _agent(settings: Settings, provider: Provider, tools: Sequence[Tool], budget: Budget) -> Agent:
     limits = Limits(
         max_tool_calls=settings.tools.max_tool_calls,
         max_history_tokens=settings.history.max_tokens,
@@ -285,9 +353,10 @@ def _agent(settings: Settings, provider: Provider, tools: Sequence[Tool]) -> Age
         timeout_seconds=settings.tools.timeout_seconds,
         max_result_chars=settings.tools.max_result_chars,
         calls_per_minute=settings.tools.calls_per_minute,
+        approve=settings.tools.approve,
     )
     system = prompt.system(settings.signal.name, settings.llm.system_prompt)
-    return Agent(provider, toolbox, system=system, limits=limits)
+    return Agent(provider, toolbox, system=system, limits=limits, budget=budget)
 
 
 def _tools(settings: Settings, http: Http) -> tuple[Tool, ...]:
@@ -301,7 +370,25 @@ def _pace(settings: Settings) -> Pace:
         conversations_at_once=settings.worker.conversations_at_once,
         turn_timeout_seconds=settings.worker.turn_timeout_seconds,
         max_attempts=settings.worker.max_attempts,
+        turns_at_once=settings.limits.turns_at_once,
+        approval_seconds=settings.approvals.timeout,
+        max_age_seconds=settings.intake.max_age,
     )
+
+
+def _doors(settings: Settings, pairing: Pairing) -> Doors:
+    limits = settings.limits
+    quota = Quota(
+        messages_per_minute=limits.messages_per_minute,
+        conversation_messages_per_minute=limits.conversation_messages_per_minute,
+        max_waiting=limits.max_waiting,
+    )
+    return Doors(quota=quota, pairing=pairing if settings.access.strangers == "pair" else None)
+
+
+def _retention(settings: Settings) -> timedelta | None:
+    days = settings.history.retention_days
+    return None if days is None else timedelta(days=days)
 
 
 def _allowed(settings: Settings, realm: str) -> AccessList:
@@ -309,19 +396,12 @@ def _allowed(settings: Settings, realm: str) -> AccessList:
     access = settings.access
     persons = frozenset({*access.allowed, *access.admins})
     if realm == "terminal":
-        return AccessList(persons=frozenset({EVERYBODY}), groups=frozenset())
+        return AccessList(persons=frozenset({EVERYBODY}), groups=frozenset(), admins=frozenset({TERMINAL_PERSON}))
     if not persons and not access.groups:
         _log.warning("nobody may write to Aldis yet: set ACCESS__ALLOWED to your number (and ACCESS__GROUPS)")
-    return AccessList(persons=persons, groups=frozenset(access.groups))
-
-
-async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """What `work` gives, or None when `stop` is set before: then it is cancelled."""
-    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
-    try:
-        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (working, stopping):
-            task.cancel()
-        await asyncio.wait((working, stopping))
-    return None if working.cancelled() else working.result()
+    return AccessList(
+        persons=persons,
+        groups=frozenset(access.groups),
+        admins=frozenset(access.admins),
+        group_members_may_write=access.group_members_may_write,
+    )

@@ -1,8 +1,8 @@
-"""The command line: `python -m bot chat|run|link|health|settings`.
+"""The command line: `python -m bot chat|run|link|health|doctor|backup|restore|rotate-key|export|settings`.
 
 Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
 the store or the bridge to Signal is not as it has to be.
-Left to others: everything that lasts (`bot.app`).
+Left to others: everything that lasts (`bot.app`), the verbs for what is kept (`bot.upkeep`).
 """
 
 import argparse
@@ -19,7 +19,8 @@ from typing import cast
 
 import segno
 
-from bot import app, logs, settings
+from bot import app, logs, settings, upkeep
+from bot.aldis import Aldis, unless
 from bot.errors import ConfigError, Disconnected
 from bot.settings import Settings
 from store import StoreError
@@ -71,12 +72,12 @@ async def _chatting(given: Settings, options: argparse.Namespace) -> int:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
         if options.once is None and sys.stdin.isatty():
             names = ", ".join(given.llm.providers_in_order)
-            print(f"Aldis ({names}). Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
+            print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
         await aldis.chat(stop)
     return 1 if failed() else 0
 
 
-def _on_interrupt(aldis: app.Aldis, stop: asyncio.Event) -> None:
+def _on_interrupt(aldis: Aldis, stop: asyncio.Event) -> None:
     """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
     interrupted: set[str] = set()
 
@@ -100,7 +101,7 @@ async def _running(given: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    transport = await app.unless(stop, app.signal_transport(given))
+    transport = await unless(stop, app.signal_transport(given))
     if transport is None:
         return
     async with app.assembled(given, transport, realm="signal") as aldis:
@@ -197,6 +198,20 @@ def _parser() -> argparse.ArgumentParser:
     link.set_defaults(verb=_link)
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
     health.set_defaults(verb=_health)
+    doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
+    doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
+    doctor.set_defaults(verb=upkeep.examine)
+    backup = verbs.add_parser("backup", help="copy what is kept into a folder, also while Aldis runs")
+    backup.add_argument("folder", help="where the copy goes; made when missing")
+    backup.set_defaults(verb=upkeep.back_up)
+    restore = verbs.add_parser("restore", help="put a copy in the place of what is kept; stop Aldis first")
+    restore.add_argument("file", help="the copy's file whose name ends in .db")
+    restore.set_defaults(verb=upkeep.put_back)
+    rotate = verbs.add_parser("rotate-key", help="put a new master key in the place of the one in its file")
+    rotate.set_defaults(verb=upkeep.turn_key)
+    export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
+    export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
+    export.set_defaults(verb=upkeep.hand_over)
     table = verbs.add_parser("settings", help="list every setting with its default and meaning")
     table.set_defaults(verb=_settings)
     return parser

@@ -1,4 +1,4 @@
-"""What crosses the door: envelopes and the events in them on the way in, replies on the way out.
+"""What crosses the door: envelopes and the events in them on the way in, replies and removals on the way out.
 
 A transport hands on an `Envelope`: the raw frame with the few words of it that tell who it is from. Only after the
 inbox has committed it is the frame read into an `Event`, so a frame that cannot be read is never lost by reading it.
@@ -13,6 +13,9 @@ from pydantic import TypeAdapter
 
 PersonId = NewType("PersonId", str)
 """A sender: the account's uuid (Signal) or a fixed word (terminal). Never a phone number, never a display name."""
+
+TERMINAL_PERSON = PersonId("you")
+"""Whoever sits at the terminal."""
 
 ChatId = NewType("ChatId", str)
 """Where a conversation takes place: `direct:<PersonId>` or `group:<base64 id, exact case>`."""
@@ -56,6 +59,18 @@ class Envelope:
     raw: str
     from_self: bool = False
     """Whether the account itself wrote it on another device (a sync message)."""
+    server_at: int | None = None
+    """When Signal's server took it, in milliseconds since 1970: the one time its sender cannot choose. None where the
+    bridge does not say."""
+    expires_in_seconds: int = 0
+    """The disappearing-message timer that it was sent under; 0 means that it stays."""
+    is_command: bool = False
+    """Whether a message begins with a slash and a letter, after a mention or a name or not: a command to Aldis."""
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether it is taken up at once, also while a turn of its conversation runs: it may be about that turn."""
+        return self.is_command or self.kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -210,20 +225,36 @@ class Reply:
     """False for all but the last part of an answer in several parts."""
     answers: tuple[SentId, ...] = ()
     """The messages that this reply answers, oldest first."""
+    edits: SentId | None = None
+    """The newest revision of an earlier message of ours that this one takes the place of; None: a new message. Set by
+    the courier when it sends, for only then is the revision known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removal:
+    """One of our own messages is to be deleted for everybody; doing it twice is the same as doing it once."""
+
+    chat: ChatId
+    target: SentId
+
+
+Outgoing = Reply | Removal
+"""What stands in the outbox."""
 
 
 JSON_VERSION = 1
 """The version in front of stored envelopes and replies; raised with every change that an older reader would misread."""
 
 _T = TypeVar("_T", Envelope, Reply)
-_adapters: dict[type, TypeAdapter[object]] = {kind: TypeAdapter(kind) for kind in (Envelope, Reply)}
+_adapters: dict[type, TypeAdapter[object]] = {kind: TypeAdapter(kind) for kind in (Envelope, Reply, Removal)}
+_outgoing: TypeAdapter[Outgoing] = TypeAdapter(Outgoing)
 
 
 class UnreadableEvent(ValueError):
     """A stored envelope or reply was written by a newer version or is damaged."""
 
 
-def dumped(value: Envelope | Reply) -> bytes:
+def dumped(value: Envelope | Outgoing) -> bytes:
     """The value as versioned JSON: the version, a colon, a JSON object in UTF-8."""
     return b"%d:" % JSON_VERSION + _adapters[type(value)].dump_json(value)
 
@@ -234,12 +265,30 @@ def loaded(kind: type[_T], data: bytes) -> _T:
     Raises:
         UnreadableEvent: the version is unknown or the JSON does not fit it.
     """
-    version, _, body = data.partition(b":")
-    if version != b"%d" % JSON_VERSION:
-        raise UnreadableEvent(f"a stored {kind.__name__} of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
+    body = _body(data, kind.__name__)
     try:
         value = _adapters[kind].validate_json(body)
     except ValueError as error:
         raise UnreadableEvent(f"a stored {kind.__name__} does not fit its version") from error
     assert isinstance(value, kind)  # noqa: S101  (tells the type checker what the adapter of this kind gives)
     return value
+
+
+def outgoing(data: bytes) -> Outgoing:
+    """The reply or the removal that `dumped` wrote.
+
+    Raises:
+        UnreadableEvent: as `loaded`.
+    """
+    try:
+        # Each has a field that the other has not, so that one kind only fits.
+        return _outgoing.validate_json(_body(data, "outgoing message"))
+    except ValueError as error:
+        raise UnreadableEvent("a stored outgoing message does not fit its version") from error
+
+
+def _body(data: bytes, what: str) -> bytes:
+    version, _, body = data.partition(b":")
+    if version != b"%d" % JSON_VERSION:
+        raise UnreadableEvent(f"a stored {what} of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
+    return body

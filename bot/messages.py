@@ -73,6 +73,8 @@ class UserMessage:
 
     text: str
     role: Literal["user"] = "user"
+    sent_at: tuple[int, ...] = ()
+    """What Signal calls the messages that it is made of, oldest first; empty where nobody will ask."""
 
 
 AssistantPart = Annotated[Text | ToolCall | Opaque, Field(discriminator="kind")]

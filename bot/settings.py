@@ -1,13 +1,14 @@
 """Every setting of Aldis, grouped by concern; the only reader of the environment.
 
 A setting is a variable `GROUP__NAME`, in the environment or in the `.env` file of the working directory. Groups:
-tools, llm, signal, access, store, history, log, locale, web, worker. The tools' own sub-groups come from the catalogue
-of `tools`. The README's table is generated from the docstrings here (`table`).
+tools, llm, signal, access, limits, budget, approvals, store, history, intake, log, locale, web, worker. The tools' own
+sub-groups come from the catalogue of `tools`. The README's table is generated from the docstrings here (`table`).
 Left to others: how variables are spelled, read and complained about (`bot.variables`).
 """
 
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 from urllib.parse import urlsplit
@@ -28,12 +29,14 @@ from bot.spellings import (
     Items,
     Lowered,
     MasterKey,
+    ModelPrice,
     Number,
     Person,
     PersonOrAll,
     Zone,
     is_zone,
     master_key_of,
+    model_price_of,
 )
 from bot.variables import SEPARATOR, Given, Variable, complaint, gathered, markdown, resolved, variables_of
 from tools import CATALOG, Options
@@ -90,6 +93,8 @@ class ToolsSettings(Group):
     """Where a tool's result is cut before the model reads it."""
     calls_per_minute: int = Field(default=30, ge=1, le=10_000)
     """How often one person may cause calls of one tool."""
+    approve: Annotated[tuple[str, ...], Items] = ()
+    """Tools that ask in the conversation before they run: a comma list of their names, as models see them."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:
@@ -184,6 +189,10 @@ class SignalSettings(Group):
     """How long to wait for the receipt of such a send before it is sent again."""
     max_parts: int = Field(default=5, ge=1, le=50)
     """Into how many messages a long answer may be split; the rest is cut."""
+    delete_answers: bool = False
+    """Whether Aldis deletes its answer, too, when somebody deletes the message that it answers."""
+    round_trip_minutes: int = Field(default=0, ge=0, le=1440)
+    """How often a note to self tests that messages still arrive; 0 means never. Needs another device of the account."""
 
 
 class AccessSettings(Group):
@@ -195,6 +204,56 @@ class AccessSettings(Group):
     """In which groups: a comma list of group ids in their exact case, or * for every group."""
     admins: Annotated[tuple[Person, ...], Items] = ()
     """Who may give the operator's commands: a comma list of phone numbers and uuids."""
+    group_members_may_write: bool = False
+    """Whether the members of the groups named above may write directly, too."""
+    strangers: Annotated[Literal["ignore", "pair"], Lowered] = "ignore"
+    """What people hear who are not named: ignore means nothing; pair means a code by which an admin can let them in."""
+
+
+class LimitsSettings(Group):
+    """How much people may write."""
+
+    messages_per_minute: int = Field(default=60, ge=1, le=10_000)
+    """How many messages of one person are taken in a minute; of those beyond, the first is told so."""
+    conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
+    """How many messages of one conversation are taken in a minute."""
+    max_waiting: int = Field(default=200, ge=1, le=100_000)
+    """How many messages of one conversation may wait at the same time."""
+    turns_at_once: int = Field(default=3, ge=1, le=1000)
+    """In how many conversations one person is answered at the same time."""
+
+
+class BudgetSettings(Group):
+    """How much may be spent, in US dollars by the ledger's prices. None means without limit, 0 means nothing."""
+
+    person_day_usd: Decimal | None = Field(default=None, ge=0)
+    """For one person in a day."""
+    person_month_usd: Decimal | None = Field(default=None, ge=0)
+    """For one person in a month."""
+    group_day_usd: Decimal | None = Field(default=None, ge=0)
+    """For one group in a day."""
+    group_month_usd: Decimal | None = Field(default=None, ge=0)
+    """For one group in a month."""
+    all_day_usd: Decimal | None = Field(default=None, ge=0)
+    """For everybody together in a day."""
+    all_month_usd: Decimal | None = Field(default=None, ge=0)
+    """For everybody together in a month."""
+    warn_at: Decimal = Field(default=Decimal("0.8"), gt=0, le=1)
+    """From which part of a budget on the person is told once how much is used."""
+    prices: Annotated[tuple[ModelPrice, ...], Items] = ()
+    """Prices of models that Aldis does not know: a comma list of model=input/output in dollars per million tokens."""
+
+    @property
+    def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:
+        """The model, the dollars for a million tokens in, and those for a million out, of each price."""
+        return tuple(model_price_of(price) for price in self.prices)
+
+
+class ApprovalsSettings(Group):
+    """Tools that do something ask first when what was read could have talked the model into it."""
+
+    timeout: float = Field(default=600, ge=10, le=86_400)
+    """How many seconds a tool waits for a yes; after that it is a no."""
 
 
 class StoreSettings(Group):
@@ -204,11 +263,18 @@ class StoreSettings(Group):
     """The database; its folder is made when missing. The keys stand beside it."""
     key: MasterKey | None = None
     """The master key: 32 bytes in hex or base64; none means the one made on first start beside the database."""
+    old_key: MasterKey | None = None
+    """The master key until now, where STORE__KEY is a new one: the next start turns from the old to the new."""
 
     @property
     def master_key(self) -> bytes | None:
         """The 32 bytes of the key; None means the one in the file beside the database."""
         return master_key_of(self.key.get_secret_value()) if self.key else None
+
+    @property
+    def old_master_key(self) -> bytes | None:
+        """The 32 bytes of the key until now; None where it does not change."""
+        return master_key_of(self.old_key.get_secret_value()) if self.old_key else None
 
 
 class HistorySettings(Group):
@@ -218,6 +284,15 @@ class HistorySettings(Group):
     """How many earlier questions with their answers."""
     max_tokens: int = Field(default=16_000, ge=0, le=1_000_000)
     """How many tokens of them, by estimate; the oldest turns go first."""
+    retention_days: int | None = Field(default=None, ge=1, le=36_500)
+    """After how many days what was said is destroyed; none means that it stays until somebody wants it forgotten."""
+
+
+class IntakeSettings(Group):
+    """What is taken in."""
+
+    max_age: float = Field(default=86_400, ge=1)
+    """How many seconds a message may have waited before it is not answered as if it were new, but told so."""
 
 
 class LogSettings(Group):
@@ -274,8 +349,12 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     signal: SignalSettings = SignalSettings()
     access: AccessSettings = AccessSettings()
+    limits: LimitsSettings = LimitsSettings()
+    budget: BudgetSettings = BudgetSettings()
+    approvals: ApprovalsSettings = ApprovalsSettings()
     store: StoreSettings = StoreSettings()
     history: HistorySettings = HistorySettings()
+    intake: IntakeSettings = IntakeSettings()
     log: LogSettings = LogSettings()
     locale: LocaleSettings = LocaleSettings()
     web: WebSettings = WebSettings()

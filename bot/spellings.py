@@ -6,6 +6,7 @@ Left to others: which settings have these types (`bot.settings`), and who may do
 
 import base64
 import re
+from decimal import Decimal
 from typing import Annotated
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -119,6 +120,37 @@ def _master_key(value: SecretStr) -> SecretStr:
     return value
 
 
+def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
+    """The model, the dollars for a million tokens in, and those for a million out: `model=input/output`.
+
+    Raises:
+        ValueError: it is not spelled so.
+    """
+    model, _, prices = value.rpartition("=")
+    given, _, taken = prices.partition("/")
+    if not model.strip():
+        raise ValueError(value)
+    return model.strip(), _dollars(given), _dollars(taken)
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        amount = Decimal(text.strip())
+    except ArithmeticError as error:
+        raise ValueError(text) from error
+    if not amount.is_finite() or amount < 0:
+        raise ValueError(text)
+    return amount
+
+
+def _model_price(value: str) -> str:
+    try:
+        model_price_of(value)
+    except ValueError as error:
+        raise ValueError("must be a comma list like model=0.25/2: dollars for a million tokens in and out") from error
+    return value
+
+
 def _items(value: object) -> object:
     """A comma list as a tuple; spaces around the items and empty items are dropped."""
     if not isinstance(value, str):
@@ -156,3 +188,6 @@ Zone = Annotated[str, AfterValidator(_zone)]
 
 MasterKey = Annotated[SecretStr, AfterValidator(_master_key)]
 """Something that `master_key_of` reads."""
+
+ModelPrice = Annotated[str, AfterValidator(_model_price)]
+"""Something that `model_price_of` reads."""

@@ -3,37 +3,54 @@
 The store knows rows and time, not meaning: contents are bytes, sealed with a key for each conversation.
 """
 
-from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
+from store.backup import NOT_INCLUDED, restore
+from store.errors import Damaged, KeyGiven, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
+from store.forgetting import Erased
+from store.ledger import Scope, Total
+from store.people import Approval, Pin
 from store.records import (
     Arrival,
     Claim,
     ConversationId,
     Entry,
+    Errand,
     InboxId,
     InboxItem,
+    Known,
     OutboxId,
     OutboxItem,
     Role,
+    Sent,
     Spending,
     StoredMessage,
     TurnEnd,
     TurnId,
+    TurnState,
     Waiting,
 )
 from store.store import Shelves, Store, opened
 
 __all__ = [
+    "NOT_INCLUDED",
+    "Approval",
     "Arrival",
     "Claim",
     "ConversationId",
     "Damaged",
     "Entry",
+    "Erased",
+    "Errand",
     "InboxId",
     "InboxItem",
+    "KeyGiven",
+    "Known",
     "OutboxId",
     "OutboxItem",
+    "Pin",
     "Role",
     "SchemaTooNew",
+    "Scope",
+    "Sent",
     "Shelves",
     "Spending",
     "Store",
@@ -41,9 +58,12 @@ __all__ = [
     "StoreFull",
     "StoreInUse",
     "StoredMessage",
+    "Total",
     "TurnEnd",
     "TurnId",
+    "TurnState",
     "Waiting",
     "WrongKey",
     "opened",
+    "restore",
 ]

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from store.records import ConversationId
+from store.sealing import key_name
 from store.shelf import Shelf, millis
 
 
@@ -26,4 +27,6 @@ class Conversations(Shelf):
         The keys are in another file, and the two files do not commit as one: a key without a conversation does no
         harm, a row without a key could never be read.
         """
-        self.keyring.make(self.chat_handle(address))
+        handle = self.chat_handle(address)
+        known = self.rows("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
+        self.keyring.make(key_name(handle, known[0][0] if known else 0))

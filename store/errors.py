@@ -4,6 +4,7 @@
     |- StoreInUse      the operator: another Aldis has this store open
     |- SchemaTooNew    the operator: a newer Aldis wrote this store
     |- WrongKey        the operator: the master key does not open this store
+    |- KeyGiven        the operator: the master key is in the settings, and is changed there
     |- Damaged         the operator: a sealed value or the file itself is not what was written
     '- StoreFull       the operator: no room on the disk; works again when there is
 
@@ -27,8 +28,12 @@ class WrongKey(StoreError):
     """The master key is not the one the store was sealed with: give the right one."""
 
 
+class KeyGiven(StoreError):
+    """The master key comes from the settings: set another one there, and the former one as the old key."""
+
+
 class Damaged(StoreError):
-    """What was read is not what was written: restore a backup."""
+    """What was read is not what was written: restore a backup (`python -m bot restore FILE`)."""
 
 
 class StoreFull(StoreError):

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from store.records import ConversationId, StoredMessage, TurnId
-from store.shelf import Shelf
+from store.shelf import Shelf, moment
 
 LAST_TURNS = (
-    "SELECT turn_id, position, role, call_id, message FROM history WHERE conversation_id = ?1 AND turn_id >= ("
+    "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
+    "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
     "SELECT min(id) FROM (SELECT id FROM turns WHERE conversation_id = ?1 AND state = 'kept' ORDER BY id DESC LIMIT ?2)"
     ") ORDER BY turn_id, position"
 )
@@ -35,9 +36,53 @@ class History(Shelf):
                 role=role,
                 call_id=call_id,
                 message=self.keyring.open(conversation, _place(TurnId(turn), position), message),
+                expires_at=None if expires_at is None else moment(expires_at),
             )
-            for turn, position, role, call_id, message in rows
+            for turn, position, role, call_id, message, expires_at in rows
         )
+
+    def of_person(
+        self, person: str, direct: str | None, *, conversation: ConversationId | None
+    ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
+        """What is kept about a person, oldest first: all of the chat at `direct`, and elsewhere the turns they asked.
+
+        `direct` None: no chat is theirs alone; `conversation` set: only what was said there.
+        """
+        rows = self.rows(
+            "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "
+            "JOIN turns ON turns.id = turn_id JOIN conversations ON conversations.id = history.conversation_id "
+            "WHERE (conversations.handle = ?1 OR turn_id IN (SELECT turn_id FROM askers WHERE person = ?2)) "
+            "AND realm = ?3 AND (?4 IS NULL OR history.conversation_id = ?4) ORDER BY turn_id, position",
+            (
+                None if direct is None else self.chat_handle(direct),
+                self.keyring.handle(person),
+                self.realm,
+                conversation,
+            ),
+        )
+        return tuple(
+            (
+                ConversationId(row[0]),
+                StoredMessage(
+                    turn=TurnId(row[1]),
+                    role=row[3],
+                    call_id=row[4],
+                    message=self.keyring.open(ConversationId(row[0]), _place(TurnId(row[1]), row[2]), row[5]),
+                    expires_at=None if row[6] is None else moment(row[6]),
+                ),
+            )
+            for row in rows
+        )
+
+    def question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
+        """The first message of a turn: what was asked; None when nothing of the turn is kept."""
+        rows = self.rows("SELECT message FROM history WHERE turn_id = ? AND position = 0", (turn,))
+        return self.keyring.open(conversation, _place(turn, 0), rows[0][0]) if rows else None
+
+    def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
+        """Put another question in the place of the one that was asked."""
+        sealed = self.keyring.seal(conversation, _place(turn, 0), message)
+        self.execute("UPDATE history SET message = ? WHERE turn_id = ? AND position = 0", (sealed, turn))
 
 
 def _place(turn: TurnId, position: int) -> str:

@@ -8,6 +8,10 @@
 
 A claim takes the messages of one conversation that wait together, under one turn. Handed back or left behind, they
 wait again and keep their turn, so that its journal fits when they are claimed the next time.
+A turn that waits for a person's word is handed back and put off (`put_off`), until the word comes (`take_up`) or its
+time is over; other messages of the conversation do not wait for it.
+Urgent items (deletions, edits, commands) are not claimed: they are read, and settled in the transaction that does what
+they ask for. An edit may become a question of its own then (`as_question`).
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'claimed')`) before they say
 which of them: SQLite would not use it otherwise, and read every settled item each time.
 Left to others: what an envelope means, and what to tell the person when an item is dead.
@@ -20,7 +24,7 @@ from datetime import datetime
 from typing import Any
 
 from store.errors import Damaged
-from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, TurnId, Waiting
+from store.records import Arrival, Claim, ConversationId, Errand, InboxId, InboxItem, Known, TurnId, Waiting
 from store.shelf import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
@@ -34,8 +38,8 @@ class Inbox(Shelf):
         account, author = self.keyring.handle(arrival.account), self.keyring.handle(arrival.author)
         place = _place(account, author, arrival.device, arrival.sent_at, arrival.kind)
         row = self.execute(
-            "INSERT INTO inbox (conversation_id, account, author, device, sent_at, kind, envelope, state, received_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?) "
+            "INSERT INTO inbox (conversation_id, account, author, device, sent_at, kind, envelope, state, received_at, "
+            "urgent, expires_at, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, ?) "
             "ON CONFLICT (account, author, device, sent_at, kind) DO NOTHING RETURNING id",
             (
                 arrival.conversation,
@@ -46,48 +50,211 @@ class Inbox(Shelf):
                 arrival.kind,
                 self.keyring.seal(arrival.conversation, place, arrival.envelope),
                 millis(arrival.received_at),
+                arrival.urgent,
+                None if arrival.expires_at is None else millis(arrival.expires_at),
+                arrival.refusal,
             ),
         ).fetchone()
         if row is None:
             return None
         self.stir("inbox")
+        if arrival.urgent:
+            self.stir("errands")
         return InboxId(row[0])
 
     def claim(
-        self, *, now: datetime, until: datetime, busy: Collection[ConversationId], most: int = 20
+        self,
+        *,
+        now: datetime,
+        until: datetime,
+        busy: Collection[ConversationId],
+        busy_people: Collection[bytes] = (),
+        most: int = 20,
     ) -> Claim | None:
         """Take what waits in the conversation that was served longest ago, or None when nothing waits.
 
-        Conversations in `busy` are passed over. At most `most` messages are taken together; those of a turn that was
-        begun before are taken again as they were, without later ones.
+        Conversations in `busy` are passed over, and those in which the first to be served is in `busy_people`
+        (handles). At most `most` messages are taken together; those of a turn that was begun before are taken again as
+        they were, without later ones.
         """
-        conversation = self._next_conversation(busy)
+        conversation = self._next_conversation(busy, busy_people, now)
         if conversation is None:
             return None
-        rows = self._waiting(conversation, most)
+        rows = self._waiting(conversation, most, now)
         items = tuple(item for row in rows if (item := self._item(conversation, row)) is not None)
         if not items:
-            return self.claim(now=now, until=until, busy=busy, most=most)
-        turn, started_at = self._turn(conversation, rows[0][0], now)
+            return self.claim(now=now, until=until, busy=busy, busy_people=busy_people, most=most)
+        begun = rows[0][0]
+        turn = self.begin_turn(conversation, now=now, expires_at=_first(items)) if begun is None else TurnId(begun)
+        [(started_at, replaces)] = self.rows("SELECT started_at, replaces FROM turns WHERE id = ?", (turn,))
         self.execute(
-            "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, attempts = attempts + 1 "
+            "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, put_off_until = NULL, "
+            "attempts = attempts + 1 "
             "WHERE id IN (SELECT value FROM json_each(?))",
             (turn, millis(until), json.dumps([item.id for item in items])),
         )
+        self._ask(turn, items)
         self.execute("UPDATE conversations SET served_at = ? WHERE id = ?", (millis(now), conversation))
         return Claim(
-            conversation=conversation, turn=turn, items=items, started_at=started_at, is_new=rows[0][0] is None
+            conversation=conversation,
+            turn=turn,
+            items=items,
+            started_at=moment(started_at),
+            is_new=begun is None,
+            replaces=None if replaces is None else TurnId(replaces),
+            put_off=self.put_off_turns(conversation),
         )
 
+    def begin_turn(
+        self,
+        conversation: ConversationId,
+        *,
+        now: datetime,
+        expires_at: datetime | None = None,
+        replaces: TurnId | None = None,
+    ) -> TurnId:
+        """A new turn of the conversation, running."""
+        [(turn,)] = self.rows(
+            "INSERT INTO turns (conversation_id, state, started_at, expires_at, replaces) "
+            "VALUES (?, 'running', ?, ?, ?) RETURNING id",
+            (conversation, millis(now), None if expires_at is None else millis(expires_at), replaces),
+        )
+        return TurnId(turn)
+
     def has_waiting(self) -> bool:
-        """Whether anything waits to be claimed, in busy conversations too."""
+        """Whether anything waits to be claimed now, in busy conversations too."""
         return bool(
             self.rows(
                 "SELECT 1 FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-                "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND realm = ? LIMIT 1",
+                "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT urgent "
+                "AND put_off_until IS NULL AND realm = ? LIMIT 1",
                 (self.realm,),
             )
         )
+
+    def put_off(self, turn: TurnId, *, until: datetime) -> None:
+        """The turn waits for a person's word, at most until then; this was no failed try."""
+        self.execute(
+            "UPDATE inbox SET state = 'waiting', claimed_until = NULL, put_off_until = ?, attempts = attempts - 1 "
+            "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
+            (millis(until), turn),
+        )
+
+    def take_up(self, turn: TurnId) -> None:
+        """The word has come: the turn goes on."""
+        self.execute(
+            "UPDATE inbox SET put_off_until = NULL WHERE turn_id = ? AND state IN ('waiting', 'claimed')", (turn,)
+        )
+        self.stir("inbox")
+
+    def take_up_overdue(self, now: datetime) -> int:
+        """Turns whose time to wait for a word is over go on without it; gives how many messages that were."""
+        count = self.execute(
+            "UPDATE inbox SET put_off_until = NULL WHERE state IN ('waiting', 'claimed') AND put_off_until <= ?",
+            (millis(now),),
+        ).rowcount
+        if count:
+            self.stir("inbox")
+        return count
+
+    def put_off_turns(self, conversation: ConversationId) -> tuple[TurnId, ...]:
+        """The turns of the conversation that wait for a person's word."""
+        rows = self.rows(
+            "SELECT DISTINCT turn_id FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') "
+            "AND put_off_until IS NOT NULL",
+            (conversation,),
+        )
+        return tuple(TurnId(turn) for (turn,) in rows)
+
+    def is_asker(self, turn: TurnId, person: str) -> bool:
+        """Whether the person asked what the turn answers, alone or with others."""
+        handle = self.keyring.handle(person)
+        return bool(self.rows("SELECT 1 FROM askers WHERE turn_id = ? AND person = ?", (turn, handle)))
+
+    def waiting(self, conversation: ConversationId) -> int:
+        """How many messages of the conversation are under way."""
+        [(count,)] = self.rows(
+            "SELECT count(*) FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed')", (conversation,)
+        )
+        return count
+
+    def errands(self, *, most: int = 50) -> tuple[Errand, ...]:
+        """The urgent items that wait, oldest first, whatever runs in their conversations; at most so many."""
+        rows = self.rows(
+            "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, "
+            "received_at, attempts, expires_at, refusal FROM inbox JOIN conversations "
+            "ON conversations.id = inbox.conversation_id WHERE inbox.state IN ('waiting', 'claimed') "
+            "AND inbox.state = 'waiting' AND urgent AND realm = ? ORDER BY inbox.id LIMIT ?",
+            (self.realm, most),
+        )
+        read = [(ConversationId(row[0]), self._item(ConversationId(row[0]), row[1:])) for row in rows]
+        return tuple(Errand(conversation=conversation, item=item) for conversation, item in read if item is not None)
+
+    def tried(self, item: InboxId) -> None:
+        """An urgent item could not be carried out: that was one try."""
+        self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))
+
+    def settle(self, item: InboxId, *, dead: bool = False) -> None:
+        """One item alone is settled: its words go, its name stays."""
+        self.execute(
+            "UPDATE inbox SET state = ?, envelope = NULL, claimed_until = NULL WHERE id = ?",
+            ("dead" if dead else "done", item),
+        )
+
+    def find(self, conversation: ConversationId, author: str, sent_at: int) -> Known | None:
+        """The message that its author sent at that time (of any of its revisions), or None where it is not known."""
+        found = self.rows(
+            "SELECT coalesce(revises, id) FROM inbox WHERE author = ? AND sent_at = ? AND conversation_id = ? "
+            "AND (kind = 'message' OR revises IS NOT NULL)",
+            (self.keyring.handle(author), sent_at, conversation),
+        )
+        if not found:
+            return None
+        [(root,), *_] = found
+        revisions = self.rows(
+            "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state FROM inbox "
+            "LEFT JOIN turns ON turns.id = turn_id WHERE inbox.id = ?1 OR revises = ?1 ORDER BY inbox.id",
+            (root,),
+        )
+        item, _, state, turn, turn_state = revisions[-1]
+        return Known(
+            item=InboxId(item),
+            root=InboxId(root),
+            names=frozenset(row[1] for row in revisions),
+            is_open=state in {"waiting", "claimed"},
+            turn=None if turn is None else TurnId(turn),
+            turn_state=turn_state,
+        )
+
+    def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:
+        """An edit is the newest revision of a message, and belongs to the turn that answers or has answered it."""
+        self.execute("UPDATE inbox SET revises = ?, turn_id = ? WHERE id = ?", (root, turn, item))
+
+    def as_question(self, item: InboxId, turn: TurnId | None) -> None:
+        """An urgent item is to be answered after all: it waits like a message, for `turn` where that is begun."""
+        self.execute("UPDATE inbox SET urgent = 0, turn_id = ? WHERE id = ?", (turn, item))
+        self.stir("inbox")
+
+    def release(self, turn: TurnId) -> None:
+        """The turn is given up for good; its messages wait for another one."""
+        self.execute(
+            "UPDATE inbox SET state = 'waiting', claimed_until = NULL, turn_id = NULL, put_off_until = NULL, "
+            "attempts = 0 "
+            "WHERE turn_id = ? AND state IN ('waiting', 'claimed')",
+            (turn,),
+        )
+        self.stir("inbox")
+
+    def is_newest(self, turn: TurnId) -> bool:
+        """Whether nothing has been asked in its conversation since."""
+        later = self.rows(
+            "SELECT 1 FROM turns AS this JOIN turns AS later ON later.conversation_id = this.conversation_id "
+            "AND later.id > this.id AND later.state <> 'ignored' WHERE this.id = ?1 "
+            "UNION ALL SELECT 1 FROM turns AS this JOIN inbox ON inbox.conversation_id = this.conversation_id "
+            "AND inbox.state IN ('waiting', 'claimed') AND NOT urgent WHERE this.id = ?1 LIMIT 1",
+            (turn,),
+        )
+        return not later
 
     def done(self, turn: TurnId) -> None:
         """The turn's messages are settled: their words go, their names stay so that a redelivery is known."""
@@ -140,45 +307,56 @@ class Inbox(Shelf):
         )
         return Waiting(items=open_items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
 
-    def _next_conversation(self, busy: Collection[ConversationId]) -> ConversationId | None:
+    def _next_conversation(
+        self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime
+    ) -> ConversationId | None:
         rows = self.rows(
             "SELECT inbox.conversation_id FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
-            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND conversations.realm = ? "
+            "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND NOT inbox.urgent "
+            "AND coalesce(put_off_until, 0) <= ? AND conversations.realm = ? "
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) "
+            "AND hex(inbox.author) NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY conversations.served_at, inbox.id LIMIT 1",
-            (self.realm, json.dumps(list(busy))),
+            (
+                millis(now),
+                self.realm,
+                json.dumps(list(busy)),
+                json.dumps([person.hex().upper() for person in busy_people]),
+            ),
         )
         return ConversationId(rows[0][0]) if rows else None
 
-    def _waiting(self, conversation: ConversationId, most: int) -> list[tuple[Any, ...]]:
+    def _waiting(self, conversation: ConversationId, most: int, now: datetime) -> list[tuple[Any, ...]]:
         rows = self.rows(
-            "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts FROM inbox "
-            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' "
-            "ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
-            (conversation, most),
+            "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, "
+            "refusal FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' "
+            "AND NOT urgent AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
+            (conversation, millis(now), most),
         )
         return [row for row in rows if row[0] == rows[0][0]]
 
+    def _ask(self, turn: TurnId, items: Collection[InboxItem]) -> None:
+        for person in {item.author for item in items}:
+            self.execute("INSERT INTO askers (turn_id, person) VALUES (?, ?) ON CONFLICT DO NOTHING", (turn, person))
+
     def _item(self, conversation: ConversationId, row: tuple[Any, ...]) -> InboxItem | None:
         """The item of a row; None when it is damaged: it is dead then, and must not stop the others."""
-        _, item_id, account, author, device, sent_at, kind, envelope, received_at, attempts = row
+        _, item_id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, refusal = row
         try:
             opened = self.keyring.open(conversation, _place(account, author, device, sent_at, kind), envelope)
         except Damaged as error:
             _log.error("message %d of the inbox is lost: %s", item_id, error)
             self.execute("UPDATE inbox SET state = 'dead', envelope = NULL WHERE id = ?", (item_id,))
             return None
-        return InboxItem(id=InboxId(item_id), envelope=opened, received_at=moment(received_at), attempts=attempts + 1)
-
-    def _turn(self, conversation: ConversationId, begun: int | None, now: datetime) -> tuple[TurnId, datetime]:
-        if begun is not None:
-            [(started_at,)] = self.rows("SELECT started_at FROM turns WHERE id = ?", (begun,))
-            return TurnId(begun), moment(started_at)
-        [(turn,)] = self.rows(
-            "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', ?) RETURNING id",
-            (conversation, millis(now)),
+        return InboxItem(
+            id=InboxId(item_id),
+            author=author,
+            envelope=opened,
+            received_at=moment(received_at),
+            attempts=attempts + 1,
+            expires_at=None if expires_at is None else moment(expires_at),
+            refusal=refusal,
         )
-        return TurnId(turn), now
 
     def _settle(self, turn: TurnId, state: str) -> None:
         self.execute(
@@ -186,6 +364,10 @@ class Inbox(Shelf):
             "AND state IN ('waiting', 'claimed')",
             (state, turn),
         )
+
+
+def _first(items: Collection[InboxItem]) -> datetime | None:
+    return min((item.expires_at for item in items if item.expires_at is not None), default=None)
 
 
 def _place(account: bytes, author: bytes, device: int, sent_at: int, kind: str) -> str:

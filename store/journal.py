@@ -1,7 +1,8 @@
 """The journal: the steps of a running turn, each written as it happens, so that a crash costs no step twice.
 
     running --(keep)--> steps gone, the turn is in the history
-            '-(fail)--> steps gone, the person was told
+            |-(fail)--> steps gone, the person was told
+            '-(taken back, forgotten)--> steps gone, nothing is written any more
 
 Left to others: what a step says (`bot.turn.turns`).
 """
@@ -16,9 +17,19 @@ class Journal(Shelf):
     """The shelf of running turns. All methods run inside a transaction."""
 
     def add(self, conversation: ConversationId, turn: TurnId, position: int, step: bytes) -> None:
-        """Write one step, sealed; positions count from 0 without a gap."""
-        sealed = self.keyring.seal(conversation, _place(turn, position), step)
-        self.execute("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", (turn, position, sealed))
+        """Write one step, sealed; positions count from 0 without a gap. Nothing when the turn was taken back."""
+        if self.is_running(turn):
+            sealed = self.keyring.seal(conversation, _place(turn, position), step)
+            self.execute("INSERT INTO journal (turn_id, position, step) VALUES (?, ?, ?)", (turn, position, sealed))
+
+    def is_running(self, turn: TurnId) -> bool:
+        """Whether the turn is still to be answered: its question may have been taken back, or forgotten."""
+        return bool(self.rows("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)))
+
+    def replaces(self, turn: TurnId) -> TurnId | None:
+        """The turn that this one repeats; None where it repeats none."""
+        rows = self.rows("SELECT replaces FROM turns WHERE id = ?", (turn,))
+        return TurnId(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def steps(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
         """The steps of the turn in order; none when it has only been claimed."""

@@ -1,10 +1,38 @@
-"""The ledger: what was done and what it cost, a row a call. What a tool was asked and answered is sealed in it."""
+"""The ledger: what was done and what it cost, a row a call. What a tool was asked and answered is sealed in it.
 
-from datetime import datetime
+Beside the rows stand their sums by day and month, for each person, each group, and all: a budget is looked at before
+each model call, and adding up the rows of a month takes too long for that. The sums outlive the rows.
+Left to others: which day it is for the people, and how much may be spent (`bot.policy.budgets`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Literal
 
 from store.records import ConversationId, Entry, Spending, TurnId
 from store.shelf import Shelf, millis
+
+Scope = Literal["person", "group", "all"]
+"""Whose spending is summed up; `all` is everything in this store."""
+
+KEPT = timedelta(days=400)
+"""How long the sums are kept: a year can be looked back on."""
+
+_ALL = b"all"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Total:
+    """What was spent within one scope in one period."""
+
+    scope: Scope
+    period: str
+    """`2026-11-22` or `2026-11`."""
+    spending: Spending
+    warned: bool
+    """Whether people were told that the budget of this scope and period is nearly used up."""
 
 
 class Ledger(Shelf):
@@ -18,11 +46,24 @@ class Ledger(Shelf):
         entries: tuple[Entry, ...],
         *,
         now: datetime,
+        group: str | None = None,
+        periods: tuple[str, ...] = (),
+        warned: Iterable[tuple[Scope, str]] = (),
     ) -> None:
-        """Write what a turn did, in order."""
+        """Write what a turn did, in order, and add it to the sums.
+
+        `group` is the address of the chat where that is a group. `periods` are those that `now` is in, as in
+        `Total.period`; none means that nothing is summed up. `warned` are the scopes and periods of which the turn
+        said that their budget is nearly used up.
+        """
         handle = None if person is None else self.keyring.handle(person)
         for position, entry in enumerate(entries):
             self._add(conversation, turn, handle, position, entry, now)
+        scopes = self._scopes(person, group)
+        if entries:
+            self._sum_up(_spending(entries), [(scope, period) for scope in scopes.values() for period in periods])
+        for scope, period in warned:
+            self.execute("UPDATE spent SET warned = 1 WHERE scope = ? AND period = ?", (scopes[scope], period))
 
     def spending(self, conversation: ConversationId | None = None) -> Spending:
         """The sum over one conversation, or over all."""
@@ -39,6 +80,61 @@ class Ledger(Shelf):
             cost_usd=sum(costs, Decimal(0)),
             unknown_costs=len(rows) - len(costs),
         )
+
+    def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
+        """The sums of the person, the group and all, each for all the periods, in this order; zero where there is none.
+
+        None leaves the person or the group out.
+        """
+        wanted = tuple(periods)
+        return tuple(
+            self._total(scope, handle, period)
+            for scope, handle in self._scopes(person, group).items()
+            for period in wanted
+        )
+
+    def prune(self, *, now: datetime) -> None:
+        """Forget the sums of days and months that are long over."""
+        self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
+
+    def _scopes(self, person: str | None, group: str | None) -> Mapping[Scope, bytes]:
+        scopes: dict[Scope, bytes] = {}
+        if person is not None:
+            scopes["person"] = self.keyring.handle(person)
+        if group is not None:
+            scopes["group"] = self.chat_handle(group)
+        scopes["all"] = _ALL
+        return scopes
+
+    def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
+        """Add to sums. The costs are added here and not by SQLite, which knows no decimal numbers."""
+        for key in keys:
+            rows = self.rows("SELECT cost_usd FROM spent WHERE scope = ? AND period = ?", key)
+            cost_usd = sum((Decimal(cost) for (cost,) in rows), more.cost_usd)
+            self.execute(
+                "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, period) DO UPDATE SET cost_usd = excluded.cost_usd, "
+                "calls = calls + excluded.calls, unknown_costs = unknown_costs + excluded.unknown_costs, "
+                "input_tokens = input_tokens + excluded.input_tokens, "
+                "output_tokens = output_tokens + excluded.output_tokens",
+                (*key, str(cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens),
+            )
+
+    def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
+        rows = self.rows(
+            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM spent "
+            "WHERE scope = ? AND period = ?",
+            (handle, period),
+        )
+        calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned = rows[0] if rows else (0, 0, 0, "0", 0, 0)
+        spending = Spending(
+            calls=calls,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cost_usd=Decimal(cost_usd),
+            unknown_costs=unknown_costs,
+        )
+        return Total(scope=scope, period=period, spending=spending, warned=bool(warned))
 
     def _add(
         self,
@@ -73,3 +169,14 @@ class Ledger(Shelf):
                 details,
             ),
         )
+
+
+def _spending(entries: tuple[Entry, ...]) -> Spending:
+    costs = [entry.cost_usd for entry in entries if entry.cost_usd is not None]
+    return Spending(
+        calls=len(entries),
+        input_tokens=sum(entry.input_tokens for entry in entries),
+        output_tokens=sum(entry.output_tokens for entry in entries),
+        cost_usd=sum(costs, Decimal(0)),
+        unknown_costs=len(entries) - len(costs),
+    )

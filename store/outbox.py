@@ -11,6 +11,8 @@
 Signal has no idempotency key. `unknown` is a send whose answer never came; it is sent again only when no receipt has
 proved it within a grace period. One item of a conversation is under way at a time, in the order in which they were
 put, so a receipt for a timestamp that nobody knows can belong to one item only.
+An item may take the place of an earlier one (`replaces`): whether that went out, and under which timestamp, is known
+when it is its turn to be sent. What was taken back has no words any more and is not sent (again).
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'sending', 'unknown')`) before
 they say which of them: SQLite would not use it otherwise, and read every settled item each time.
 """
@@ -19,7 +21,7 @@ import logging
 from datetime import datetime, timedelta
 
 from store.errors import Damaged
-from store.records import ConversationId, OutboxId, OutboxItem, TurnId, Waiting
+from store.records import ConversationId, OutboxId, OutboxItem, Sent, TurnId, Waiting
 from store.shelf import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
@@ -37,15 +39,42 @@ class Outbox(Shelf):
         *,
         in_group: bool,
         now: datetime,
+        replaces: OutboxId | None = None,
     ) -> None:
-        """Keep a reply, sealed, to be sent after all others of its conversation."""
+        """Keep a reply, sealed, to be sent after all others of its conversation, in the place of `replaces` if set."""
         sealed = self.keyring.seal(conversation, _place(turn, position), reply)
         self.execute(
-            "INSERT INTO outbox (conversation_id, turn_id, position, in_group, reply, state, due_at) "
-            "VALUES (?, ?, ?, ?, ?, 'waiting', ?)",
-            (conversation, turn, position, in_group, sealed, millis(now)),
+            "INSERT INTO outbox (conversation_id, turn_id, position, in_group, reply, state, due_at, replaces) "
+            "VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)",
+            (conversation, turn, position, in_group, sealed, millis(now), replaces),
         )
         self.stir("outbox")
+
+    def next_position(self, turn: TurnId) -> int:
+        """Where the next item of the turn stands."""
+        [(position,)] = self.rows("SELECT coalesce(max(position) + 1, 0) FROM outbox WHERE turn_id = ?", (turn,))
+        return position
+
+    def turn_of(self, conversation: ConversationId, sent_at: int) -> TurnId | None:
+        """The turn that a message of ours in this conversation belongs to; None where it is not known."""
+        rows = self.rows(
+            "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
+        )
+        return TurnId(rows[0][0]) if rows else None
+
+    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, Sent | None], ...]:
+        """The items of a turn in order, each with what it is in the chat; None where it is not known to be there."""
+        rows = self.rows(
+            "SELECT id, sent_at, original_at, revision FROM outbox WHERE turn_id = ? ORDER BY position", (turn,)
+        )
+        return tuple((OutboxId(row[0]), _in_chat(*row[1:])) for row in rows)
+
+    def unsent(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
+        """What of the turn's answer has surely not been sent, in order."""
+        rows = self.rows(
+            "SELECT position, reply FROM outbox WHERE turn_id = ? AND state = 'waiting' ORDER BY position", (turn,)
+        )
+        return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
 
     def begin(self, *, now: datetime, most: int) -> tuple[OutboxItem, ...]:
         """The items to send now, at most so many: in each conversation the first that is open, if it is due.
@@ -53,7 +82,7 @@ class Outbox(Shelf):
         They are `sending` then.
         """
         rows = self.rows(
-            "SELECT id, conversation_id, turn_id, position, reply, attempts, state FROM outbox WHERE id IN ("
+            "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces FROM outbox WHERE id IN ("
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
             ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
@@ -73,28 +102,30 @@ class Outbox(Shelf):
         )
         return None if due_at is None else moment(due_at)
 
-    def sent(self, item: OutboxId, sent_at: int, *, now: datetime) -> None:
-        """It went out under this timestamp; its words are not needed any more."""
+    def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> None:
+        """It went out under this timestamp, as an edit of `edited` if set; its words go."""
+        if edited is not None:
+            self.execute(
+                "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
+                (edited.revision + 1, edited.original_at, item),
+            )
         self._settle(item, "sent", sent_at, now)
 
     def postpone(self, item: OutboxId, *, due_at: datetime) -> None:
-        """It surely did not go out: try again then."""
-        self.execute(
-            "UPDATE outbox SET state = 'waiting', due_at = ? WHERE id = ? AND state = 'sending'", (millis(due_at), item)
-        )
+        """It surely did not go out: try again then, unless it was taken back meanwhile."""
+        self._end_attempt(item, "waiting", due_at)
 
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
         """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
-        self.execute(
-            "UPDATE outbox SET state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'", (millis(due_at), item)
-        )
+        self._end_attempt(item, "unknown", due_at)
 
     def doubt_all(self, *, due_at: datetime) -> int:
-        """After a crash: every send that was under way is unknown. Gives how many."""
+        """After a crash: every send that was under way is unknown, or over where it was taken back. Gives how many."""
         return self.execute(
-            "UPDATE outbox SET state = 'unknown', due_at = ? "
+            "UPDATE outbox SET due_at = ?1, state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
+            "settled_at = CASE WHEN reply IS NULL THEN ?1 END "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?)",
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
             (millis(due_at), self.realm),
         ).rowcount
 
@@ -146,7 +177,7 @@ class Outbox(Shelf):
 
     def _begun(
         self, item: int, conversation: int, turn: int, position: int, reply: bytes, attempts: int, state: str,
-        *, now: datetime,
+        replaces: int | None, *, now: datetime,
     ) -> OutboxItem | None:  # fmt: skip
         """The item of a row, `sending` from now; None when it is damaged: it is dead then, and stops no other."""
         try:
@@ -166,6 +197,18 @@ class Outbox(Shelf):
             reply=opened,
             attempts=attempts,
             was_unknown=state == "unknown",
+            edits=self._in_place_of(replaces),
+        )
+
+    def _in_place_of(self, replaces: int | None) -> Sent | None:
+        rows = self.rows("SELECT sent_at, original_at, revision FROM outbox WHERE id = ?", (replaces,))
+        return _in_chat(*rows[0]) if rows else None
+
+    def _end_attempt(self, item: OutboxId, state: str, due_at: datetime) -> None:
+        self.execute(
+            "UPDATE outbox SET state = CASE WHEN reply IS NULL THEN 'dead' ELSE ?1 END, due_at = ?2, "
+            "settled_at = CASE WHEN reply IS NULL THEN ?2 END WHERE id = ?3 AND state = 'sending'",
+            (state, millis(due_at), item),
         )
 
     def _settle(self, item: OutboxId | int, state: str, sent_at: int | None, now: datetime) -> None:
@@ -174,6 +217,12 @@ class Outbox(Shelf):
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
             (state, sent_at, millis(now), item),
         )
+
+
+def _in_chat(sent_at: int | None, original_at: int | None, revision: int) -> Sent | None:
+    if sent_at is None:
+        return None
+    return Sent(sent_at=sent_at, original_at=original_at or sent_at, revision=revision)
 
 
 def _place(turn: TurnId, position: int) -> str:

@@ -12,7 +12,9 @@ OutboxId = NewType("OutboxId", int)
 
 Role = Literal["user", "assistant", "tool"]
 TurnEnd = Literal["kept", "failed", "ignored"]
-"""How a turn ended: answered, answered with the telling of a failure, or nothing to answer."""
+"""How a turn ended: answered; answered with the telling of a failure; or without anything that is remembered (there
+was nothing to answer, a command, a question that was taken back)."""
+TurnState = Literal["running", "kept", "failed", "ignored"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,6 +30,12 @@ class Arrival:
     kind: str
     envelope: bytes
     received_at: datetime
+    urgent: bool = False
+    """Whether it is taken up at once, also while a turn of its conversation runs."""
+    expires_at: datetime | None = None
+    """When the message disappears; None: it stays."""
+    refusal: str | None = None
+    """A word for why it will be refused with a sentence instead of being answered; None: it will be answered."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,10 +43,38 @@ class InboxItem:
     """One envelope that waits or is being answered."""
 
     id: InboxId
+    author: bytes
+    """A handle: the same for the same person, meaningless otherwise."""
     envelope: bytes
     received_at: datetime
     attempts: int
     """Which try this is, from 1."""
+    expires_at: datetime | None
+    refusal: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Errand:
+    """An urgent item: something about the conversation, or about a message in it, rather than a question."""
+
+    conversation: ConversationId
+    item: InboxItem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """What the inbox knows of a message that somebody takes back or changes: its newest revision."""
+
+    item: InboxId
+    root: InboxId
+    """Its first revision."""
+    names: frozenset[int]
+    """What Signal calls it: the sender's timestamps of all its revisions."""
+    is_open: bool
+    """Whether it still waits or is being answered."""
+    turn: TurnId | None
+    """The turn that answers or has answered it; None when it has not been taken up, or was never a question."""
+    turn_state: TurnState | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,11 +88,20 @@ class Claim:
     """When the turn was first begun; earlier than the claim after a crash."""
     is_new: bool
     """Whether this claim begins the turn, so that its journal is surely empty."""
+    replaces: TurnId | None = None
+    """The turn that this one repeats after an edit; its answer is to be edited. None: it repeats none."""
+    put_off: tuple[TurnId, ...] = ()
+    """Other turns of the conversation, which wait for a person's word."""
 
     @property
     def attempt(self) -> int:
         """Which try of this turn it is, from 1."""
         return max(item.attempts for item in self.items)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When the first of the messages disappears, and all that was made of them with it; None: they stay."""
+        return min((item.expires_at for item in self.items if item.expires_at is not None), default=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +113,8 @@ class StoredMessage:
     call_id: str | None
     """Set for the role `tool`: the call that it answers."""
     message: bytes
+    expires_at: datetime | None = None
+    """When its turn disappears; None: it stays. Not looked at when it is written: the turn has it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +129,20 @@ class OutboxItem:
     """How many sends were begun before."""
     was_unknown: bool
     """Whether the last attempt may have gone out: sending it now is a repetition."""
+    edits: "Sent | None" = None
+    """Our own message that this one is to take the place of; None: there is none, or it never went out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    """A message of ours that is in the chat. Times are in milliseconds since 1970: what Signal calls a message."""
+
+    sent_at: int
+    """The newest revision."""
+    original_at: int
+    """The first revision."""
+    revision: int
+    """How many edits lead to it; 0: none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,8 +4,14 @@
                '-wraps--> data key of a conversation --seals--> values, each bound to its place
 
 The wrapped keys are in a small file of their own beside the database (attached to the one connection as `keys`), so
-that destroying one key makes everything of a conversation unreadable, copies of the big file included. The master key
-comes from the settings, or is made on first start. Left to others: which values are sealed (the shelves).
+that destroying one key makes everything of a conversation unreadable, copies of the big file included. A conversation
+that was forgotten goes on under the data key of its next generation. The master key comes from the settings, or is made
+on first start; another one is put in its place by wrapping all keys again, which touches no value.
+
+    <name>-master-key.next written --> keys wrapped again, one transaction --> renamed to <name>-master-key
+
+Whichever of the two files opens the index key is the master key, so that a crash at any point leaves one that does.
+Left to others: which values are sealed (the shelves), when a key is destroyed (`store.forgetting`).
 
 A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes. Random nonces are safe for 2^32 values
 under one key. Source: NIST SP 800-38D, 8.3 (2007).
@@ -16,12 +22,14 @@ import hmac
 import os
 import secrets
 import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from store.errors import Damaged, WrongKey
+from store.errors import Damaged, KeyGiven, WrongKey
 from store.records import ConversationId
 
 KEY_BYTES = 32
@@ -29,46 +37,153 @@ _NONCE_BYTES = 12
 _INDEX_KEY = b"index"
 
 
-def master_key(path: Path, given: bytes | None) -> bytes:
-    """The 32 bytes that wrap all other keys: those given, else those in the file, else new ones written there.
+class MasterKey:
+    """The 32 bytes that wrap all other keys: those given by the settings, else those in a file beside the store.
 
     The file holds 64 hexadecimal digits and is made with mode 0600.
-
-    Raises:
-        WrongKey: what was given or read is not 32 bytes.
     """
-    if given is None:
-        given = _kept_key(path) if path.exists() else _new_key(path)
-    if len(given) != KEY_BYTES:
-        raise WrongKey(f"a master key has {KEY_BYTES} bytes, this one has {len(given)}")
-    return given
+
+    def __init__(self, path: Path, *, given: bytes | None = None, former: bytes | None = None) -> None:
+        """Both keys as they come from the settings; `former` is the one that was in use before.
+
+        Raises:
+            WrongKey: one of them is not 32 bytes.
+        """
+        self._path = path
+        self._given = None if given is None else _whole(given, "STORE__KEY")
+        self._former = None if former is None else _whole(former, "STORE__OLD_KEY")
+        self._next_path = path.with_name(path.name + ".next")
+
+    def unlocked(self, connection: sqlite3.Connection) -> "Keyring":
+        """The keys of the store, wrapped again where the former master key is the one that opens them.
+
+        Raises:
+            WrongKey: no master key that there is opens them, or the keys of the conversations that there are have gone.
+            OSError: a key file cannot be read or written.
+        """
+        connection.execute(_TABLE)
+        if _INDEX_KEY not in _names(connection):
+            return self._begun(connection)
+        keyring = self._kept(connection) if self._given is None else _opening(connection, self._given)
+        if keyring is None:
+            keyring = self._taken_over(connection)
+        keyring.unlock()
+        return keyring
+
+    def rotate(self, keyring: "Keyring") -> int:
+        """Put a new master key in the place of the one in the file; gives how many keys were wrapped again.
+
+        Raises:
+            KeyGiven: the master key comes from the settings; nothing has changed.
+            WrongKey: the keys are not wrapped under the key in use: start again, so that the right file is found.
+            OSError, sqlite3.Error: a file could not be written; the key that was is still the one.
+        """
+        if self._given is not None:
+            raise KeyGiven(
+                "the master key is given by STORE__KEY: set STORE__OLD_KEY to it and STORE__KEY to a new one, then "
+                "start Aldis again"
+            )
+        # An earlier try may have failed behind its commit: then the draft is the key, and must not be overwritten.
+        self._kept(keyring.connection)
+        keyring.unlock()
+        new = secrets.token_bytes(KEY_BYTES)
+        _write(self._next_path, new)
+        count = keyring.wrap_again(new)
+        self._settle_next()
+        return count
+
+    def opens(self, connection: sqlite3.Connection) -> bool:
+        """Whether one of the master keys that there are opens the key file; writes nothing."""
+        masters = (self._given,) if self._given is not None else (_read(self._path), _draft(self._next_path))
+        found = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (_INDEX_KEY,)).fetchone()
+        return found is not None and any(
+            _unwrapped(AESGCM(master), _INDEX_KEY, found[0]) is not None
+            for master in (*masters, self._former)
+            if master is not None
+        )
+
+    def _begun(self, connection: sqlite3.Connection) -> "Keyring":
+        if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
+            raise WrongKey("the key file of this store (its name ends in -keys) is missing or empty: put it back")
+        keyring = Keyring(connection, self._given or _read(self._path) or _new(self._path))
+        keyring.unlock()
+        return keyring
+
+    def _kept(self, connection: sqlite3.Connection) -> "Keyring | None":
+        """The keys as one of the two files opens them, the other file gone; None when none does."""
+        keyring = _opening(connection, _read(self._path))
+        if keyring is not None:
+            self._next_path.unlink(missing_ok=True)
+            return keyring
+        keyring = _opening(connection, _draft(self._next_path))
+        if keyring is not None:
+            self._settle_next()
+        return keyring
+
+    def _taken_over(self, connection: sqlite3.Connection) -> "Keyring":
+        keyring = _opening(connection, self._former)
+        if keyring is None:
+            raise WrongKey(self._refusal())
+        keyring.wrap_again(self._given or _read(self._path) or _new(self._path))
+        return keyring
+
+    def _refusal(self) -> str:
+        former = "" if self._former is None else ", nor does STORE__OLD_KEY"
+        if self._given is not None:
+            return (
+                f"the master key in STORE__KEY does not open this store{former}: give the one that it was sealed with; "
+                "to change it, set STORE__OLD_KEY to that one"
+            )
+        if not self._path.exists():
+            return f"the master key {self._path} is missing{former}: put it back, or give STORE__KEY"
+        return f"the master key in {self._path} does not open this store{former}: put back the one it was sealed with"
+
+    def _settle_next(self) -> None:
+        self._next_path.rename(self._path)
+        synced_directory(self._path.parent)
 
 
-def _kept_key(path: Path) -> bytes:
+def _whole(key: bytes, name: str) -> bytes:
+    if len(key) != KEY_BYTES:
+        raise WrongKey(f"{name}: a master key has {KEY_BYTES} bytes, this one has {len(key)}")
+    return key
+
+
+def _read(path: Path) -> bytes | None:
+    """The key in a file; None when there is no file."""
     try:
-        return bytes.fromhex(path.read_text("ascii"))
+        return _whole(bytes.fromhex(path.read_text("ascii")), str(path))
+    except FileNotFoundError:
+        return None
     except ValueError as error:
         raise WrongKey(f"{path} does not hold {2 * KEY_BYTES} hexadecimal digits") from error
 
 
-def _new_key(path: Path) -> bytes:
+def _draft(path: Path) -> bytes | None:
+    """The key that a rotation was about to put in place; None when there is none, or half of it."""
+    try:
+        return _read(path)
+    except WrongKey:
+        return None
+
+
+def _new(path: Path) -> bytes:
     key = secrets.token_bytes(KEY_BYTES)
     # Written whole under another name first: a crash must not leave half a key that looks like the key.
     draft = path.with_name(path.name + ".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(key.hex() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    _write(draft, key)
     draft.rename(path)
     synced_directory(path.parent)
     return key
 
 
-def is_begun(connection: sqlite3.Connection) -> bool:
-    """Whether keys were made or used here before: then a new master key would open nothing."""
-    kept = "SELECT 1 FROM main.conversations UNION ALL SELECT 1 FROM keys.sqlite_master LIMIT 1"
-    return connection.execute(kept).fetchone() is not None
+def _write(path: Path, key: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(key.hex() + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    synced_directory(path.parent)
 
 
 def synced_directory(path: Path) -> None:
@@ -80,13 +195,12 @@ def synced_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def _sealed(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
-    nonce = os.urandom(_NONCE_BYTES)
-    return nonce + cipher.encrypt(nonce, value, place)
+_TABLE = "CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT"
 
 
-def _opened(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
-    return cipher.decrypt(value[:_NONCE_BYTES], value[_NONCE_BYTES:], place)
+def key_name(conversation_handle: bytes, generation: int) -> bytes:
+    """What the data key of a conversation's generation is called in the key file."""
+    return conversation_handle if generation == 0 else b"%s|%d" % (conversation_handle, generation)
 
 
 class Keyring:
@@ -96,34 +210,62 @@ class Keyring:
     """
 
     def __init__(self, connection: sqlite3.Connection, master: bytes) -> None:
-        self._connection = connection
+        self.connection = connection
         self._master = AESGCM(master)
         self._index = b""
         self._ciphers: dict[ConversationId, AESGCM] = {}
 
     def unlock(self) -> None:
-        """Open the key file, or begin it.
+        """Take the index key from the key file, or begin the file with one.
 
         Raises:
-            WrongKey: the master key is not the one that wrapped these keys, or the keys of the conversations that
-                there are have gone.
+            WrongKey: the master key is not the one that wrapped these keys.
         """
-        self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT"
-        )
-        index = self._key(_INDEX_KEY)
-        if index is None and self._connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
-            raise WrongKey("the key file of this store (its name ends in -keys) is missing or empty: put it back")
-        self._index = index or self._make(_INDEX_KEY)
+        self.connection.execute(_TABLE)
+        self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
 
     def handle(self, word: str) -> bytes:
         """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
         return hmac.new(self._index, word.encode(), hashlib.sha256).digest()[:16]
 
-    def make(self, conversation_handle: bytes) -> None:
-        """Give a conversation its data key, unless it has one."""
-        if self._key(conversation_handle) is None:
-            self._make(conversation_handle)
+    def make(self, name: bytes) -> None:
+        """Give a conversation the data key of that name (`key_name`), unless it has it."""
+        if self._key(name) is None:
+            self._make(name)
+
+    def sweep(self) -> None:
+        """Destroy the data keys from before their conversation was forgotten, in a transaction of its own.
+
+        Nothing that they sealed opens any more, in no copy of the database either. Keys that belong to no conversation
+        stay: they may be of one that is just beginning, or of a database that somebody has taken away and puts back.
+
+        Raises:
+            sqlite3.Error: they could not be taken out; they go the next time.
+        """
+        conversations = self.connection.execute(
+            "SELECT handle, key_generation FROM main.conversations WHERE key_generation > 0"
+        )
+        former = {key_name(handle, earlier) for handle, generation in conversations for earlier in range(generation)}
+        if outlived := former & _names(self.connection):
+            with _transaction(self.connection):
+                self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", [(name,) for name in outlived])
+
+    def wrap_again(self, master: bytes) -> int:
+        """Wrap all keys under another master key, in a transaction of its own; gives how many there are.
+
+        Raises:
+            WrongKey: the present master key does not open them; nothing has changed.
+            sqlite3.Error: they could not be written; the present master key still opens them.
+        """
+        new = AESGCM(master)
+        with _transaction(self.connection):
+            keys = {name: self._key(name) for name in _names(self.connection)}
+            self.connection.executemany(
+                "UPDATE keys.wrapped SET key = ? WHERE name = ?",
+                [(_wrapped(new, name, key), name) for name, key in keys.items() if key is not None],
+            )
+        self._master = new
+        return len(keys)
 
     def refresh(self, conversation: ConversationId) -> None:
         """Load the conversation's data key anew when it is needed next.
@@ -154,29 +296,78 @@ class Keyring:
     def _cipher(self, conversation: ConversationId) -> AESGCM:
         cipher = self._ciphers.get(conversation)
         if cipher is None:
-            row = self._connection.execute(
-                "SELECT handle FROM main.conversations WHERE id = ?", (conversation,)
+            row = self.connection.execute(
+                "SELECT handle, key_generation FROM main.conversations WHERE id = ?", (conversation,)
             ).fetchone()
-            key = self._key(row[0]) if row else None
+            key = self._key(key_name(*row)) if row else None
             if key is None:
                 raise Damaged(f"conversation {conversation} has no data key")
             cipher = self._ciphers[conversation] = AESGCM(key)
         return cipher
 
     def _key(self, name: bytes) -> bytes | None:
-        row = self._connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (name,)).fetchone()
+        row = self.connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
-        try:
-            return _opened(self._master, b"key|" + name, row[0])
-        except (InvalidTag, ValueError) as error:
-            raise WrongKey("the master key does not open this store: give the one that it was made with") from error
+        key = _unwrapped(self._master, name, row[0])
+        if key is None:
+            raise WrongKey("the master key does not open this store: give the one that it was sealed with")
+        return key
 
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)
-        wrapped = _sealed(self._master, b"key|" + name, key)
-        self._connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
+        wrapped = _wrapped(self._master, name, key)
+        self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
         return key
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+    connection.execute("BEGIN")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _opening(connection: sqlite3.Connection, master: bytes | None) -> Keyring | None:
+    """The keys under this master key; None when there is none, or it does not open them."""
+    if master is None:
+        return None
+    keyring = Keyring(connection, master)
+    try:
+        keyring.unlock()
+    except WrongKey:
+        return None
+    return keyring
+
+
+def _names(connection: sqlite3.Connection) -> set[bytes]:
+    return {name for (name,) in connection.execute("SELECT name FROM keys.wrapped")}
+
+
+def _wrapped(master: AESGCM, name: bytes, key: bytes) -> bytes:
+    return _sealed(master, b"key|" + name, key)
+
+
+def _unwrapped(master: AESGCM, name: bytes, wrapped: bytes) -> bytes | None:
+    """The key; None when it was wrapped under another master key, for another name, or was altered."""
+    try:
+        return _opened(master, b"key|" + name, wrapped)
+    except (InvalidTag, ValueError):
+        return None
+
+
+def _sealed(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
+    nonce = os.urandom(_NONCE_BYTES)
+    return nonce + cipher.encrypt(nonce, value, place)
+
+
+def _opened(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
+    return cipher.decrypt(value[:_NONCE_BYTES], value[_NONCE_BYTES:], place)
 
 
 def _bound(conversation: ConversationId, place: str) -> bytes:

@@ -4,33 +4,41 @@ A unit of work is a plain function over the shelves:
 
     await store.transaction(lambda shelves: shelves.inbox.done(turn))
 
-It runs on the store's thread, all or nothing, and returns when it is on the disk.
+It runs on the store's thread, all or nothing, and returns when it is on the disk. What concerns the files as a whole
+(forgetting with its keys, a new master key, a backup) has a method of its own here.
 """
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
+from store import backup
+from store.ballast import Ballast
 from store.conversations import Conversations
-from store.database import Database, translated
-from store.errors import WrongKey
+from store.database import Database
+from store.errors import StoreError, StoreFull
+from store.forgetting import Erased, Forgetting
 from store.history import History
 from store.inbox import Inbox
 from store.journal import Journal
 from store.ledger import Ledger
 from store.migrations import migrate
 from store.outbox import Outbox
-from store.records import ConversationId
-from store.sealing import Keyring, is_begun, master_key
+from store.people import People
+from store.records import ConversationId, InboxId
+from store.sealing import Keyring, MasterKey
 
 T = TypeVar("T")
 
-BellName = Literal["inbox", "outbox"]
+_log = logging.getLogger(__name__)
+
+BellName = Literal["inbox", "errands", "outbox"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,17 +51,22 @@ class Shelves:
     history: History
     outbox: Outbox
     ledger: Ledger
+    people: People
+    forgetting: Forgetting
 
 
 class Store:
     """An open store. `opened` makes one."""
 
-    def __init__(self, database: Database, shelves: Shelves, stirred: set[str]) -> None:
+    def __init__(self, database: Database, keys: tuple[MasterKey, Keyring], ballast: Ballast, realm: str) -> None:
         self._database = database
-        self._shelves = shelves
-        self._stirred = stirred
+        self._master, self._keyring = keys
+        self._ballast = ballast
+        self._stirred: set[str] = set()
+        self._shelves = _shelves(self._keyring, self._stirred, realm)
         self._conversations: dict[str, ConversationId] = {}
-        self.bells: dict[str, asyncio.Event] = {"inbox": asyncio.Event(), "outbox": asyncio.Event()}
+        self._forgetting = asyncio.Lock()
+        self.bells: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(BellName)}
         """Set when a loop should look again; the loop that waits clears its own."""
 
     async def transaction(self, work: Callable[[Shelves], T]) -> T:
@@ -62,9 +75,15 @@ class Store:
         Raises:
             StoreError: nothing of it was kept. What `work` raises itself comes through unchanged.
         """
-        # Rung by the database: a caller that is cancelled while its work is committed does not come back to do it.
-        result, _ = await self._database.transaction(lambda _: self._noted(work), kept=self._rung)
-        return result
+        return await self._transaction(work, lambda _: None)
+
+    async def erase(self, work: Callable[[Shelves], T]) -> T:
+        """As `transaction`, for work that only takes away: on a full disk it may use the room that the ballast took.
+
+        Raises:
+            StoreError: nothing of it was kept, not even so. What `work` raises itself comes through unchanged.
+        """
+        return await self._erased(work, lambda _: None)
 
     async def read(self, work: Callable[[Shelves], T]) -> T:
         """Run `work`, which must not write, without waiting for anybody's commit.
@@ -83,68 +102,178 @@ class Store:
         known = self._conversations.get(address)
         if known is None:
             await self.transaction(lambda shelves: shelves.conversations.key(address))
-            known = await self.transaction(lambda shelves: shelves.conversations.add(address, now=now))
-            self._conversations[address] = known
+            known = await self._transaction(
+                lambda shelves: shelves.conversations.add(address, now=now),
+                lambda added: self._conversations.update({address: added}),
+            )
         return known
 
+    async def forget(
+        self,
+        address: str,
+        *,
+        before: InboxId,
+        now: datetime,
+        then: Callable[[Shelves, ConversationId, Erased], None],
+    ) -> Erased:
+        """Destroy the conversation at this address, its data key included; what came from `before` on waits anew.
+
+        `before` is the message that asked for it. `then` runs in the same transaction, with the conversation that this
+        message is in now (its id has changed, unless it came from elsewhere) and with what was destroyed: to answer it
+        and to settle it. The conversation's old id is known to nobody any more.
+
+        Raises:
+            StoreError: nothing was destroyed. What `then` raises itself comes through unchanged, likewise.
+        """
+        return await self._forget(
+            address, lambda shelves: shelves.forgetting.conversation(address, before=before, now=now), before, then
+        )
+
+    async def forget_person(
+        self,
+        person: str,
+        *,
+        direct_address: str,
+        before: InboxId,
+        now: datetime,
+        then: Callable[[Shelves, ConversationId, Erased], None],
+    ) -> Erased:
+        """Destroy what a person (the author, as of an `Arrival`) said and was told, everywhere.
+
+        The direct conversation goes as in `forget`, and in all others the turns in which the person asked.
+
+        Raises:
+            StoreError: as `forget`.
+        """
+
+        def erase(shelves: Shelves) -> Erased:
+            direct = shelves.forgetting.conversation(direct_address, before=before, now=now)
+            return direct + shelves.forgetting.person(person, before=before, now=now)
+
+        return await self._forget(direct_address, erase, before, then)
+
+    async def rotate_key(self) -> int:
+        """Put a new master key in the place of the one in its file; gives how many keys were wrapped again.
+
+        Takes milliseconds; no value is sealed anew. Backups from before need the former master key.
+
+        Raises:
+            KeyGiven: the master key comes from the settings, and is changed there.
+            StoreError: it could not be written; whichever key is the right one is found at the next opening.
+        """
+        return await self._database.alone(lambda _: self._master.rotate(self._keyring))
+
+    async def backup(self, folder: Path, *, now: datetime) -> Path:
+        """Copy the store as it is at this moment into the folder, while it is in use; gives the copy's path.
+
+        The copy is two files, the second of which ends in `-keys`. The master key is not in it.
+
+        Raises:
+            StoreFull: no room; nothing is left behind.
+            StoreError: there is one of this second already, or the folder cannot be written; nothing is left behind.
+        """
+        return await backup.written(self._database, folder, now=now)
+
     async def checkpoint(self) -> None:
-        """Fold the write-ahead log into the database file and empty it.
+        """What was deleted leaves the files: the write-ahead log is folded in and emptied, keys that outlived are gone.
 
         Raises:
             StoreError: it could not be written; nothing is lost.
         """
+        await self._database.alone(lambda _: self._keyring.sweep())
         await self._database.checkpoint()
+        await self._database.alone(lambda _: self._ballast.lay())
 
-    def _rung(self, kept: tuple[object, frozenset[str]]) -> None:
-        for name in kept[1]:
-            self.bells[name].set()
+    async def _forget(
+        self,
+        address: str,
+        work: Callable[[Shelves], Erased],
+        before: InboxId,
+        then: Callable[[Shelves, ConversationId, Erased], None],
+    ) -> Erased:
+        def whole(shelves: Shelves) -> Erased:
+            erased = work(shelves)
+            then(shelves, shelves.forgetting.place(before), erased)
+            return erased
 
-    def _noted(self, work: Callable[[Shelves], T]) -> tuple[T, frozenset[str]]:
-        self._stirred.clear()
-        result = work(self._shelves)
-        return result, frozenset(self._stirred)
+        async with self._forgetting:
+            await self.erase(lambda shelves: shelves.forgetting.prepare(address))
+            erased = await self._erased(whole, lambda _: self._conversations.clear())
+        try:
+            await self.checkpoint()
+        except StoreError as error:
+            _log.error("what was forgotten leaves the files at the next checkpoint only: %s", error)
+        return erased
+
+    async def _transaction(self, work: Callable[[Shelves], T], kept: Callable[[T], None]) -> T:
+        def noted(_: sqlite3.Connection) -> tuple[T, frozenset[str]]:
+            self._stirred.clear()
+            result = work(self._shelves)
+            return result, frozenset(self._stirred)
+
+        def rung(noted: tuple[T, frozenset[str]]) -> None:
+            kept(noted[0])
+            for name in noted[1]:
+                self.bells[name].set()
+
+        # Rung by the database: a caller that is cancelled while its work is committed does not come back to do it.
+        result, _ = await self._database.transaction(noted, kept=rung)
+        return result
+
+    async def _erased(self, work: Callable[[Shelves], T], kept: Callable[[T], None]) -> T:
+        try:
+            return await self._transaction(work, kept)
+        except StoreFull:
+            if not self._ballast.drop():
+                raise
+            _log.warning("the disk is full; the ballast was given up so that what must go can go")
+        return await self._transaction(work, kept)
 
 
 @asynccontextmanager
-async def opened(path: Path, *, realm: str, key: bytes | None = None) -> AsyncGenerator[Store]:
+async def opened(
+    path: Path, *, realm: str, key: bytes | None = None, old_key: bytes | None = None, ballast_bytes: int = 0
+) -> AsyncGenerator[Store]:
     """Open or create the store at `path` for one realm (`signal`, `terminal`), close it at the end.
 
-    Beside the database stand `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given) and
-    `<name>-lock`.
+    Beside the database stand `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
+    `<name>-lock` and, while it is open, `<name>-ballast` of `ballast_bytes`. `old_key` is the master key that was in
+    use before: where it opens the keys and the present one does not, they are wrapped again under the present one.
 
     Raises:
         StoreInUse: another process has it open.
         SchemaTooNew: a newer Aldis wrote it.
-        WrongKey: `key`, or the key file, is not the one that it was sealed with, or is missing.
+        WrongKey: the master key is not the one that it was sealed with, or is missing, or the key file is.
+        Damaged: it is no database, or not as it was written.
         StoreError: it cannot be opened.
     """
-    keys_path = path.with_name(path.name + "-keys")
-    database = await Database.opened(path, keys_path)
+    master = MasterKey(path.with_name(path.name + "-master-key"), given=key, former=old_key)
+    ballast = Ballast(path.with_name(path.name + "-ballast"), ballast_bytes)
+
+    def prepare() -> None:
+        # A ballast is left behind by a kill; opening needs some room itself.
+        ballast.drop()
+        backup.finish_restore(path)
+
+    database = await Database.opened(path, path.with_name(path.name + "-keys"), prepare=prepare)
     try:
-        stirred: set[str] = set()
-        keyring = await database.read(lambda connection: _unlocked(connection, path, key))
-        yield Store(
-            database, await database.read(lambda connection: _shelves(connection, keyring, stirred, realm)), stirred
-        )
+        keyring = await database.alone(lambda connection: _unlocked(connection, master))
+        await database.alone(lambda _: ballast.lay())
+        yield Store(database, (master, keyring), ballast, realm)
     finally:
+        ballast.drop()
         await database.aclose()
 
 
-def _unlocked(connection: sqlite3.Connection, path: Path, key: bytes | None) -> Keyring:
+def _unlocked(connection: sqlite3.Connection, master: MasterKey) -> Keyring:
     migrate(connection)
-    key_path = path.with_name(path.name + "-master-key")
-    if key is None and not key_path.exists() and is_begun(connection):
-        raise WrongKey(f"the master key {key_path} is missing: put it back, or give STORE__KEY")
-    try:
-        master = master_key(key_path, key)
-    except OSError as error:
-        raise translated(error) from error
-    keyring = Keyring(connection, master)
-    keyring.unlock()
+    keyring = master.unlocked(connection)
+    keyring.sweep()
     return keyring
 
 
-def _shelves(connection: sqlite3.Connection, keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
+def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
+    connection = keyring.connection
     return Shelves(
         conversations=Conversations(connection, keyring, stirred, realm),
         inbox=Inbox(connection, keyring, stirred, realm),
@@ -152,4 +281,6 @@ def _shelves(connection: sqlite3.Connection, keyring: Keyring, stirred: set[str]
         history=History(connection, keyring, stirred, realm),
         outbox=Outbox(connection, keyring, stirred, realm),
         ledger=Ledger(connection, keyring, stirred, realm),
+        people=People(connection, keyring, stirred, realm),
+        forgetting=Forgetting(connection, keyring, stirred, realm),
     )

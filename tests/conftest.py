@@ -20,7 +20,10 @@ hypothesis.settings.load_profile("aldis")
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
-_OURS = ("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "STORE__", "HISTORY__", "LOG__", "LOCALE__", "WEB__", "WORKER__")
+_OURS = (
+    *("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "LIMITS__", "BUDGET__", "APPROVALS__", "STORE__", "HISTORY__"),
+    *("INTAKE__", "LOG__", "LOCALE__", "WEB__", "WORKER__"),
+)
 _KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TZ")
 
 

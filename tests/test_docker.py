@@ -50,20 +50,24 @@ class TestCompose:
         assert [found["networks"][way] for way in ours ^ signal] == [{}, {}]
 
     def test_every_service_is_kept_within_bounds(self, name: str) -> None:
-        """Restarted, without new privileges, with bounded memory, processes and log, and without core dumps."""
+        """Restarted, without new privileges, with bounded memory, processes and log, without swap and core dumps."""
         for service in composed(name)["services"].values():
             assert service["restart"] == "unless-stopped"
             assert service["cap_drop"] == ["ALL"]
             assert service["security_opt"] == ["no-new-privileges:true"]
             assert service["ulimits"] == {"core": 0}
-            assert service["mem_limit"]
+            assert service["mem_limit"] == service["memswap_limit"]  # none of it is swapped to the disk
             assert service["pids_limit"] > 0
+            assert service["init"] is True
             assert set(service["logging"]["options"]) == {"max-size", "max-file"}
 
     def test_aldis_can_write_its_data_alone(self, name: str) -> None:
-        """A read-only root, no capability, and one volume."""
+        """A read-only root, no capability, and one volume; from what it may write besides nothing can be run."""
         aldis = composed(name)["services"]["aldis"]
         assert aldis["read_only"] is True
+        # Docker mounts these with nosuid, nodev and noexec unless told otherwise.
+        assert [place.partition(":")[0] for place in aldis["tmpfs"]] == ["/tmp"]
+        assert not re.search(r"\b(exec|suid|dev)\b", aldis["tmpfs"][0])
         assert "cap_add" not in aldis
         assert aldis["volumes"] == ["aldis-data:/data"]
         assert aldis["environment"]["STORE__PATH"].startswith("/data/")
@@ -92,12 +96,31 @@ class TestCompose:
 def test_signal_cli_fetches_only_while_aldis_listens() -> None:
     """Otherwise messages would be fetched for nobody, and stand in the log of its container."""
     command = composed("compose.yaml")["services"]["signal-cli"]["command"]
-    assert {"daemon", "--receive-mode=on-connection", "--no-receive-stdout"} <= set(command)
+    assert command[0] == "daemon"
+    assert {"--receive-mode=on-connection", "--no-receive-stdout"} <= set(command)
 
 
 def test_bridge_runs_in_the_mode_that_signalbot_takes() -> None:
     """Signalbot refuses every other mode."""
     assert composed("compose.rest-api.yaml")["services"]["signal-api"]["environment"]["MODE"] == "json-rpc"
+
+
+def test_files_that_people_send_are_not_fetched() -> None:
+    """Neither bridge deletes them ever, and Aldis reads none."""
+    assert "--ignore-attachments" in composed("compose.yaml")["services"]["signal-cli"]["command"]
+    environment = composed("compose.rest-api.yaml")["services"]["signal-api"]["environment"]
+    assert environment["JSON_RPC_IGNORE_ATTACHMENTS"] == "true"
+
+
+def test_keys_in_secrets_are_a_matter_of_comment_signs() -> None:
+    """Without them the file holds together: each secret is declared, given to Aldis, and read from where it stands."""
+    text = (ROOT / "docker" / "compose.yaml").read_text(encoding="utf-8")
+    on = re.sub(r"^( *)# ((?:[A-Z_]+_FILE|secrets|  \w+|    file):)", r"\1\2", text, flags=re.MULTILINE)
+    found = yaml.safe_load(on)
+    aldis = found["services"]["aldis"]
+    assert set(found["secrets"]) == set(aldis["secrets"]) == {"anthropic_api_key", "store_key"}
+    files = [value for variable, value in aldis["environment"].items() if variable.endswith("_FILE")]
+    assert files == [f"/run/secrets/{secret}" for secret in aldis["secrets"]]
 
 
 class TestImage:

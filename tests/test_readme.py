@@ -1,15 +1,24 @@
-"""The README is true where a machine can tell: its table of settings is the settings, its example of a tool works."""
+"""What is written for people is true where a machine can tell: the table of settings is the settings, the example of a
+tool works, the table of commands is that of Aldis, and every file, target, verb and variable that is named is there.
+"""
 
 import re
 from pathlib import Path
 from typing import Any
 
-from bot import settings
+import pytest
+
+from bot import cli, settings
+from bot.clock import SetClock
+from store import Store
+from tests.bot.loops.harbour import harbour
 from tests.conftest import NOON
+from tests.servers.envelopes import ALICE, message
 from tools import Result, ToolContext
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAPERS = ["README.md", "SECURITY.md", "CHANGELOG.md", "docs/operating.md"]
 
 
 def between(mark: str) -> str:
@@ -38,13 +47,49 @@ async def test_the_example_of_a_tool_is_a_tool() -> None:
     assert tool.spec.parameters["properties"]["count"]["minimum"] == 1
 
 
-def test_every_file_and_target_it_names_is_there() -> None:
-    """No link and no make target of the README leads nowhere."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"`?make ([a-z]+)`?", README):
-        if target != "and":
+@pytest.mark.parametrize("name", PAPERS)
+class TestPaper:
+    """Everything that is written for people."""
+
+    def test_links_lead_somewhere(self, name: str) -> None:
+        """Relative ones; and the compose files and test files that it names are there."""
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / name).parent.joinpath(target).exists(), target
+        for path in re.findall(r"(?:-f |`)((?:docker|tests|bot|store|tools)/[\w./-]+)", text):
+            assert (ROOT / path).exists(), path
+
+    def test_targets_of_make_are_there(self, name: str) -> None:
+        """With the variables that it sets."""
+        text = (ROOT / name).read_text(encoding="utf-8")
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        for target, more in re.findall(r"(?:^ *|`)make ([a-z-]+)((?: [A-Z]+=[^` ]+)*)", text, re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for path in re.findall(r"-f (docker/\S+)", README):
-        assert (ROOT / path).exists(), path
+            assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
+
+    def test_verbs_are_verbs(self, name: str) -> None:
+        """Whatever stands behind `python -m bot`, alone or in a container."""
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for verb in re.findall(r"(?:python -m bot|run --rm aldis) ([a-z-]+)", text):
+            with pytest.raises(SystemExit) as left:
+                cli.main([verb, "--help"])
+            assert left.value.code == 0, verb
+
+    def test_variables_are_read(self, name: str) -> None:
+        """Every `GROUP__NAME` is a setting, every `GROUP__...` begins one."""
+        text = (ROOT / name).read_text(encoding="utf-8")
+        known = set(settings.known_names()) | {"TOOLS__DICE__ENABLED", "TOOLS__DICE__MOST", "TOOLS__DICE__"}
+        for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
+            assert any(one == variable or one.startswith(variable) for one in known), variable
+
+
+async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) -> None:
+    """Each that an admin is shown by `/help`, and no other."""
+    table = README.split("## What people can tell Aldis")[1].split("\n\nWhat they do")[0]
+    told = {word for row in table.splitlines() if row.startswith("| `/") for word in re.findall(r"`(/[a-z]+)", row)}
+    async with harbour(store, clock, admins=frozenset({ALICE.uuid})) as port:
+        await port.deliver(message("/help"))
+        await port.answered(1)
+        shown = re.findall(r"^\W*(/[a-z]+)[^:]*: ", port.quay.sent[0].content.text, re.MULTILINE)
+    assert len(shown) > 5
+    assert told == set(shown)

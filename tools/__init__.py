@@ -3,6 +3,7 @@
 Tools know neither the bot nor the store; no tool imports another.
 """
 
+from tools.addresses import canonical_url
 from tools.base import Arguments, Effects, Options, Result, Tool, ToolContext, ToolSpec
 from tools.catalog import CATALOG, Entry, Surroundings, build
 from tools.errors import (
@@ -16,6 +17,7 @@ from tools.errors import (
     ToolError,
     Unavailable,
 )
+from tools.fetch import Fetcher, Page
 from tools.http import Http
 from tools.text import cleaned, fitted
 
@@ -27,9 +29,11 @@ __all__ = [
     "Disabled",
     "Effects",
     "Entry",
+    "Fetcher",
     "Http",
     "NotFound",
     "Options",
+    "Page",
     "RateLimited",
     "Result",
     "Surroundings",
@@ -41,6 +45,7 @@ __all__ = [
     "ToolSpec",
     "Unavailable",
     "build",
+    "canonical_url",
     "cleaned",
     "fitted",
 ]

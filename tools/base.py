@@ -80,6 +80,8 @@ class ToolSpec:
     computes_only: bool = False
     """Whether it answers within milliseconds out of its arguments and the clock alone, so that nothing is lost by
     running it once more: its answer is then written down together with the model's request for it."""
+    needs_approval: bool = False
+    """Whether a person has to agree to each call, whatever the turn has read."""
     timeout_seconds: float | None = None
     """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     cost_usd: Decimal = field(default=Decimal(0))

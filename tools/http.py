@@ -5,7 +5,8 @@
 
 What holds for every request: one total deadline, retry included; at most 2 MB, counted after decompression, which is
 bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
-log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name.
+log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name
+(`tools.fetch`, which reads bodies by `unpacked` and trusts whom `trust` names).
 
 Source: httpx 0.28.1, whose own time-outs are per read and whose decoders are not bounded: a gzip of 1 MB made
 `client.get()` take 2.1 GB (measured 2026-11-21).
@@ -180,7 +181,7 @@ def _left_seconds(deadline: asyncio.Timeout) -> float:
 
 
 @functools.cache
-def _trust() -> ssl.SSLContext:
+def trust() -> ssl.SSLContext:
     """Whose certificates count; read once, for it takes a tenth of a second."""
     return httpx.create_ssl_context(trust_env=False)
 
@@ -189,7 +190,7 @@ def _new_client(user_agent: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         headers={"User-Agent": user_agent, "Accept": "application/json", "Accept-Encoding": "gzip, identity"},
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        verify=_trust(),
+        verify=trust(),
         follow_redirects=False,
         trust_env=False,
         http2=False,
@@ -206,24 +207,50 @@ def _valid(url: str, service: str) -> httpx.URL:
 
 
 async def _body(response: httpx.Response, service: str) -> bytes:
-    """The decompressed body."""
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding in {"identity", ""}:
-        return await _collected(response.aiter_raw(), service)
-    if encoding in {"gzip", "x-gzip"}:
-        return await _gunzipped(response.aiter_raw(), service)
-    raise Unavailable(f"{service} answers in an encoding that was not asked for.")
+    encoding = response.headers.get("content-encoding", "")
+    return await unpacked(response.aiter_raw(), encoding, service=service, max_bytes=MAX_BODY_BYTES)
 
 
-async def _collected(chunks: AsyncIterator[bytes], service: str) -> bytes:
+async def unpacked(chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
+    """The whole body, decompressed piece by piece, with never more than `max_bytes` (at least 1) of it in memory.
+
+    `encoding` is what Content-Encoding says, "" where that is missing; `service` is what errors call the server.
+
+    Raises:
+        TooLarge: the body is longer than `max_bytes`, before or after decompression.
+        Unavailable: it is packed in a way that was not asked for, or broken.
+    """
+    limit = _Limit(service=service, max_bytes=max_bytes)
+    match encoding.strip().lower():
+        case "identity" | "":
+            return await _collected(chunks, limit)
+        case "gzip" | "x-gzip":
+            return await _gunzipped(chunks, limit)
+        case _:
+            raise Unavailable(f"{service} answers in an encoding that was not asked for.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Limit:
+    """How much of whose answer is read."""
+
+    service: str
+    max_bytes: int
+
+    def check(self, size_bytes: int) -> None:
+        if size_bytes > self.max_bytes:
+            raise TooLarge(f"{self.service} answers with more than {self.max_bytes / 1_000_000:g} MB.")
+
+
+async def _collected(chunks: AsyncIterator[bytes], limit: _Limit) -> bytes:
     body = bytearray()
     async for chunk in chunks:
         body += chunk
-        _check_size(len(body), service)
+        limit.check(len(body))
     return bytes(body)
 
 
-async def _gunzipped(chunks: AsyncIterator[bytes], service: str) -> bytes:
+async def _gunzipped(chunks: AsyncIterator[bytes], limit: _Limit) -> bytes:
     """Decompressed piece by piece, never more than the limit at once."""
     decoder = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     body = bytearray()
@@ -231,18 +258,13 @@ async def _gunzipped(chunks: AsyncIterator[bytes], service: str) -> bytes:
     try:
         async for chunk in chunks:
             read_bytes += len(chunk)
-            body += decoder.decompress(chunk, MAX_BODY_BYTES + 1 - len(body))
-            _check_size(max(len(body), read_bytes), service)
+            body += decoder.decompress(chunk, limit.max_bytes + 1 - len(body))
+            limit.check(max(len(body), read_bytes))
     except zlib.error as error:
-        raise Unavailable(f"{service} answers with broken compression.") from error
+        raise Unavailable(f"{limit.service} answers with broken compression.") from error
     if not decoder.eof:
-        raise Unavailable(f"{service} broke off in the middle of its answer.")
+        raise Unavailable(f"{limit.service} broke off in the middle of its answer.")
     return bytes(body)
-
-
-def _check_size(size_bytes: int, service: str) -> None:
-    if size_bytes > MAX_BODY_BYTES:
-        raise TooLarge(f"{service} answers with more than {MAX_BODY_BYTES // 1_000_000} MB.")
 
 
 def _read(response: httpx.Response, body: bytes, service: str) -> JsonAnswer:

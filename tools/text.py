@@ -22,8 +22,13 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# A joiner has work to do between two characters of a script or an emoji that joins; all others are hiding places.
-_JOINERS = re.compile("(?<=[^\x00-\u02ff\u200c\u200d])([\u200c\u200d])(?=[^\x00-\u02ff\u200c\u200d])|[\u200c\u200d]+")
+# Signs that are an emoji, or become one: the only ones whose looks a variation selector changes.
+_EMOJI = "\u00a9\u00ae\u203c\u2049\u2100-\u214f\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_IDLE_SELECTORS = re.compile(f"(?<![#*0-9{_EMOJI}])[\ufe0e\ufe0f]")
+# A joiner has work to do between two letters of a script that joins (Arabic, those of India and around), or between two
+# emoji; all others are hiding places.
+_JOINED = f"\u0600-\u10ff\u1700-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe0f\ufe70-\ufefe\U00010a00-\U00011fff{_EMOJI}"
+_JOINERS = re.compile(f"(?<=[{_JOINED}])([\u200c\u200d])(?=[{_JOINED}])|[\u200c\u200d]+")
 
 # Possessive, so that a tag that never ends is given up at once: the time stays in proportion to the text.
 _TAG = re.compile(r"<[/!?]?+([a-zA-Z-][a-zA-Z0-9]*+)[^<>]*+>")
@@ -50,12 +55,14 @@ _CUT_KEY = "\N{HORIZONTAL ELLIPSIS}"
 def cleaned(text: str) -> str:
     """The text without control characters, lone surrogates, bidirectional, zero-width and Unicode tag characters.
 
-    Tabs and line feeds stay (other line ends become line feeds), and so do joiners within scripts and emoji.
+    Tabs and line feeds stay (other line ends become line feeds), and so do joiners within scripts and emoji, and the
+    selectors that make a sign an emoji.
     """
     if text.isascii() and text.isprintable():  # most texts, and much cheaper to ask than to search
         return text
     with_line_feeds = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    return _JOINERS.sub(lambda joiner: joiner[1] or "", _INVISIBLE.sub("", with_line_feeds))
+    visible = _IDLE_SELECTORS.sub("", _INVISIBLE.sub("", with_line_feeds))
+    return _JOINERS.sub(lambda joiner: joiner[1] or "", visible)
 
 
 def plain(html_snippet: str) -> str:

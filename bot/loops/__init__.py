@@ -1,1 +1,1 @@
-"""The four loops: intake, worker, courier, housekeeping. Only the store stands between them."""
+"""The loops: intake, worker, courier, housekeeping, with the store between them, and the lookout beside them."""

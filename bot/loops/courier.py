@@ -1,11 +1,13 @@
 """Courier: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
 
-    begin --> send --went out---------> sent
+    begin --> send, edit, remove
+                   |-went out---------> sent
                    |-surely not-------> again later, with growing pauses
                    |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
                    '-never will-------> dead, the operator is told
 
-Sends of different conversations run side by side, those of one conversation one after the other.
+Sends of different conversations run side by side, those of one conversation one after the other. A reply that takes
+the place of an earlier one edits it as long as Signal's apps allow that, and is a new message afterwards.
 Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.outbox`).
 """
 
@@ -13,17 +15,17 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from bot import events
 from bot.clock import Clock
 from bot.errors import NotSent, SendUnknown, Undeliverable
-from bot.events import Reply
+from bot.events import Outgoing, Removal, Reply, SentId, UnreadableEvent
 from bot.logs import described
 from bot.metrics import Counts
 from bot.transports.base import Transport
-from store import Entry, OutboxItem, Shelves, Store, StoreError
+from store import Entry, OutboxItem, Sent, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +34,10 @@ _FIRST_PAUSE_SECONDS = 2.0
 _LONGEST_PAUSE_SECONDS = 300.0
 _STORE_PAUSE_SECONDS = 1.0
 _SHORTEST_WAIT_SECONDS = 0.05
+
+_MOST_EDITS = 10
+_EDITABLE = timedelta(days=1)
+"""Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
 
 _Begun = tuple[tuple[OutboxItem, ...], float | None]
 """What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
@@ -122,36 +128,56 @@ class Courier:
 
     async def _attempt(self, item: OutboxItem) -> Callable[[Shelves], None]:
         """Send; gives what has to be written down."""
-        now = self._clock.now()
         try:
-            sent_at = await self._transport.send(events.loaded(Reply, item.reply))
+            outgoing = events.outgoing(item.reply)
+        except UnreadableEvent as error:
+            return self._given_up(item, str(error))
+        return await self._tried(item, outgoing)
+
+    async def _tried(self, item: OutboxItem, outgoing: Outgoing) -> Callable[[Shelves], None]:
+        now = self._clock.now()
+        edits = _editable(item, now)
+        try:
+            sent_at = await self._sent_at(outgoing, edits)
         except NotSent as error:
             return self._later(item, error)
         except SendUnknown as error:
-            return self._in_doubt(item, str(error))
+            # A removal that is done twice is the same as one.
+            return self._later(item, error) if isinstance(outgoing, Removal) else self._in_doubt(item, str(error))
         except Undeliverable as error:
-            _log.error("reply %d is undeliverable: %s", item.id, error)
-            return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+            return self._given_up(item, str(error))
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             return self._in_doubt(item, described(error))
         self._counts.add("replies_sent")
         seconds = (self._clock.now() - now).total_seconds()
-        return lambda shelves: self._sent(shelves, item, sent_at, seconds)
+        return lambda shelves: self._sent(shelves, item, sent_at, edits, seconds)
 
-    def _sent(self, shelves: Shelves, item: OutboxItem, sent_at: int, seconds: float) -> None:
+    async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> SentId:
+        """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other."""
+        if isinstance(outgoing, Reply):
+            target = None if edits is None else SentId(edits.sent_at)
+            return await self._transport.send(replace(outgoing, edits=target))
+        return await self._transport.remove(outgoing)
+
+    def _sent(self, shelves: Shelves, item: OutboxItem, sent_at: int, edits: Sent | None, seconds: float) -> None:
         now = self._clock.now()
-        shelves.outbox.sent(item.id, sent_at, now=now)
+        shelves.outbox.sent(item.id, sent_at, now=now, edited=edits)
         if item.was_unknown:
             resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=seconds)
             shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
 
-    def _later(self, item: OutboxItem, error: NotSent) -> Callable[[Shelves], None]:
+    def _later(self, item: OutboxItem, error: NotSent | SendUnknown) -> Callable[[Shelves], None]:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = max(seconds, error.retry_after_seconds or 0)
         _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
         due_at = self._clock.now() + timedelta(seconds=seconds)
         return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at)
+
+    def _given_up(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
+        _log.error("reply %d is undeliverable: %s", item.id, reason)
+        now = self._clock.now()
+        return lambda shelves: shelves.outbox.give_up(item.id, now=now)
 
     def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
         now = self._clock.now()
@@ -170,6 +196,15 @@ class Courier:
             except StoreError as error:
                 _log.error("the outcome of a send cannot be written: %s", error)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)
+
+
+def _editable(item: OutboxItem, now: datetime) -> Sent | None:
+    """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
+    old = item.edits
+    if old is None or old.revision >= _MOST_EDITS:
+        return None
+    age = now - datetime.fromtimestamp(old.original_at / 1000, UTC)
+    return old if age < _EDITABLE else None
 
 
 async def _rung(bell: asyncio.Event, seconds: float | None) -> None:

@@ -1,19 +1,25 @@
-"""Housekeeping: what has to be done now and then. Claims left behind wait again, settled rows go, the log is folded in.
+"""Housekeeping: what has to be done now and then. What has expired goes, claims left behind wait again, settled rows
+and old turns go, the write-ahead log is folded into the database, so that what went has left the disk.
 
-Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.courier`).
+Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.courier`), what belongs to a turn
+(`bot.turn.revisions`).
 """
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.clock import Clock
 from bot.logs import described
+from bot.turn.revisions import Revisions
 from store import Shelves, Store
 
 _log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 60.0
+_EXPIRY_EVERY_SECONDS = 5.0
+"""Signal's shortest timers are a few seconds long; a look at what has expired is one walk of an index."""
 _REMEMBERED = timedelta(days=45)
 """How long the names of settled messages are kept, to know a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 552 (2026)."""
@@ -22,25 +28,53 @@ month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 55
 class Housekeeping:
     """The loop of what is due."""
 
-    def __init__(self, store: Store, clock: Clock, *, every_seconds: float = _EVERY_SECONDS) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        revisions: Revisions,
+        *,
+        retention: timedelta | None = None,
+        every_seconds: float = _EVERY_SECONDS,
+        expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._revisions = revisions
+        self._retention = retention
         self._every_seconds = every_seconds
+        self._expiry_every_seconds = expiry_every_seconds
 
     async def recover(self) -> None:
-        """At start: no claim can be held by anybody, for one process only has the store open."""
+        """At start: what expired meanwhile goes before anything else; and nobody can hold a claim.
+
+        For one process only has the store open.
+        """
+        await self.expire()
         count = await self._store.transaction(lambda shelves: shelves.inbox.requeue(now=None))
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
 
     async def run(self) -> None:
-        """Do what is due, every minute; ends only by cancellation."""
-        while True:
-            await asyncio.sleep(self._every_seconds)
-            try:
-                await self.tidy()
-            except Exception as error:  # noqa: BLE001  (it is tried again in a minute)
-                _log.error("housekeeping failed: %s", described(error))
+        """Do what is due; ends only by cancellation."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._again_and_again(self.tidy, self._every_seconds), name="tidying")
+            group.create_task(self._again_and_again(self.expire, self._expiry_every_seconds), name="expiry")
+
+    async def expire(self) -> None:
+        """Do away with what has expired by now, on the disk too.
+
+        Raises:
+            StoreError: it could not be done; it is tried again the next time.
+        """
+        count = 0
+        while some := await self._revisions.expire():
+            count += some
+        if count:
+            _log.info("%d turns have disappeared as their timers ran out", count)
+            await self._store.checkpoint()
+        # After what must go: on a full disk this one fails, and the other has the ballast.
+        await self._store.transaction(lambda shelves: shelves.inbox.take_up_overdue(self._clock.now()))
 
     async def tidy(self) -> None:
         """Do once what is due now.
@@ -49,13 +83,24 @@ class Housekeeping:
             StoreError: something could not be written; it is done the next time.
         """
         now = self._clock.now()
+        while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
+            _log.info("turns that were older than the retention are destroyed")
 
         def tidy(shelves: Shelves) -> int:
             shelves.inbox.prune(before=now - _REMEMBERED)
             shelves.outbox.prune(before=now - _REMEMBERED)
+            shelves.ledger.prune(now=now)
             return shelves.inbox.requeue(now=now)
 
         count = await self._store.transaction(tidy)
         if count:
             _log.warning("%d messages were left behind by their turn; they are taken up again", count)
         await self._store.checkpoint()
+
+    async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
+        while True:
+            await asyncio.sleep(every_seconds)
+            try:
+                await work()
+            except Exception as error:  # noqa: BLE001  (it is tried again the next time)
+                _log.error("housekeeping failed: %s", described(error))

@@ -1,45 +1,63 @@
 """Intake: reads the transport's stream and writes down what may come in, before anything else happens to it.
 
-    envelope --stranger--> counted, gone
-             |-receipt---> proves an unknown send
-             |-other-----> counted, gone
-             '-else------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
+    envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`)
+             |-receipt----> proves an unknown send
+             |-other------> counted, gone
+             |-too much---> the first of a minute is written down to be refused with a sentence, the others are gone
+             '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
 
 The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that
 Signal's server keeps what comes meanwhile; the envelope in hand is written down before the stream is opened again.
 That is tried for ever, with growing pauses.
-Left to others: what to answer (`bot.loops.worker`).
+Left to others: what to answer (`bot.loops.worker`), what is too much (`bot.policy.limits`).
 """
 
 import asyncio
 import logging
 import random
 import time
-from contextlib import aclosing
-from datetime import timedelta
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
 
 from bot import events
 from bot.clock import Clock
-from bot.errors import ConfigError, Disconnected
-from bot.events import Envelope, Kind, Receipt
+from bot.errors import ConfigError, Disconnected, TransportError
+from bot.events import Envelope, Kind, PersonId, Receipt, Reply, Styled
 from bot.logs import described
 from bot.metrics import Counts
-from bot.policy.access import AccessList, may_write
-from bot.policy.routing import Question, route
+from bot.policy.access import AccessList, is_direct, may_write, members_of
+from bot.policy.limits import Quota, Rate, Refusal
+from bot.policy.pairing import Pairing, invitation
+from bot.policy.routing import Command, Question, route
 from bot.transports.base import Transport
-from store import Arrival, Store, StoreError
+from store import Arrival, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
 _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 60.0
-_MOST_RECEIPTS = 64
-"""Read receipts under way at once; beyond that they are left out, for nothing depends on them."""
+_MOST_ASIDE = 64
+"""Read receipts and codes under way at once; beyond that they are left out, for nothing depends on them."""
+_MEMBERS_SECONDS = 600.0
+_MOST_LOOKS = 5
+"""How often the members of groups are asked for before the first stream is opened without them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Doors:
+    """How the door to the world is kept, beyond the list of names."""
+
+    quota: Quota
+    pairing: Pairing | None = None
+    """None: strangers are told nothing at all."""
 
 
 class Intake:
-    """The loop of arrivals."""
+    """The loop of arrivals. Without `doors` the list alone decides, and nothing is too much: for the terminal."""
 
     def __init__(
         self,
@@ -52,7 +70,12 @@ class Intake:
         name: str,
         receipt_window: timedelta,
         pause_factor: float = 1.0,
+        doors: Doors | None = None,
+        members_seconds: float = _MEMBERS_SECONDS,
+        noticed: Callable[[int], None] | None = None,
     ) -> None:
+        """`noticed` is told each time of a message of ours that a device confirms."""
+        self._noticed = noticed
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -61,7 +84,14 @@ class Intake:
         self._name = name
         self._receipt_window = receipt_window
         self._pause_factor = pause_factor
-        self._receipts: set[asyncio.Task[None]] = set()
+        self._doors = doors
+        self._members_seconds = members_seconds
+        self._numbers = allowed.numbers if doors else frozenset[str]()
+        self._holders: dict[str, PersonId] = {}
+        """Who has a listed number, as far as they wrote since the start."""
+        self._changed_numbers: set[str] = set()
+        self._lines = Rate(1)
+        self._aside: set[asyncio.Task[None]] = set()
         self._held: Envelope | None = None
         """Taken from the stream and not written down yet: nobody else has it any more."""
 
@@ -70,6 +100,11 @@ class Intake:
         """Whether the stream is open, as far as one can tell."""
         return self._transport.is_open
 
+    @property
+    def changed_numbers(self) -> int:
+        """How many listed numbers came with another account than before, since the start: it is refused."""
+        return len(self._changed_numbers)
+
     async def run(self) -> None:
         """Read streams for ever; ends only by cancellation.
 
@@ -77,13 +112,18 @@ class Intake:
             ConfigError: the bridge says that it will never work.
         """
         pause_seconds = _FIRST_PAUSE_SECONDS
-        while True:
-            _log.info("opening the stream of messages (number %d)", self._counts.add("streams"))
-            began = time.monotonic()
-            if await self._read() or time.monotonic() - began > _LONGEST_PAUSE_SECONDS:
-                pause_seconds = _FIRST_PAUSE_SECONDS
-            await asyncio.sleep(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
-            pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+        looking = asyncio.create_task(self._keep_members(), name="members")
+        try:
+            while True:
+                _log.info("opening the stream of messages (number %d)", self._counts.add("streams"))
+                began = time.monotonic()
+                if await self._read() or time.monotonic() - began > _LONGEST_PAUSE_SECONDS:
+                    pause_seconds = _FIRST_PAUSE_SECONDS
+                await asyncio.sleep(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
+                pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+        finally:
+            looking.cancel()
+            await asyncio.wait([looking])
 
     async def read_once(self) -> None:
         """Read one stream to its end: for a transport that ends for good, like the terminal."""
@@ -99,24 +139,29 @@ class Intake:
         """
         self._held = envelope
         self._counts.add(f"envelopes_{envelope.kind}")
-        if envelope.kind is Kind.RECEIPT:
+        if envelope.from_self:
+            self._notice(envelope)
+        elif envelope.kind is Kind.RECEIPT:
             await self._prove(envelope)
         elif envelope.kind is Kind.UNDECRYPTABLE:
-            _log.warning("a message could not be decrypted (%d so far)", self._counts.all()["envelopes_undecryptable"])
+            if self._is_news("undecryptable"):
+                count = self._counts.all()["envelopes_undecryptable"]
+                _log.warning("a message could not be decrypted (%d so far)", count)
         elif envelope.kind in _KEPT and not envelope.from_self:
-            await self._keep(envelope)
+            await self._gate(envelope)
         self._held = None
 
     async def aclose(self) -> None:
-        """Give the read receipts under way up."""
-        for task in self._receipts:
+        """Give the read receipts and codes under way up."""
+        for task in self._aside:
             task.cancel()
-        await asyncio.gather(*self._receipts, return_exceptions=True)
+        await asyncio.gather(*self._aside, return_exceptions=True)
 
     async def _read(self) -> bool:
         """Read one stream to its end, whatever ends it; gives whether anything came."""
         came = False
         try:
+            await self._learn_members()
             if self._held is not None:
                 await self.take(self._held)
             async with aclosing(self._transport.envelopes()) as stream:
@@ -135,16 +180,152 @@ class Intake:
             self._held = None
         return came
 
-    async def _keep(self, envelope: Envelope) -> None:
-        if not may_write(envelope, self._allowed) or envelope.author is None or envelope.chat is None:
-            _log.info(
-                "a message from somebody who is not on the list was dropped (%d so far)", self._counts.add("strangers")
+    # Who is there
+
+    async def _gate(self, envelope: Envelope) -> None:
+        """Keep it or turn it away."""
+        known, is_approved = await self._recognized(envelope)
+        if may_write(known, self._allowed, is_approved=is_approved):
+            await self._keep(known)
+            return
+        count = self._counts.add("strangers")
+        if self._is_news("strangers"):
+            _log.info("messages from people who are not on the list are dropped (%d so far)", count)
+        self._invite(known)
+
+    async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
+        """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""
+        author, account, number = envelope.author, envelope.account, envelope.number
+        if self._doors is None or author is None:
+            return envelope, False
+        if number and number in self._numbers:
+            if await self._has(number, author):
+                return envelope, False
+            envelope = replace(envelope, number=None)
+        elif not self._numbers and may_write(envelope, self._allowed):
+            return envelope, False
+        pinned, is_approved = await self._store.read(
+            lambda shelves: (
+                shelves.people.number_of(author, self._numbers),
+                shelves.people.is_allowed(author, account=account),
             )
+        )
+        return (replace(envelope, number=pinned) if pinned else envelope), is_approved
+
+    async def _has(self, number: str, author: PersonId) -> bool:
+        """Whether a listed number is the author's: pinned to them, to nobody yet, or their uuid is listed, too."""
+        if self._holders.get(number) == author:
+            return True
+        now, is_confirmed = self._clock.now(), author in self._allowed.persons | self._allowed.admins
+        if await self._store.transaction(
+            lambda shelves: shelves.people.pin(number, author, now=now, is_confirmed=is_confirmed)
+        ):
+            self._holders[number] = author
+            return True
+        if number not in self._changed_numbers:
+            self._changed_numbers.add(number)
+            self._counts.add("numbers_changed")
+            _log.error(
+                "a phone number on the access list now belongs to another account, which is refused; see `python -m "
+                "bot doctor`. If that is right, put the account's uuid into the list"
+            )
+        return False
+
+    async def _keep_members(self) -> None:
+        """Learn again and again who is in the listed groups; while the bridge does not tell, what was known holds."""
+        while self._allowed.needs_members:
+            await asyncio.sleep(self._members_seconds)
+            with suppress(Disconnected, ConfigError):
+                await self._look_up_members()
+
+    async def _learn_members(self) -> None:
+        """Learn who is in the listed groups before anything is taken: a member who writes must not pass for a stranger.
+
+        Raises:
+            Disconnected: the bridge did not tell; one that answers everything but this is taken as it is in the end.
+        """
+        if not self._allowed.needs_members or self._allowed.members:
+            return
+        try:
+            await self._look_up_members()
+        except (Disconnected, ConfigError) as error:
+            if self._counts.add("members_unknown") < _MOST_LOOKS:
+                raise Disconnected(f"the members of the listed groups are not known: {error}") from error
+            _log.error("the members of the listed groups are not known (%s): for now they are strangers", error)
+
+    async def _look_up_members(self) -> None:
+        groups = await self._transport.groups()
+        self._allowed = replace(self._allowed, members=members_of(groups, self._allowed))
+
+    def _invite(self, envelope: Envelope) -> None:
+        """Give a stranger who wrote directly a code, if it is their turn."""
+        pairing, author, chat = self._doors and self._doors.pairing, envelope.author, envelope.chat
+        if pairing is None or author is None or chat is None or not is_direct(envelope):
             return
         now = self._clock.now()
-        conversation = await self._store.conversation(envelope.chat, now=now)
-        arrival = Arrival(
-            conversation=conversation,
+        # A phone also sends frames without a word in them; nobody waits for an answer to those.
+        if envelope.kind is not Kind.MESSAGE or not pairing.has_room(author, now) or not self._is_for_us(envelope):
+            return
+        code = pairing.code(author, now)
+        if code is not None:
+            self._counts.add("codes_given")
+            self._do_aside(self._sent(Reply(chat=chat, content=Styled(text=invitation(code)))), "pairing-code")
+
+    async def _sent(self, reply: Reply) -> None:
+        try:
+            await self._transport.send(reply)
+        except TransportError as error:
+            _log.info("a code for a stranger was not sent: %s", error)
+
+    # What is written down
+
+    async def _keep(self, envelope: Envelope) -> None:
+        """Write it down if there is room for it, to be answered or to be refused."""
+        now = self._clock.now()
+        quota = self._doors and self._doors.quota
+        refusal: Refusal | None = None
+        if quota is not None and not quota.has_room(envelope, now):
+            refusal = "too_many"
+        elif not await self._put(envelope, now, max_waiting=quota.max_waiting(envelope) if quota else None):
+            refusal = "queue_full"
+        elif quota is not None:
+            quota.count(envelope, now)
+        if quota is not None and refusal is not None:
+            await self._refuse(envelope, now, quota, refusal)
+
+    async def _put(
+        self, envelope: Envelope, now: datetime, *, max_waiting: int | None, refusal: Refusal | None = None
+    ) -> bool:
+        """Commit it to the inbox; False when too many wait in its conversation already."""
+        arrival = await self._arrival(envelope, now, refusal)
+
+        def put(shelves: Shelves) -> bool | None:
+            if max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= max_waiting:
+                return None
+            return shelves.inbox.put(arrival) is not None
+
+        is_new = await self._store.transaction(put)
+        if is_new is None:
+            return False
+        if not is_new:
+            self._counts.add("redelivered")
+        elif refusal is None and self._is_for_us(envelope):
+            self._do_aside(self._transport.receipt(envelope), "read-receipt")
+        return True
+
+    async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
+        """Write the first of a minute down to be refused, where somebody waits for an answer; drop the others."""
+        self._counts.add(f"refused_{refusal}")
+        if quota.may_tell(envelope, now) and self._is_for_us(envelope):
+            await self._put(envelope, now, max_waiting=None, refusal=refusal)
+            quota.told(envelope, now)
+            _log.warning("a message was refused: %s; more of this minute are dropped", refusal)
+
+    async def _arrival(self, envelope: Envelope, now: datetime, refusal: Refusal | None) -> Arrival:
+        assert envelope.author is not None and envelope.chat is not None  # noqa: S101, PT018  (may_write saw to it)
+        seconds = envelope.expires_in_seconds
+        return Arrival(
+            conversation=await self._store.conversation(envelope.chat, now=now),
             account=envelope.account,
             author=envelope.author,
             device=envelope.device,
@@ -152,17 +333,40 @@ class Intake:
             kind=envelope.kind,
             envelope=events.dumped(envelope),
             received_at=now,
+            urgent=envelope.is_urgent and refusal is None,
+            expires_at=now + timedelta(seconds=seconds) if seconds > 0 else None,
+            refusal=refusal,
         )
-        if await self._store.transaction(lambda shelves: shelves.inbox.put(arrival)) is None:
-            self._counts.add("redelivered")
-        elif isinstance(route(self._transport.event(envelope), name=self._name), Question):
-            self._acknowledge(envelope)
 
-    def _acknowledge(self, envelope: Envelope) -> None:
-        if len(self._receipts) < _MOST_RECEIPTS:
-            task = asyncio.create_task(self._transport.receipt(envelope), name="read-receipt")
-            self._receipts.add(task)
-            task.add_done_callback(self._receipts.discard)
+    def _is_for_us(self, envelope: Envelope) -> bool:
+        """Whether somebody waits for an answer to it."""
+        match route(self._transport.event(envelope), name=self._name):
+            case Question():
+                return True
+            case Command(is_addressed=is_addressed):
+                return is_addressed
+            case _:
+                return False
+
+    def _is_news(self, what: str) -> bool:
+        """Whether the log has not told of such a thing within the minute: strangers must not fill the disk with it."""
+        return self._lines.admits(what, self._clock.now())
+
+    def _do_aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Do something that nobody waits for, beside the stream."""
+        if len(self._aside) >= _MOST_ASIDE:
+            work.close()
+            return
+        task = asyncio.create_task(work, name=name)
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
+
+    def _notice(self, envelope: Envelope) -> None:
+        """What another device of the account has shown of our own messages; it proves no send to anybody else."""
+        confirmed = self._transport.event(envelope)
+        if isinstance(confirmed, Receipt) and self._noticed is not None:
+            for target in confirmed.targets:
+                self._noticed(target)
 
     async def _prove(self, envelope: Envelope) -> None:
         receipt = self._transport.event(envelope)

@@ -1,6 +1,8 @@
 """Worker: takes what waits in the inbox and sees each turn through, one at a time per conversation, many side by side.
 
-    claim --> read the envelopes --> route --nothing to answer--> ignore
+    urgent --> deletion, edit, command: carried out at once, whatever runs (it may be about just that)
+    claim --> read the envelopes --> route --nothing to answer-------> ignore
+                                       |-----too old, over the limit--> the person is told
                                        '----> load --> agent --> keep
     it takes too long, or is stopped: the person is told.   It fails: tried again, after a few times buried and told.
     Aldis is shut down: handed back, it does not count as a try.
@@ -10,19 +12,26 @@ Left to others: everything about the answer (`bot.turn`), sending it (`bot.loops
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections import Counter
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from bot import events, phrases
+from bot.clock import Clock
+from bot.commands.errands import Errands, Judgement
 from bot.events import ChatId, Envelope, Incoming, UnreadableEvent
 from bot.logs import described
 from bot.metrics import Counts
-from bot.policy.routing import Question, route
+from bot.policy.access import is_admin
+from bot.policy.routing import Command, Correction, Question, Verdict, Withdrawal, route
 from bot.transports.base import Progress, Transport
 from bot.turn.agent import Agent
-from bot.turn.turns import Outcome, Turn, Turns
-from store import Claim, ConversationId, Store, StoreError
+from bot.turn.approvals import Approvals
+from bot.turn.steps import Outcome, Pause, Turn
+from bot.turn.turns import Turns
+from store import Claim, ConversationId, InboxItem, Store, StoreError, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -39,22 +48,54 @@ class Pace:
     conversations_at_once: int
     turn_timeout_seconds: float
     max_attempts: int
+    turns_at_once: int = 1_000_000
+    """Of one person, in several conversations."""
+    approval_seconds: float = 600
+    """How long a turn waits for a person's word."""
+    max_age_seconds: float = float("inf")
+    """How long a message may have waited before it is not answered as if it were new."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asked:
+    message: Incoming
+    excuse: str | None
+    """What the person hears instead of an answer; None: it is to be answered."""
+
+
+_REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
 
 
 class Worker:
     """The loop of turns."""
 
     def __init__(
-        self, transport: Transport, store: Store, turns: Turns, agent: Agent, counts: Counts, *, pace: Pace, name: str
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        turns: Turns,
+        agent: Agent,
+        approvals: Approvals,
+        errands: Errands,
+        pace: Pace,
+        judgement: Judgement,
     ) -> None:
         self._transport = transport
         self._store = store
+        self._clock = clock
+        self._counts = counts
         self._turns = turns
         self._agent = agent
-        self._counts = counts
+        self._approvals = approvals
+        self._errands = errands
         self._pace = pace
-        self._name = name
+        self._judgement = judgement
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
+        self._people: Counter[bytes] = Counter()
+        """How many turns of each person (a handle) are under way."""
         self._stopped: set[ConversationId] = set()
         self._is_closing = False
         self._is_more_waiting = False
@@ -69,6 +110,7 @@ class Worker:
             while not self._is_closing:
                 bell.clear()
                 try:
+                    await self._errands.attend_all(self)
                     await self._take_all(group)
                 except StoreError as error:
                     _log.error("the inbox cannot be read: %s", error)
@@ -91,6 +133,27 @@ class Worker:
         for task in self._running.values():
             task.cancel()
 
+    def stop(self, conversation: ConversationId) -> bool:
+        """Stop the conversation's turn, which then says so; gives whether there was one."""
+        task = self._running.get(conversation)
+        if task is None:
+            return False
+        self._stopped.add(conversation)
+        task.cancel()
+        return True
+
+    def halt(self, conversation: ConversationId) -> None:
+        """Stop the conversation's turn without a word, if there is one."""
+        task = self._running.get(conversation)
+        if task is not None:
+            task.cancel()
+
+    def halt_turn(self, turn: TurnId) -> None:
+        """Stop this turn without a word, if it runs."""
+        for task in self._running.values():
+            if task.get_name() == f"turn-{turn}":
+                task.cancel()
+
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         most = self._pace.conversations_at_once - len(self._running)
         if most <= 0:
@@ -98,17 +161,25 @@ class Worker:
             return
         seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         ends = self._ends
-        claims, self._is_more_waiting = await self._turns.claim(busy=self._running.keys(), seconds=seconds, most=most)
+        claims, self._is_more_waiting = await self._turns.claim(
+            busy=self._running.keys(), seconds=seconds, most=most, busy_people=self._busy_people()
+        )
         if self._is_more_waiting and self._ends != ends:
             # It may wait for a turn that has ended since: nobody else would look again.
             self._store.bells["inbox"].set()
         for claim in claims:
             task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
             self._running[claim.conversation] = task
+            self._people[claim.items[0].author] += 1
             task.add_done_callback(lambda _, claim=claim: self._ended(claim))
+
+    def _busy_people(self) -> list[bytes]:
+        """Who has as many turns under way as one person may have."""
+        return [person for person, turns in self._people.items() if turns >= self._pace.turns_at_once]
 
     def _ended(self, claim: Claim) -> None:
         self._running.pop(claim.conversation, None)
+        self._people -= Counter([claim.items[0].author])  # drops whoever has none left
         self._stopped.discard(claim.conversation)
         self._ends += 1
         if self._is_more_waiting:
@@ -138,34 +209,97 @@ class Worker:
         try:
             envelopes = [events.loaded(Envelope, item.envelope) for item in claim.items]
         except UnreadableEvent:
-            _log.error("turn %d cannot be read and is given up", claim.turn)
-            await self._turns.discard(claim)
+            await self._discarded(claim)
             return
-        incoming = tuple(self._questions(envelopes))
-        if not incoming:
+        if claim.attempt > self._pace.max_attempts + 1:  # to tell that it was given up has failed as well
+            await self._discarded(claim)
+            return
+        if await self._decided(claim, envelopes):
+            return
+        now = self._clock.now()
+        pairs = zip(claim.items, envelopes, strict=True)
+        asked = [found for item, envelope in pairs if (found := self._asked(item, envelope, now)) is not None]
+        if not asked:
             await self._turns.ignore(claim)
             return
+        incoming = tuple(found.message for found in asked if found.excuse is None)
+        notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
+        if incoming:
+            await self._answered(claim, incoming, notes)
+        else:
+            turn = await self._turns.load(claim, tuple(found.message for found in asked))
+            await self._turns.keep(turn, Outcome(text="\n\n".join(notes), ok=False))
+            self._counts.add("turns_refused")
+
+    async def _decided(self, claim: Claim, envelopes: list[Envelope]) -> bool:
+        """Whether the claim is nothing but a yes or no that a turn waits for; then that is done."""
+        if len(envelopes) > 1:
+            return False
+        found = route(self._transport.event(envelopes[0]), name=self._judgement.name)
+        if not isinstance(found, Verdict):
+            return False
+        by_admin = is_admin(envelopes[0], self._judgement.allowed)
+        is_one = await self._approvals.decide(claim.conversation, found, is_admin=by_admin, item=claim.items[0].id)
+        if is_one:
+            await self._turns.ignore(claim)
+        return is_one
+
+    async def _discarded(self, claim: Claim) -> None:
+        _log.error("turn %d cannot be read and is given up", claim.turn)
+        await self._turns.discard(claim)
+
+    async def _answered(self, claim: Claim, incoming: tuple[Incoming, ...], notes: tuple[str, ...]) -> None:
+        """The messages that are to be answered; `notes` say why others with them are not."""
         turn = await self._turns.load(claim, incoming)
         if claim.attempt > self._pace.max_attempts:
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1)
             await self._turns.bury(turn)
             return
+        await self._approvals.cancel(claim, incoming[-1])
         async with self._typing(turn.chat):
             outcome = await self._outcome(turn)
+            if isinstance(outcome, Pause):
+                until = self._clock.now() + timedelta(seconds=self._pace.approval_seconds)
+                await self._turns.pause(turn, outcome, until=until)
+                self._counts.add("turns_paused")
+                return
+            told = replace(outcome, text="\n\n".join((outcome.text, *notes)))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
-            await self._turns.keep(turn, outcome)
-        self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
+            is_kept = await self._turns.keep(turn, told)
+        if is_kept:
+            self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
 
-    def _questions(self, envelopes: list[Envelope]) -> Iterator[Incoming]:
-        for envelope in envelopes:
-            match route(self._transport.event(envelope), name=self._name):
-                case Question(message=message):
-                    yield message
-                case ignored:
-                    self._counts.add(f"ignored_{ignored.reason}")
+    def _asked(self, item: InboxItem, envelope: Envelope, now: datetime) -> _Asked | None:
+        message = self._message(envelope)
+        return None if message is None else _Asked(message=message, excuse=self._excuse(item, envelope, now))
 
-    async def _outcome(self, turn: Turn) -> Outcome:
+    def _message(self, envelope: Envelope) -> Incoming | None:
+        match route(self._transport.event(envelope), name=self._judgement.name):
+            case Question(message=message) | Command(message=message):
+                return message
+            case Verdict(message=message):
+                return message  # a yes or no to something that is no question is talk like any other
+            case Correction(edit=edit):
+                return edit.message  # an edit that waits among the messages has become one
+            case Withdrawal():
+                return None
+            case ignored:
+                self._counts.add(f"ignored_{ignored.reason}")
+                return None
+
+    def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> str | None:
+        """Why a message is not answered as it would be: what the person hears instead; None: it is answered."""
+        if item.refusal is not None:
+            return _REFUSALS.get(item.refusal, phrases.FAILED)
+        if item.expires_at is not None and item.expires_at <= now:
+            return phrases.MESSAGE_EXPIRED
+        # By the server's clock, for the sender's may be wrong by days.
+        since = item.received_at if envelope.server_at is None else _moment(envelope.server_at)
+        waited = now - min(since, item.received_at)
+        return phrases.TOO_OLD if waited.total_seconds() > self._pace.max_age_seconds else None
+
+    async def _outcome(self, turn: Turn) -> Outcome | Pause:
         """What the agent comes to, or what is said when it was stopped or took too long."""
 
         async def watch(progress: Progress) -> None:
@@ -202,3 +336,11 @@ class Worker:
             await asyncio.wait([task])
             if shown.is_set():
                 await self._transport.typing(chat, started=False)
+
+
+def _moment(at: int) -> datetime:
+    """Milliseconds since 1970 as an aware datetime; the beginning of time where there is no such year."""
+    try:
+        return datetime.fromtimestamp(at / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(0, UTC)

@@ -1,15 +1,31 @@
 """Pure: who may write to Aldis. Deny by default; decided from the envelope alone, before anything is stored or fetched.
 
-A person is known by uuid; a phone number on the list is an alias for whoever Signal says has it. Groups and direct
-chats are separate: a listed group lets its members ask in the group, and nothing else; a listed person may write
-directly, and in groups only where the group is listed too.
+                          direct chat   listed group   any group (groups: *)
+    listed person         yes           yes            yes
+    let in by pairing     yes           yes            no
+    member of a listed    if set so     yes            no
+    group
+    anybody else          no            no             no
+
+A person is known by uuid; a phone number on the list is an alias for the account that had it when it first wrote.
+Groups and direct chats are separate: a listed group lets its members ask in the group, and nothing else unless the
+operator wants it; a person who was let in may write directly, and in groups only where the group is listed.
+Left to others: who was let in, who is a member now, and whether a number is still the same account's
+(`bot.loops.intake`, `store.people`).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
-from bot.events import Envelope
+from bot.events import Envelope, PersonId
+from bot.transports.base import Group
 
 EVERYBODY = "*"
+
+_DIRECT, _GROUP = "direct", "group"
+_MOST_MEMBERS = 20_000
+"""Twenty groups of the largest size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,25 +34,71 @@ class AccessList:
 
     persons: frozenset[str]
     groups: frozenset[str]
+    admins: frozenset[str] = frozenset()
+    """Who may give the operator's commands, by uuid or number; they may write as well."""
+    group_members_may_write: bool = False
+    """Whether the members of the groups that are listed by id may write directly, too."""
+    members: frozenset[PersonId] = frozenset()
+    """Who is in those groups, as the bridge said last; counts only together with the line above."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nobody at all may write."""
-        return not (self.persons or self.groups)
+        return not (self.persons or self.groups or self.admins)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The phone numbers among persons and admins."""
+        return frozenset(entry for entry in self.persons | self.admins if entry.startswith("+"))
+
+    @property
+    def needs_members(self) -> bool:
+        """Whether it has to be known who is in the listed groups."""
+        return self.group_members_may_write and bool(self.groups - {EVERYBODY})
 
 
-def may_write(envelope: Envelope, allowed: AccessList) -> bool:
-    """Whether the author may write where the envelope came from."""
+def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = False) -> bool:
+    """Whether the author may write where the envelope came from; `is_approved`: was let in by pairing.
+
+    A number in the envelope counts as the author's: the intake takes one off that is pinned to another account.
+    """
     if envelope.author is None or envelope.chat is None or envelope.from_self:
         return False
     place, _, group = envelope.chat.partition(":")
-    if place != "group":
-        return _is_listed(envelope, allowed)
-    if group in allowed.groups:
-        return True
+    if place == _DIRECT:
+        return is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
+    if place != _GROUP:
+        return False
     # Anybody can make a group and add Aldis to it: "every group" opens none to people who are not listed.
-    return EVERYBODY in allowed.groups and _is_listed(envelope, allowed)
+    return group in allowed.groups or (EVERYBODY in allowed.groups and _is_listed(envelope, allowed))
+
+
+def is_direct(envelope: Envelope) -> bool:
+    """Whether it came in the author's own chat with Aldis."""
+    return envelope.chat is not None and envelope.chat == f"{_DIRECT}:{envelope.author}"
+
+
+def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
+    """Whether the author may give the operator's commands.
+
+    The envelope is to come from the inbox: what stands there has no number that is pinned to another account.
+    """
+    return not envelope.from_self and not allowed.admins.isdisjoint(_names(envelope))
+
+
+def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:
+    """Everybody who is in a group that is listed by its id, up to a bound."""
+    people = (person for group in groups if group.id in allowed.groups for person in group.members)
+    return frozenset(islice(people, _MOST_MEMBERS))
 
 
 def _is_listed(envelope: Envelope, allowed: AccessList) -> bool:
-    return not allowed.persons.isdisjoint({envelope.author, envelope.number or envelope.author, EVERYBODY})
+    return EVERYBODY in allowed.persons or not (allowed.persons | allowed.admins).isdisjoint(_names(envelope))
+
+
+def _is_welcome_member(envelope: Envelope, allowed: AccessList) -> bool:
+    return allowed.group_members_may_write and envelope.author in allowed.members
+
+
+def _names(envelope: Envelope) -> frozenset[str]:
+    return frozenset(name for name in (envelope.author, envelope.number) if name)

@@ -30,6 +30,7 @@ from bot.messages import (
 )
 from bot.providers import wire
 from bot.providers.base import Completion, Request, Stop, ToolOffer, Usage
+from bot.providers.prices import PUBLISHED, Prices
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -105,6 +106,7 @@ class Anthropic:
         base_url: str | None = None,
         effort: str | None = None,
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
+        prices: Prices = PUBLISHED,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
@@ -115,6 +117,7 @@ class Anthropic:
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         self._model = model
         self._effort = effort
+        self._prices = prices
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
@@ -149,7 +152,8 @@ class Anthropic:
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except (anthropic.AnthropicError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        return answer.completion(provider=NAME, model=self._model, latency_seconds=time.monotonic() - started)
+        latency_seconds = time.monotonic() - started
+        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -20,6 +20,7 @@ from aiohttp import ClientError
 from bot.errors import BadKey, ContextTooLong, ProviderError, Rejected
 from bot.providers import openai_chat, openai_responses, wire
 from bot.providers.base import Completion, Request
+from bot.providers.prices import PUBLISHED, Prices
 
 NAME: Final = "openai"
 BASE_URL = "https://api.openai.com/v1"
@@ -77,6 +78,7 @@ class OpenAI:
         api: Api = "auto",
         effort: str | None = None,
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
+        prices: Prices = PUBLISHED,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
@@ -87,6 +89,7 @@ class OpenAI:
         """
         self._model = model or ""
         self._effort = effort
+        self._prices = prices
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
         self._responses = api == "responses" or (api == "auto" and self._official)
@@ -132,7 +135,8 @@ class OpenAI:
             raise BadKey("the key has letters that no header takes", provider=NAME, model=self._model) from None
         except (openai.OpenAIError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        return answer.completion(provider=NAME, model=self._model, latency_seconds=time.monotonic() - started)
+        latency_seconds = time.monotonic() - started
+        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
         """Close the connections."""

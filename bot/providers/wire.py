@@ -18,7 +18,7 @@ from pydantic_core import to_json
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
-from bot.providers.prices import cost
+from bot.providers.prices import Prices
 
 CONNECT_TIMEOUT_SECONDS = 10.0
 """For the connection alone, so that a host that is gone is known long before the deadline of the completion."""
@@ -51,7 +51,7 @@ class Answered:
     stop: Stop
     usage: Usage
 
-    def completion(self, *, provider: str, model: str, latency_seconds: float) -> Completion:
+    def completion(self, *, provider: str, model: str, latency_seconds: float, prices: Prices) -> Completion:
         """The answer as a completion of that model."""
         return Completion(
             message=self.message,
@@ -60,7 +60,7 @@ class Answered:
             provider=provider,
             model=model,
             latency_seconds=latency_seconds,
-            cost_usd=cost(model, self.usage),
+            cost_usd=prices.cost(model, self.usage),
         )
 
 

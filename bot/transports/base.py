@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.events import ChatId, Envelope, Event, Reply, SentId
+from bot.events import ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +44,27 @@ class ToolEnded:
 Progress = ModelAnswered | ToolStarted | ToolEnded
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """A group that the account is in."""
+
+    id: str
+    """Base64, exact case: what stands behind `group:` in a `ChatId`."""
+    name: str
+    members: frozenset[PersonId]
+    """Everybody in it, the account itself included; empty where the bridge does not tell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contact:
+    """A person whom the account knows."""
+
+    person: PersonId
+    number: str | None
+    """None where the person hides it."""
+    name: str | None
+
+
 class Transport(Protocol):
     """A way to people."""
 
@@ -62,6 +83,22 @@ class Transport(Protocol):
         """Whether a stream of envelopes is open, as far as one can tell."""
         ...
 
+    @property
+    def heard_at(self) -> float | None:
+        """When the stream last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock.
+
+        None before the first sign of this run.
+        """
+        ...
+
+    @property
+    def challenge(self) -> str | None:
+        """The token of the captcha that Signal wants solved before it sends more; None while it wants none.
+
+        It belongs before the operator's eyes, never into a log.
+        """
+        ...
+
     def envelopes(self) -> AsyncGenerator[Envelope]:
         """The frames as they come, in order, from one connection; the next is read when the caller asks for it.
 
@@ -75,16 +112,33 @@ class Transport(Protocol):
         ...
 
     def event(self, envelope: Envelope) -> Event | None:
-        """What the envelope says, or None where that is nothing for Aldis or cannot be read. Never raises."""
+        """What the envelope says, or None where that is nothing for Aldis or cannot be read. Never raises.
+
+        Of what the account itself did on another device only this is told: a `Receipt` for messages of our own.
+        """
         ...
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message and give its id, within a deadline of the transport's own.
 
+        Where `reply.edits` is set, that message of ours is edited; the id given is that of the new revision.
+
         Raises:
             NotSent: it surely did not go out; try again later.
             SendUnknown: it may have gone out.
             Undeliverable: it never will.
+        """
+        ...
+
+    async def remove(self, removal: Removal) -> SentId:
+        """Delete one of our own messages for everybody. Once more does no harm.
+
+        Gives the id of the deletion itself: phones confirm it like a message, and a receipt for it must not be taken
+        for one of another send.
+
+        Raises:
+            NotSent, SendUnknown: try again later.
+            Undeliverable: it never will be deleted.
         """
         ...
 
@@ -98,6 +152,38 @@ class Transport(Protocol):
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Show a step of the running turn where the transport has a place for it; else nothing."""
+        ...
+
+    async def is_linked(self) -> bool:
+        """Whether the bridge still has the account.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def groups(self) -> tuple[Group, ...]:
+        """The groups that the account is in.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """The people whom the account knows, with number and uuid.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def note_to_self(self, text: str) -> SentId:
+        """Send a message to the account itself, to see whether anything of it comes back on the stream.
+
+        Raises:
+            NotSent, SendUnknown, Undeliverable: as `send`.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -29,7 +29,19 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
-from bot.transports.frame import Json, as_object, as_whole, items_in, loaded, object_in, person_in, text_in, whole_in
+from bot.transports.frame import (
+    Json,
+    as_object,
+    as_whole,
+    items_in,
+    loaded,
+    name_of,
+    object_in,
+    person_in,
+    text_in,
+    whole_in,
+)
+from bot.transports.view_once import without_content
 
 _PLACEHOLDER = "\ufffc"
 """Stands where a native mention is; its place and length (1) count UTF-16 code units."""
@@ -37,8 +49,8 @@ _PLACEHOLDER = "\ufffc"
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _ATTACHMENT_ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
-
-_MAX_NAME_CHARS = 80
+_COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+[,:]\s*)?/[^\W\d_]")
+"""A slash and a letter, after a mention (`￼ /help`) or one word that calls somebody (`Aldis, /help`) or neither."""
 
 _NO_MESSAGE = ("storyContext", "pollCreate", "pollVote", "pollTerminate", "pinMessage", "unpinMessage", "payment")
 """What a data message may carry beside words that makes it none for Aldis. A story reply answers a story, and Aldis
@@ -92,29 +104,45 @@ def peeked(raw: str, *, account: str, own_uuid: PersonId | None) -> Envelope | N
     group = _group(source)
     if group is None:
         return None
+    kept = without_content(raw, frame)
+    if kept is None:
+        return None
     # A sync message is what the account itself did on another device: Signal refuses it from anybody else.
     from_self = (
         source.get("syncMessage") is not None or number == account or (author is not None and author == own_uuid)
     )
+    kind = Kind.OTHER if from_self else _kind(frame, source)
+    data = _data(source)
     return Envelope(
         account=account,
         author=author,
         number=number,
         device=whole_in(source, "sourceDevice") or 0,
         sent_at=SentId(sent_at),
-        kind=Kind.OTHER if from_self else _kind(frame, source),
+        kind=kind,
         chat=_chat(group, author),
-        raw=raw,
+        raw=kept,
         from_self=from_self,
+        server_at=whole_in(source, "serverReceivedTimestamp"),
+        expires_in_seconds=whole_in(data, "expiresInSeconds") or 0,
+        is_command=kind is Kind.MESSAGE and is_command(_words(data)),
     )
 
 
+def is_command(text: str) -> bool:
+    """Whether a message of this text is a command to Aldis."""
+    return _COMMAND.match(text) is not None
+
+
 def event(envelope: Envelope, *, own: Own) -> Event | None:
-    """What an envelope says; None where it is nothing for Aldis, the account's own doing, or not readable."""
-    if envelope.from_self:
-        return None
+    """What an envelope says; None where it is nothing for Aldis or not readable.
+
+    What the account itself did on another device is nothing, but for a sign that a message of our own arrived there.
+    """
     frame = loaded(envelope.raw)
     source = object_in(frame, "envelope")
+    if envelope.from_self:
+        return _own_receipt(envelope, source, own)
     if envelope.kind is Kind.UNDECRYPTABLE:
         return _undecryptable(envelope, frame)
     read = _READERS.get(envelope.kind)
@@ -159,7 +187,12 @@ def _data_kind(data: Json) -> Kind:
 
 
 def _says_something(data: Json) -> bool:
-    return bool(text_in(data, "message").strip()) or any(data.get(part) for part in ("attachments", "sticker", "quote"))
+    return bool(_words(data).strip()) or any(data.get(part) for part in ("attachments", "sticker", "quote", "viewOnce"))
+
+
+def _words(data: Json) -> str:
+    """The text of a message; empty for one that may be seen only once."""
+    return "" if data.get("viewOnce") is True else text_in(data, "message")
 
 
 def _data(source: Json) -> Json:
@@ -193,7 +226,7 @@ def _chat(group: str, author: PersonId | None) -> ChatId | None:
 
 def _message(opened: _Opened) -> Incoming:
     data, own = opened.data, opened.own
-    text = text_in(data, "message")
+    text = _words(data)
     mentions = [_mention(as_object(item), own) for item in items_in(data, "mentions")]
     # Signal-cli 0.13.22 to 0.13.24 lost the list of mentions (https://github.com/AsamK/signal-cli/issues/1940).
     lost = not mentions and opened.chat.startswith("group:") and text.startswith(_PLACEHOLDER)
@@ -201,7 +234,7 @@ def _message(opened: _Opened) -> Incoming:
     quote = object_in(data, "quote")
     return Incoming(
         author=opened.author,
-        name=_name(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
+        name=name_of(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
         chat=opened.chat,
         sent_at=opened.envelope.sent_at,
         text=text.lstrip(_PLACEHOLDER).lstrip() if lost else _with_names(text, mentions),
@@ -212,7 +245,7 @@ def _message(opened: _Opened) -> Incoming:
         sticker=bool(data.get("sticker")),
         view_once=view_once,
         expires_in_seconds=whole_in(data, "expiresInSeconds") or 0,
-        group_name=_name(text_in(object_in(data, "groupInfo"), "groupName"), ""),
+        group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
     )
 
 
@@ -257,11 +290,23 @@ def _timer(opened: _Opened) -> TimerChanged:
     return TimerChanged(author=opened.author, chat=opened.chat, expires_in_seconds=seconds)
 
 
-def _receipt(opened: _Opened) -> Receipt | None:
-    receipt = object_in(opened.source, "receiptMessage")
+def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
+    receipt = object_in(source, "receiptMessage")
     targets = tuple(SentId(at) for item in items_in(receipt, "timestamps") if (at := as_whole(item)) is not None)
     what = _confirmed(receipt)
-    return Receipt(author=opened.author, what=what, targets=targets) if what and targets else None
+    return Receipt(author=author, what=what, targets=targets) if what and targets else None
+
+
+def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
+    """What another device of the account confirms or has read of the account's own messages."""
+    if envelope.author is None:
+        return None
+    if source.get("receiptMessage") is not None:
+        return _confirmed_by(envelope.author, source)
+    read = [as_object(item) for item in items_in(object_in(source, "syncMessage"), "readMessages")]
+    of_own = [item for item in read if own.is_me(person_in(item, "senderUuid"), _number_of(item, "sender"))]
+    targets = tuple(SentId(at) for item in of_own if (at := whole_in(item, "timestamp")) is not None)
+    return Receipt(author=envelope.author, what="read", targets=targets) if targets else None
 
 
 def _confirmed(receipt: Json) -> Literal["delivered", "read", "viewed"] | None:
@@ -283,7 +328,7 @@ _READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {
     Kind.DELETE: _deleted,
     Kind.REACTION: _reacted,
     Kind.TIMER: _timer,
-    Kind.RECEIPT: _receipt,
+    Kind.RECEIPT: lambda opened: _confirmed_by(opened.author, opened.source),
 }
 
 
@@ -294,7 +339,7 @@ def _mention(item: Json, own: Own) -> _Mention:
     person, number = person_in(item, "uuid"), text_in(item, "number")
     is_me = own.is_me(person, number)
     name = (
-        own.name if is_me else _name(text_in(item, "name"), number) or f"member-{person[:8] if person else 'unknown'}"
+        own.name if is_me else name_of(text_in(item, "name"), number) or f"member-{person[:8] if person else 'unknown'}"
     )
     start, length = whole_in(item, "start"), whole_in(item, "length")
     return _Mention(start=-1 if start is None else start, length=length or 0, written=f"@{name}", is_me=is_me)
@@ -342,16 +387,10 @@ def _attachment(item: Json) -> Attachment | None:
     return Attachment(
         id=id_,
         content_type=text_in(item, "contentType") or "application/octet-stream",
-        name=_name(text_in(item, "filename"), ""),
+        name=name_of(text_in(item, "filename")),
         size_bytes=whole_in(item, "size"),
         is_voice_note=item.get("isVoiceNote") is True,
     )
-
-
-def _name(name: str, number: str) -> str | None:
-    """A name that people chose, on one line; None where there is none or it is only the phone number."""
-    line = " ".join(name.split())[:_MAX_NAME_CHARS].rstrip()
-    return line if line and line != number and not line.lstrip("+").isdecimal() else None
 
 
 def _number_of(item: Json, field: str) -> str:

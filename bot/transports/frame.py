@@ -13,6 +13,8 @@ from bot.events import PersonId
 
 Json = Mapping[str, object]
 
+MAX_NAME_CHARS = 80
+
 MAX_FRAME_CHARS = 1024 * 1024
 """Longer frames are not read: Signal's longest text is 64 KiB, and its files are not in the frame."""
 
@@ -75,3 +77,9 @@ def person_in(parent: Json, field: str) -> PersonId | None:
     """The uuid in a field, in lower case; else None."""
     uuid = text_in(parent, field).lower()
     return PersonId(uuid) if _UUID.fullmatch(uuid) else None
+
+
+def name_of(name: str, number: str = "") -> str | None:
+    """A name that people chose, on one line and short; None where there is none or it is only a phone number."""
+    line = " ".join(name.split())[:MAX_NAME_CHARS].rstrip()
+    return line if line and line != number and not line.lstrip("+").isdecimal() else None

@@ -11,28 +11,36 @@ Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23 (2026-11-2
 import asyncio
 import base64
 import logging
-import re
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from http import HTTPStatus
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import aiohttp
 from signalbot import SignalAPIError
-from signalbot._client.base import BaseClient, BaseURIs, SectionURIs, SessionManager
-from signalbot._client.messages import MessagesClient, MessagesURIs
-from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
-from signalbot._generated import Receipt, SendMessageResponse, SendMessageV2, TextMode, TypingIndicatorRequest
+from signalbot._generated import (
+    Receipt,
+    RemoteDeleteRequest,
+    SendMessageResponse,
+    SendMessageV2,
+    TextMode,
+    TypingIndicatorRequest,
+)
 from signalbot._generated.api.receipt_type import ReceiptType
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable
-from bot.events import ChatId, Envelope, Event, Reply, SentId
-from bot.transports.base import Progress
-from bot.transports.frame import Json, as_object, items_in, person_in, text_in
+from bot.errors import ConfigError, Disconnected, TransportError
+from bot.events import ChatId, Envelope, Event, Removal, Reply, SentId
+from bot.transports.base import Contact, Group, Progress
+from bot.transports.bridge import check_about
+from bot.transports.directory import contacts_in, groups_in, own_uuid
+from bot.transports.frame import as_object, items_in, text_in
 from bot.transports.reader import FrameReader
-from bot.transports.results import failure, http_failure
+from bot.transports.refusals import challenge_in
+from bot.transports.rest_clients import Clients, Refused, as_log, as_outcome
+from bot.transports.results import failure
 from bot.transports.styled import styled_text
 
 _log = logging.getLogger(__name__)
@@ -44,71 +52,15 @@ MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_FRAMES_AHEAD = 1024
 """How many frames are taken off the socket before they are asked for: what stays there too long the bridge drops."""
 
-LEAST_VERSION = (0, 101)
-"""From this version on `/v2/send` answers with results per recipient, as signalbot wants it."""
 
+class _Connection(ClientConnection):
+    """A websocket that remembers its last sign of life: a frame, a ping or a pong."""
 
-class Refused(Exception):
-    """The bridge answered with an error: its HTTP status and the `error` of its body. Does not leave this module."""
+    heard_at: float | None = None
 
-    def __init__(self, status: int, body: str) -> None:
-        super().__init__(f"HTTP {status}")
-        self.status = status
-        self.body = body
-
-
-class _Sessions(SessionManager):
-    """signalbot's sessions, but an error's body is read before signalbot throws it away.
-
-    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown.
-    """
-
-    def __init__(self, connect_seconds: float) -> None:
-        super().__init__()
-        self._connect_seconds = connect_seconds
-
-    async def get(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                raise_for_status=_refuse,
-                connector=aiohttp.TCPConnector(force_close=True),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
-            )
-        return self._session
-
-
-async def _refuse(response: aiohttp.ClientResponse) -> None:
-    if not response.ok:
-        raise Refused(response.status, await response.text(errors="replace"))
-
-
-class _AnyURI(SectionURIs):
-    def uri(self, path: str) -> str:
-        return self._base.http_uri(path)
-
-
-class _Plain(BaseClient[_AnyURI]):
-    """What signalbot has no method for."""
-
-    async def get(self, path: str) -> object:
-        response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
-        return await response.json(content_type=None)
-
-
-class _Clients:
-    """signalbot's clients for one bridge."""
-
-    def __init__(self, url: str, account: str, connect_seconds: float) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.netloc:
-            raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli-rest-api:8080")
-        service = (parts.netloc + parts.path).rstrip("/")
-        uris = BaseURIs(service, account, use_https=parts.scheme == "https")
-        self.sessions = _Sessions(connect_seconds)
-        self.messages = MessagesClient(MessagesURIs(uris), None, self.sessions)
-        self.receipts = ReceiptsClient(ReceiptsURIs(uris), None, self.sessions)
-        self.plain = _Plain(_AnyURI(uris), None, self.sessions)
-        self.receive_uri = MessagesURIs(uris).receive_ws_uri()
+    def data_received(self, data: bytes) -> None:
+        self.heard_at = time.monotonic()
+        super().data_received(data)
 
 
 class RestApi:
@@ -133,11 +85,15 @@ class RestApi:
     ) -> None:
         self.account = account
         self.is_open = False
+        self.challenge: str | None = None
+        """See `Transport.challenge`."""
+        self._connection: _Connection | None = None
+        """The last one, open or not."""
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._reader = FrameReader(account, name)
-        self._clients = _Clients(url, account, connect_seconds)
+        self._clients = Clients(url, account, connect_seconds)
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
 
@@ -145,6 +101,11 @@ class RestApi:
     def unreadable_frames(self) -> int:
         """How many frames were no envelope, since the start."""
         return self._reader.unreadable
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the last sign of life came over a websocket; see `Transport.heard_at`."""
+        return self._connection.heard_at if self._connection else None
 
     # Incoming
 
@@ -163,8 +124,8 @@ class RestApi:
 
     async def _check(self) -> None:
         """See that the bridge will ever deliver something: a wrong mode or number is else just silence."""
-        _check_about(as_object(await self._ask("/v1/about")))
-        if self.account not in items_in({"accounts": await self._ask("/v1/accounts")}, "accounts"):
+        check_about(as_object(await self._ask("/v1/about")))
+        if not await self.is_linked():
             raise ConfigError(
                 "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
             )
@@ -175,14 +136,23 @@ class RestApi:
         """Ask who the account is; a bridge that does not tell is no reason to stay away."""
         with suppress(Disconnected, ConfigError):
             found = await self._ask(f"/v1/contacts/{self.account}?all_recipients=true")
-            contacts = [as_object(contact) for contact in items_in({"contacts": found}, "contacts")]
-            own = [contact for contact in contacts if text_in(contact, "number") == self.account]
-            self._reader.own_uuid = person_in(own[0], "uuid") if own else None
+            self._reader.own_uuid = own_uuid(found, account=self.account)
 
     async def _ask(self, path: str) -> object:
         with _as_disconnected():
             async with asyncio.timeout(self._call_seconds):
                 return await self._clients.plain.get(path)
+
+    async def _told(self, path: str) -> object:
+        """As `_ask`, where the stream has shown already that the bridge is one: what it refuses may pass.
+
+        Raises:
+            Disconnected: it did not tell.
+        """
+        try:
+            return await self._ask(path)
+        except ConfigError as error:
+            raise Disconnected(str(error)) from error
 
     @asynccontextmanager
     async def _websocket(self) -> AsyncGenerator[ClientConnection]:
@@ -195,9 +165,12 @@ class RestApi:
             max_size=MAX_FRAME_BYTES,
             max_queue=MAX_FRAMES_AHEAD,
             proxy=None,
+            create_connection=_Connection,
         )
         with _as_disconnected():
             websocket = await opening
+        assert isinstance(websocket, _Connection)  # noqa: S101  (tells the type checker what was asked for)
+        self._connection = websocket
         try:
             _log.info("connected to signal-cli-rest-api")
             self.is_open = True
@@ -210,13 +183,40 @@ class RestApi:
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
-        message, is_group = self._message(reply), reply.chat.startswith("group:")
-        with _as_outcome(is_group=is_group):
-            async with asyncio.timeout(self._send_seconds):
-                [response] = await self._clients.messages.send(message)
+        message, is_group = self._message(reply), _is_group(reply.chat)
+        async with self._sending(is_group=is_group):
+            [response] = await self._clients.messages.send(message)
             return _sent(response, is_group=is_group)
 
+    async def remove(self, removal: Removal) -> SentId:
+        """Delete one of our own messages for everybody; see `Transport.remove`."""
+        request = RemoteDeleteRequest(recipient=_recipient(removal.chat), timestamp=removal.target)
+        async with self._sending(is_group=_is_group(removal.chat)):
+            response = await self._clients.messages.remote_delete(request)
+            return SentId(int(response.timestamp))
+
+    async def note_to_self(self, text: str) -> SentId:
+        """Send a message to the account itself; see `Transport.note_to_self`."""
+        note = SendMessageV2(number=self.account, recipients=[self.account], message=text, notify_self=False)
+        async with self._sending(is_group=False):
+            [response] = await self._clients.messages.send(note)
+            return _sent(response, is_group=False)
+
+    @asynccontextmanager
+    async def _sending(self, *, is_group: bool) -> AsyncGenerator[None]:
+        """The deadline of a send, what its failure means, and whether Signal wants a captcha now."""
+        try:
+            with as_outcome(is_group=is_group):
+                async with asyncio.timeout(self._send_seconds):
+                    yield
+        except TransportError as error:
+            if isinstance(error.__cause__, Refused):
+                self.challenge = challenge_in(error.__cause__.body) or self.challenge
+            raise
+        self.challenge = None
+
     def _message(self, reply: Reply) -> SendMessageV2:
+        """An edit is a message like any other, quote included: what it does not repeat is gone."""
         text, is_styled = styled_text(reply.content)
         quoted = reply.quote
         return SendMessageV2(
@@ -228,13 +228,14 @@ class RestApi:
             quote_timestamp=quoted.sent_at if quoted else None,
             quote_author=quoted.author if quoted else None,
             quote_message=quoted.text if quoted else None,
+            edit_timestamp=reply.edits,
         )
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Show or hide that Aldis is writing; see `Transport.typing`."""
         messages = self._clients.messages
         tell = messages.start_typing if started else messages.stop_typing
-        with _as_log("a typing indicator"):
+        with as_log("a typing indicator"):
             async with asyncio.timeout(self._call_seconds):
                 await tell(TypingIndicatorRequest(recipient=_recipient(chat)))
 
@@ -243,12 +244,30 @@ class RestApi:
         if envelope.author is None:
             return
         receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
-        with _as_log("a read receipt"):
+        with as_log("a read receipt"):
             async with asyncio.timeout(self._call_seconds):
                 await self._clients.receipts.send(receipt)
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Nothing: Signal has no place for it but the typing indicator."""
+
+    # The account
+
+    async def is_linked(self) -> bool:
+        """Whether the bridge still has the account; see `Transport.is_linked`."""
+        accounts = await self._told("/v1/accounts")
+        if not isinstance(accounts, list):
+            raise Disconnected("signal-cli-rest-api's list of accounts cannot be read")
+        return self.account in accounts
+
+    async def groups(self) -> tuple[Group, ...]:
+        """The groups that the account is in; see `Transport.groups`."""
+        return groups_in(await self._told(f"/v1/groups/{self.account}?expand=true"), id_field="internal_id")
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """The people whom the account knows; see `Transport.contacts`."""
+        found = await self._told(f"/v1/contacts/{self.account}?all_recipients=true")
+        return contacts_in(found, account=self.account)
 
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
@@ -261,7 +280,7 @@ class RestApiLinking:
     def __init__(
         self, url: str, *, call_seconds: float = 30, scan_seconds: float = 180, poll_seconds: float = 1
     ) -> None:
-        self._clients = _Clients(url, "", CONNECT_SECONDS)
+        self._clients = Clients(url, "", CONNECT_SECONDS)
         self._call_seconds = call_seconds
         self._scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
@@ -313,6 +332,10 @@ def _recipient(chat: ChatId) -> str:
     return f"group.{base64.b64encode(name.encode()).decode()}" if kind == "group" else name
 
 
+def _is_group(chat: ChatId) -> bool:
+    return chat.startswith("group:")
+
+
 async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
     """The frames until the bridge closes in good order. Pings see to it that the wait for one is bounded."""
     while True:
@@ -325,27 +348,7 @@ async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
         yield raw.decode("utf-8", "replace")
 
 
-def _check_about(about: Json) -> None:
-    """See that the bridge runs in the mode and has the version that this transport can talk to."""
-    mode, version = text_in(about, "mode"), text_in(about, "version")
-    if mode != "json-rpc":
-        raise ConfigError(
-            f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode or 'unknown'}; start it with MODE=json-rpc"
-        )
-    numbers = re.match(r"v?(\d+)\.(\d+)", version)
-    if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < LEAST_VERSION):
-        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")
-
-
 # What became of it
-
-
-_RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
-_HOPELESS = re.compile(
-    r"couldn't process request|untrusted|unregistered|not registered|does not exist|not found"
-    r"|invalid (group|recipient|number)|not a group member",
-    re.IGNORECASE,
-)
 
 
 def _sent(response: SendMessageResponse, *, is_group: bool) -> SentId:
@@ -359,41 +362,7 @@ def _sent(response: SendMessageResponse, *, is_group: bool) -> SentId:
     return SentId(int(response.timestamp))
 
 
-def _refusal(error: Refused, *, is_group: bool) -> TransportError:
-    """400 is the bridge's catch-all for bad requests and for whatever signal-cli failed with: its text decides."""
-    if error.status == HTTPStatus.BAD_REQUEST:
-        return _bad_request(error.body, is_group=is_group)
-    return http_failure(error.status)
-
-
-def _bad_request(body: str, *, is_group: bool) -> TransportError:
-    if _RATE_LIMIT.search(body):
-        # In a group the limit may strike in the middle (https://github.com/AsamK/signal-cli/issues/2071).
-        words = "Signal limits the rate of sending"
-        return SendUnknown(f"{words}; some members may have got it") if is_group else NotSent(words)
-    if _HOPELESS.search(body):
-        return Undeliverable("signal-cli-rest-api refused the message")
-    return SendUnknown("signal-cli-rest-api failed while sending")
-
-
 # Foreign errors
-
-
-@contextmanager
-def _as_outcome(*, is_group: bool) -> Generator[None]:
-    """Tell apart what surely did not arrive and what may have."""
-    try:
-        yield
-    except Refused as error:
-        raise _refusal(error, is_group=is_group) from error
-    except SignalAPIError as error:
-        if isinstance(error.__cause__, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            raise NotSent("signal-cli-rest-api cannot be reached") from error
-        raise SendUnknown("the connection to signal-cli-rest-api broke") from error
-    except (aiohttp.ClientError, TimeoutError) as error:
-        raise SendUnknown(f"signal-cli-rest-api did not answer: {type(error).__name__}") from error
-    except ValueError as error:
-        raise SendUnknown("signal-cli-rest-api's answer cannot be read") from error
 
 
 @contextmanager
@@ -408,11 +377,3 @@ def _as_disconnected() -> Generator[None]:
         raise Disconnected("signal-cli-rest-api fell silent") from error
     except (SignalAPIError, aiohttp.ClientError, WebSocketException, OSError, ValueError) as error:
         raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error
-
-
-@contextmanager
-def _as_log(what: str) -> Generator[None]:
-    try:
-        yield
-    except (Refused, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
-        _log.info("%s was not sent: %s", what, type(error).__name__)

@@ -9,34 +9,27 @@ Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from http import HTTPStatus
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable
-from bot.events import ChatId, Envelope, Event, QuoteTarget, Reply, SentId
-from bot.transports.base import Progress
-from bot.transports.frame import as_object, items_in, object_in, person_in, text_in
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError
+from bot.events import ChatId, Envelope, Event, QuoteTarget, Removal, Reply, SentId
+from bot.transports.answers import RpcError, challenge_in, outcome, sent
+from bot.transports.base import Contact, Group, Progress
+from bot.transports.directory import contacts_in, entries, groups_in, own_uuid
+from bot.transports.frame import as_object, object_in, text_in
 from bot.transports.reader import FrameReader
-from bot.transports.results import SUCCESS, failure, http_failure
+from bot.transports.results import http_failure
 from bot.transports.sse import EventParser
 
 _log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
 """For reaching the daemon: it stands on the same machine or the same private network."""
-
-
-class RpcError(TransportError):
-    """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written."""
-
-    def __init__(self, code: int, response: Mapping[str, object]) -> None:
-        super().__init__(f"signal-cli refused the call with code {code}")
-        self.code = code
-        self.response = response
 
 
 class Rpc:
@@ -71,6 +64,26 @@ class Rpc:
                 response = await self.http.post("/api/v1/rpc", json=request)
         return _result(response)
 
+    async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
+        """The `result` of a call that only asks, or that may be made again.
+
+        Raises:
+            Disconnected: it did not succeed; try again.
+        """
+        try:
+            return await self.call(method, params, timeout_seconds=timeout_seconds)
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+
+    async def accounts(self, *, timeout_seconds: float) -> tuple[str, ...]:
+        """The phone numbers of the accounts that the daemon has.
+
+        Raises:
+            Disconnected: as `ask`.
+        """
+        found = entries(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
+        return tuple(number for account in found if (number := text_in(account, "number")))
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self.http.aclose()
@@ -98,6 +111,10 @@ class SignalCli:
     ) -> None:
         self.account = account
         self.is_open = False
+        self.heard_at: float | None = None
+        """See `Transport.heard_at`."""
+        self.challenge: str | None = None
+        """See `Transport.challenge`."""
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
@@ -139,7 +156,7 @@ class SignalCli:
         try:
             _check_stream(response)
             _log.info("connected to signal-cli")
-            self.is_open = True
+            self.is_open, self.heard_at = True, time.monotonic()
             yield response
         finally:
             self.is_open = False
@@ -154,6 +171,7 @@ class SignalCli:
                     chunk = await anext(incoming, None)
             if chunk is None:
                 return
+            self.heard_at = time.monotonic()
             yield chunk
 
     async def _look_up_own_uuid(self) -> None:
@@ -163,25 +181,40 @@ class SignalCli:
         """
         if self._reader.own_uuid is not None:
             return
-        params = {"account": self.account, "recipient": [self.account], "allRecipients": True}
-        with suppress(TransportError):
-            found = await self._rpc.call("listContacts", params, timeout_seconds=self._call_seconds)
-            contacts = [as_object(contact) for contact in items_in({"contacts": found}, "contacts")]
-            own = [contact for contact in contacts if text_in(contact, "number") == self.account]
-            self._reader.own_uuid = person_in(own[0], "uuid") if own else None
+        with suppress(Disconnected):
+            found = await self._ask("listContacts", {"recipient": [self.account], "allRecipients": True})
+            self._reader.own_uuid = own_uuid(found, account=self.account)
 
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
-        params = {"account": self.account, **_addressed_to(reply.chat), "message": reply.content.text}
+        params = {**_addressed_to(reply.chat), "message": reply.content.text}
         styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
         params |= {"textStyle": styles} if styles else {}
+        # An edit repeats the quote: what it does not repeat is gone.
         params |= _quoting(reply.quote) if reply.quote else {}
+        params |= {"editTimestamp": reply.edits} if reply.edits is not None else {}
+        return await self._send("send", params)
+
+    async def remove(self, removal: Removal) -> SentId:
+        """Delete one of our own messages for everybody; see `Transport.remove`."""
+        return await self._send("remoteDelete", {**_addressed_to(removal.chat), "targetTimestamp": removal.target})
+
+    async def note_to_self(self, text: str) -> SentId:
+        """Send a message to the account itself; see `Transport.note_to_self`."""
+        return await self._send("send", {"noteToSelf": True, "message": text})
+
+    async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
+        """Carry out a call that sends something; gives the id of what went out."""
+        given = {"account": self.account, **params}
         try:
-            return _sent(await self._rpc.call("send", params, timeout_seconds=self._send_seconds))
+            result = await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
         except RpcError as error:
-            raise _outcome(error) from error
+            self.challenge = challenge_in(error.response.get("response")) or self.challenge
+            raise outcome(error) from error
+        self.challenge = challenge_in(result)
+        return sent(result)
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Show or hide that Aldis is writing; see `Transport.typing`."""
@@ -196,6 +229,23 @@ class SignalCli:
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Nothing: Signal has no place for it but the typing indicator."""
+
+    # The account
+
+    async def is_linked(self) -> bool:
+        """Whether the daemon still has the account; see `Transport.is_linked`."""
+        return self.account in await self._rpc.accounts(timeout_seconds=self._call_seconds)
+
+    async def groups(self) -> tuple[Group, ...]:
+        """The groups that the account is in; see `Transport.groups`."""
+        return groups_in(await self._ask("listGroups", {}), id_field="id")
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """The people whom the account knows; see `Transport.contacts`."""
+        return contacts_in(await self._ask("listContacts", {"allRecipients": True}), account=self.account)
+
+    async def _ask(self, method: str, params: Mapping[str, object]) -> object:
+        return await self._rpc.ask(method, {"account": self.account, **params}, timeout_seconds=self._call_seconds)
 
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
@@ -218,13 +268,12 @@ class SignalCliLinking:
 
     async def accounts(self) -> tuple[str, ...]:
         """The phone numbers that are linked already; see `Linking.accounts`."""
-        found = await self._call("listAccounts", {}, self._call_seconds)
-        numbers = (text_in(as_object(account), "number") for account in items_in({"accounts": found}, "accounts"))
-        return tuple(number for number in numbers if number)
+        return await self._rpc.accounts(timeout_seconds=self._call_seconds)
 
     async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
         """The address that the QR code shows; see `Linking.start_link`."""
-        uri = text_in(as_object(await self._call("startLink", {}, self._call_seconds)), "deviceLinkUri")
+        started = await self._rpc.ask("startLink", {}, timeout_seconds=self._call_seconds)
+        uri = text_in(as_object(started), "deviceLinkUri")
         if not uri:
             raise Disconnected("signal-cli gave no address to link by; try again")
         return uri
@@ -232,7 +281,8 @@ class SignalCliLinking:
     async def finish_link(self, uri: str, device_name: str) -> str:
         """Wait for the phone and give its number; see `Linking.finish_link`."""
         params = {"deviceLinkUri": uri, "deviceName": device_name}
-        number = text_in(as_object(await self._call("finishLink", params, self._scan_seconds)), "number")
+        finished = await self._rpc.ask("finishLink", params, timeout_seconds=self._scan_seconds)
+        number = text_in(as_object(finished), "number")
         if not number:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
         return number
@@ -240,12 +290,6 @@ class SignalCliLinking:
     async def aclose(self) -> None:
         """Close connections."""
         await self._rpc.aclose()
-
-    async def _call(self, method: str, params: Mapping[str, object], timeout_seconds: float) -> object:
-        try:
-            return await self._rpc.call(method, params, timeout_seconds=timeout_seconds)
-        except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 
 
 # What a reply looks like
@@ -258,59 +302,6 @@ def _addressed_to(chat: ChatId) -> dict[str, object]:
 
 def _quoting(quote: QuoteTarget) -> dict[str, object]:
     return {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text}
-
-
-# What became of it
-
-
-class _Result(BaseModel):
-    type: str
-    retry_after_seconds: float | None = Field(default=None, alias="retryAfterSeconds")
-
-
-class _Response(BaseModel):
-    timestamp: int = Field(ge=0)
-    results: list[_Result]
-
-
-_RATE_LIMIT_CODE = -5
-_REFUSED_CODES = {-1, -4, -6, -32600, -32601, -32602, -32700}
-"""User error, untrusted key, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
-
-
-def _sent(result: object) -> SentId:
-    """The id of a message that at least one recipient got, or that had none (a group with nobody else in it)."""
-    try:
-        response = _Response.model_validate(result)
-    except ValidationError as error:
-        raise SendUnknown("signal-cli's answer cannot be read") from error
-    failed = [result.type for result in response.results if result.type != SUCCESS]
-    if failed and len(failed) == len(response.results):
-        raise _failure(response.results)
-    if failed:
-        _log.warning("a message did not reach %d of %d recipients", len(failed), len(response.results))
-    return SentId(response.timestamp)
-
-
-def _outcome(error: RpcError) -> TransportError:
-    """What a refused send means: its results per recipient tell, where there are any, else its code."""
-    try:
-        results = _Response.model_validate(object_in(error.response, "response")).results
-    except ValidationError:
-        results = []
-    if results:
-        return _failure(results)
-    if error.code == _RATE_LIMIT_CODE:
-        return NotSent("Signal limits the rate of sending")
-    if error.code in _REFUSED_CODES:
-        return Undeliverable(f"signal-cli refused the message with code {error.code}")
-    # I/O errors (-3) and internal errors (-32603) come during a send, too, when some recipients may have it already.
-    return SendUnknown(f"signal-cli failed with code {error.code} while sending")
-
-
-def _failure(results: list[_Result]) -> TransportError:
-    waits = [result.retry_after_seconds for result in results if result.retry_after_seconds is not None]
-    return failure({result.type for result in results}, retry_after_seconds=max(waits, default=None))
 
 
 # Foreign errors

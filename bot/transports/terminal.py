@@ -9,6 +9,7 @@ Left to others: signals and the exit status (`bot.cli`), which looks at `failed`
 import asyncio
 import itertools
 import json
+import time
 from collections.abc import AsyncGenerator
 from typing import TextIO
 
@@ -16,12 +17,12 @@ from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock, MachineClock
 from bot.errors import Undeliverable
-from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Reply, SentId, Style, Styled
-from bot.transports.base import ModelAnswered, Progress, ToolStarted
+from bot.events import TERMINAL_PERSON, ChatId, Envelope, Event, Incoming, Kind, Removal, Reply, SentId, Style, Styled
+from bot.transports.base import Contact, Group, ModelAnswered, Progress, ToolStarted
+from bot.transports.envelope import is_command
 from bot.transports.streams import Lines, Once, Piped, Prompted, Writer
 
 ACCOUNT = "terminal"
-PERSON = PersonId("you")
 
 SHOWN_RESULT_CHARS = 200
 """How much of a tool's result a line shows."""
@@ -59,6 +60,7 @@ class Terminal:
         self._answers, self._notes = Writer(stdout), Writer(stderr)
         self._painted = stdout.isatty()
         self._last_sent_at = 0
+        self._heard_at: float | None = None
         self._current: Envelope | None = None
         self._answered = asyncio.Event()
         self._over = asyncio.Event()
@@ -80,6 +82,16 @@ class Terminal:
     def is_open(self) -> bool:
         """Whether messages can still come."""
         return not self._over.is_set()
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the last message was read; see `Transport.heard_at`."""
+        return self._heard_at
+
+    @property
+    def challenge(self) -> str | None:
+        """None: a terminal wants no captcha."""
+        return None
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
@@ -103,10 +115,14 @@ class Terminal:
             return None
         if envelope.chat is None:
             return None
-        return Incoming(author=PERSON, name=None, chat=envelope.chat, sent_at=SentId(frame.timestamp), text=frame.text)
+        return Incoming(
+            author=TERMINAL_PERSON, name=None, chat=envelope.chat, sent_at=SentId(frame.timestamp), text=frame.text
+        )
 
     async def send(self, reply: Reply) -> SentId:
         """Write the answer; waits as long as the reader of standard output lets it wait, as any program in a pipe.
+
+        What was written stays; an edit is written below it, and a line on standard error says that it is one.
 
         Raises:
             Undeliverable: nobody reads standard output any more; `envelopes` ends.
@@ -115,6 +131,8 @@ class Terminal:
         await self._hide_indicator()
         if reply.chat != self._chat:
             await self._note(f"· an answer in the conversation {reply.chat.removeprefix('direct:')}:")
+        if reply.edits is not None:
+            await self._note("· the answer was changed:")
         try:
             await self._answers.write((painted(reply.content) if self._painted else reply.content.text) + "\n")
         except OSError as error:
@@ -122,6 +140,12 @@ class Terminal:
             raise Undeliverable("standard output is closed") from error
         if reply.last and self._current and self._current.sent_at in reply.answers:
             self._answered.set()
+        return self._next_sent_at()
+
+    async def remove(self, removal: Removal) -> SentId:  # noqa: ARG002 - a terminal cannot show which one it was
+        """Say that an answer was deleted; what was written stays on the screen."""
+        await self._hide_indicator()
+        await self._note("· an answer was deleted")
         return self._next_sent_at()
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
@@ -142,6 +166,22 @@ class Terminal:
             await self._hide_indicator()
             await self._note(line)
 
+    async def is_linked(self) -> bool:
+        """True: there is no account that could be lost."""
+        return True
+
+    async def groups(self) -> tuple[Group, ...]:
+        """None: nobody else is here."""
+        return ()
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """None: nobody else is here."""
+        return ()
+
+    async def note_to_self(self, text: str) -> SentId:  # noqa: ARG002 - there is nobody to send it to
+        """Nothing goes out; a time for it is given all the same."""
+        return self._next_sent_at()
+
     async def aclose(self) -> None:
         """No further message is taken."""
         self._over.set()
@@ -158,6 +198,7 @@ class Terminal:
             text = await self._lines.read()
             if text is None:
                 return None
+            self._heard_at = time.monotonic()
             self._current = self._envelope(text)
             self._answered.clear()
         return self._current
@@ -166,13 +207,14 @@ class Terminal:
         sent_at = self._next_sent_at()
         return Envelope(
             account=ACCOUNT,
-            author=PERSON,
+            author=TERMINAL_PERSON,
             number=None,
             device=1,
             sent_at=sent_at,
             kind=Kind.MESSAGE,
             chat=self._chat,
             raw=json.dumps({"text": _encodable(text), "timestamp": sent_at}, ensure_ascii=False),
+            is_command=is_command(text),
         )
 
     def _next_sent_at(self) -> SentId:

@@ -1,26 +1,30 @@
 """The loop: asks the model, runs the tools it wants side by side, asks again, until an answer or a limit.
 
-    ask --> words ------------------------------> Outcome
-     ^  '-> calls --> toolbox, side by side --.
-     '--------- answers, in the order asked <-'
+    budget left? --> ask --> words --------------------> Outcome
+     ^                   '-> calls --> may they run? --nobody said--> Pause
+     |                                 '-> toolbox, side by side --.
+     '------------------------------ answers, in the order asked <-'
 
 Every completion with calls and every tool's answer is journaled as soon as it is there; what an earlier attempt of
-the turn has journaled is taken from there. Knows neither SQL nor Signal nor a vendor.
+the turn has journaled is taken from there, and paid. Knows neither SQL nor Signal nor a vendor.
 """
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from bot import phrases
 from bot.errors import ContextTooLong, ProviderError
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage
+from bot.policy.budgets import UsedUp
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt
+from bot.turn.budget import Budget
+from bot.turn.steps import Journal, Outcome, Pause, ToolRun, Turn
 from bot.turn.toolbox import Toolbox
-from bot.turn.turns import Journal, Outcome, ToolRun, Turn
 
 Watch = Callable[[Progress], Awaitable[None]]
 """Is told of each step as it happens."""
@@ -52,6 +56,12 @@ class _Work:
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     calls_left: int = 0
 
+    @property
+    def spent_usd(self) -> Decimal:
+        """What the turn has cost so far, as far as it is known."""
+        costs = (*(completion.cost_usd for completion in self.completions), *(run.cost_usd for run in self.runs))
+        return sum((cost for cost in costs if cost is not None), Decimal(0))
+
     def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
         """The end; `keeps` is the answer under which the turn enters the history."""
         messages = () if keeps is None else (*self.said, keeps)
@@ -59,16 +69,21 @@ class _Work:
 
 
 class Agent:
-    """Answers turns with one provider and one toolbox."""
+    """Answers turns with one provider and one toolbox; `budget` None means that money is no object."""
 
-    def __init__(self, provider: Provider, toolbox: Toolbox, *, system: str, limits: Limits) -> None:
+    def __init__(
+        self, provider: Provider, toolbox: Toolbox, *, system: str, limits: Limits, budget: Budget | None = None
+    ) -> None:
         self._provider = provider
         self._toolbox = toolbox
         self._system = system
         self._limits = limits
+        self._budget = budget
 
-    async def answer(self, turn: Turn, journal: Journal, watch: Watch) -> Outcome:
-        """The outcome of a turn. Failures of models and tools are outcomes too.
+    async def answer(self, turn: Turn, journal: Journal, watch: Watch) -> Outcome | Pause:
+        """The outcome of a turn, or how far it has come until somebody has to agree to what it wants to do.
+
+        Failures of models and tools are outcomes too, and so is a budget that is used up.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
@@ -80,11 +95,16 @@ class Agent:
             except ProviderError as error:
                 failed = work.outcome(phrases.for_error(error), ok=False)
                 return replace(failed, failures=_attempts(error))
-            work.completions.append(completion)
+            if isinstance(completion, UsedUp):
+                limit = completion
+                return work.outcome(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews), ok=False)
+            self._charge(work, completion)
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or work.calls_left == 0:
-                return _ended(work, completion)
+                return self._with_remark(work, _ended(work, completion))
             answers = await self._answers(work, message.calls)
+            if isinstance(answers, Pause):
+                return answers
             work.said += [message, ToolMessage(answers=tuple(run.answer for run in answers))]
 
     def _begun(self, turn: Turn, journal: Journal, watch: Watch) -> _Work:
@@ -98,28 +118,64 @@ class Agent:
             calls_left=self._limits.max_tool_calls if self._toolbox.offers else 0,
         )
 
-    async def _completion(self, work: _Work) -> Completion:
-        """The next completion: the one in the journal, else a new one."""
+    async def _completion(self, work: _Work) -> Completion | UsedUp:
+        """The next completion: the one in the journal, else a new one where there is money for it."""
         number = len(work.completions)
         if number < len(work.journal.completions):
             return work.journal.completions[number]
-        completion = _named(await self._asked(work), work.turn, number)
+        asked = await self._asked(work)
+        if isinstance(asked, UsedUp):
+            return asked
+        completion = _named(asked, work.turn, number)
         await work.watch(_progress(completion))
         if completion.message is not None and completion.message.calls and work.calls_left:
             quick = all(map(self._toolbox.computes_only, completion.message.calls))
             await work.journal.completed(completion, hold=quick)
         return completion
 
-    async def _asked(self, work: _Work) -> Completion:
+    async def _asked(self, work: _Work) -> Completion | UsedUp:
+        """One question to the models; where it is too long, a shorter one."""
         try:
-            return await self._provider.complete(self._request(work))
-        except ContextTooLong:
+            return await self._paid(work)
+        except ContextTooLong as error:
             if not work.history:
                 raise
             # Half of the turns go, once: what is left is most of what matters, and two requests bound the cost.
             kept = work.turn.history[(len(work.turn.history) + 1) // 2 :]
             work.history = prompt.window(kept, max_tokens=self._limits.max_history_tokens // 2)
-            return await self._provider.complete(self._request(work))
+            return await self._paid_after(error, work)
+
+    async def _paid_after(self, failure: ProviderError, work: _Work) -> Completion | UsedUp:
+        """What `_paid` gives, with the tries that failed before it."""
+        try:
+            completion = await self._paid(work)
+        except ProviderError as error:
+            error.attempts = (*failure.attempts, *error.attempts)
+            raise
+        if isinstance(completion, UsedUp):
+            return completion
+        return replace(completion, attempts=(*_attempts(failure), *completion.attempts))
+
+    async def _paid(self, work: _Work) -> Completion | UsedUp:
+        """What the models answer, unless there is no money left for asking them."""
+        if self._budget is not None:
+            limit = await self._budget.used_up(work.turn, work.spent_usd)
+            if limit is not None:
+                return limit
+        return await self._provider.complete(self._request(work))
+
+    def _charge(self, work: _Work, completion: Completion) -> None:
+        work.completions.append(completion)
+        if self._budget is not None:
+            self._budget.charge(work.turn, completion, work.spent_usd)
+
+    def _with_remark(self, work: _Work, outcome: Outcome) -> Outcome:
+        """The outcome; where a budget is nearly used up and nobody was told, its answer tells."""
+        near = self._budget.nearly_used_up(work.turn) if self._budget is not None and outcome.ok else None
+        if near is None:
+            return outcome
+        remark = phrases.budget_nearly_used_up(near.scope, near.span, near.percent)
+        return replace(outcome, text=f"{outcome.text}\n\n{remark}", warned=((near.scope, near.period),))
 
     def _request(self, work: _Work) -> Request:
         return Request(
@@ -132,20 +188,38 @@ class Agent:
             conversation=f"c{work.turn.conversation}",
         )
 
-    async def _answers(self, work: _Work, calls: Sequence[ToolCall]) -> list[ToolRun]:
-        """One run for each call, in the order asked; equal calls and calls over the limit are not run."""
+    async def _answers(self, work: _Work, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
+        """One run for each call, in the order asked; equal calls and calls over the limit are not run.
+
+        Where somebody has to agree first, the other calls run, and their answers are journaled meanwhile.
+        """
         first = {_key(call): call for call in reversed(calls)}
         known = {_key_of(run): run for run in work.runs if run.outcome == "ok"}
         to_run = [call for call in calls if first[_key(call)] is call and _key(call) not in known]
         allowed = to_run[: work.calls_left]
         work.calls_left = max(0, work.calls_left - len(calls))
+        waiting = [call for call in allowed if self._waits(work, call)]
         async with asyncio.TaskGroup() as group:
-            tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed}
+            tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed if call not in waiting}
         await work.journal.flush()  # what was held back for runs, when there were none
+        if waiting:
+            is_asked = all(call.id in work.journal.asked for call in waiting)
+            return Pause(calls=tuple(waiting), cost_usd=self._toolbox.cost_usd(waiting), is_asked=is_asked)
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         work.runs += [run for run, call in zip(runs, calls, strict=True) if call in to_run]
         return runs
+
+    def _waits(self, work: _Work, call: ToolCall) -> bool:
+        """Whether somebody has to agree to a call, and may still do so."""
+        if call.id in work.journal.runs or call.id in work.journal.decided:
+            return False
+        until = work.journal.asked.get(call.id)
+        return work.turn.loaded_at < until if until is not None else self._needs_word(work, call)
+
+    def _needs_word(self, work: _Work, call: ToolCall) -> bool:
+        has_read = any(self._toolbox.brings_outside(run.answer.name) for run in work.runs)
+        return self._toolbox.needs_word(call, has_read_untrusted=has_read or work.turn.quotes_others)
 
     async def _ran(self, work: _Work, call: ToolCall) -> ToolRun:
         """One call: as the journal has it, else run now and journaled."""
@@ -153,17 +227,22 @@ class Agent:
         if earlier is not None and _key_of(earlier) == _key(call):
             return earlier
         await work.watch(ToolStarted(name=call.name, arguments=_shown(call)))
-        if call.id in work.journal.started:
-            run = self._toolbox.refused(
-                call, "unknown_outcome", "a restart interrupted this; it may have happened, so do not repeat it unasked"
-            )
-        else:
-            if self._toolbox.runs_once(call):
-                await work.journal.start(call.id)
-            run = await self._toolbox.run(call, work.turn.person)
+        run = await self._run(work, call)
         await work.journal.ran(run)
         await work.watch(_ended_run(run))
         return run
+
+    async def _run(self, work: _Work, call: ToolCall) -> ToolRun:
+        if call.id in work.journal.asked and not work.journal.decided.get(call.id, False):
+            said = "said no to this" if call.id in work.journal.decided else "did not answer in time whether you may"
+            return self._toolbox.refused(call, "denied", f"the person {said}: it was not done; do not ask again")
+        if call.id in work.journal.started:
+            return self._toolbox.refused(
+                call, "unknown_outcome", "a restart interrupted this; it may have happened, so do not repeat it unasked"
+            )
+        if self._toolbox.runs_once(call):
+            await work.journal.start(call.id)
+        return await self._toolbox.run(call, work.turn.person)
 
     def _over_limit(self, call: ToolCall) -> ToolRun:
         most = self._limits.max_tool_calls

@@ -5,7 +5,9 @@ bound to what they were written after; what changes (date, sender) stands in the
 Left to others: where history comes from (`bot.turn.turns`), the vendors' wire shapes (`bot.providers`).
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -45,7 +47,23 @@ def question(messages: Sequence[Incoming], *, now: datetime, timezone: str) -> U
     Each begins with `[Sat 2026-11-21 22:40 Europe/Berlin] `, in groups with the sender's name before the bracket ends.
     """
     stamp = f"{now.astimezone(ZoneInfo(timezone)):%a %Y-%m-%d %H:%M} {timezone}"
-    return UserMessage(text="\n".join(_worded(message, stamp) for message in messages))
+    text = "\n".join(_worded(message, stamp) for message in messages)
+    return UserMessage(text=text, sent_at=tuple(message.sent_at for message in messages))
+
+
+def corrected(asked: UserMessage, names: Collection[int], message: Incoming) -> UserMessage:
+    """The question with other words in the place of one of its messages; that one keeps its date.
+
+    `names` are the times under which the message is known. The question itself where it is not in it.
+    """
+    place = next((place for place, name in enumerate(asked.sent_at) if name in names), None)
+    # A line that a person begins with a bracket is written with a backslash, so this is where messages begin.
+    blocks = asked.text.split("\n[")
+    if place is None or len(blocks) != len(asked.sent_at):
+        return asked
+    stamp = re.split(r"[\]·]", blocks[place].removeprefix("["), maxsplit=1)[0].strip()
+    blocks[place] = _worded(message, stamp).removeprefix("[" if place else "")
+    return replace(asked, text="\n[".join(blocks))
 
 
 def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Message, ...]:
@@ -86,7 +104,7 @@ def _worded(message: Incoming, stamp: str) -> str:
     words = message.text.replace("\n[", "\n\\[")
     lines = [f"[{stamp}{sender}] {words}".rstrip()]
     if message.quote is not None and message.quote.text.strip():
-        lines.insert(0, f"(in answer to: {_shortened(message.quote.text)!r})")
+        lines.append(f"(in answer to: {_shortened(message.quote.text)!r})")
     lines += [_described(attachment) for attachment in message.attachments]
     if message.sticker:
         lines.append("(a sticker came with it, which you cannot see)")

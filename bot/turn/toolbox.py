@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 
 from pydantic import ValidationError
@@ -22,8 +22,9 @@ from bot.events import PersonId
 from bot.logs import described
 from bot.messages import ToolAnswer, ToolCall
 from bot.policy.limits import Rate
+from bot.policy.trust import needs_approval
 from bot.providers.base import ToolOffer
-from bot.turn.turns import ToolRun
+from bot.turn.steps import ToolRun
 from tools import (
     Arguments,
     BadArguments,
@@ -55,7 +56,10 @@ class Toolbox:
         timeout_seconds: float,
         max_result_chars: int,
         calls_per_minute: int,
+        approve: Collection[str] = (),
     ) -> None:
+        """`approve` names the tools of which the operator wants each call to be approved by a person."""
+        self._approve = frozenset(approve)
         self._tools = {tool.spec.name: tool for tool in tools}
         self._clock = clock
         self._timezone = timezone
@@ -77,6 +81,23 @@ class Toolbox:
         """Whether a call is so quick and harmless that it may share the commit of the completion that asks for it."""
         tool = self._tools.get(call.name)
         return tool is not None and tool.spec.computes_only
+
+    def brings_outside(self, name: str) -> bool:
+        """Whether the tool's answers come from outside, where anybody may have written them."""
+        tool = self._tools.get(name)
+        return tool is None or not tool.spec.computes_only
+
+    def needs_word(self, call: ToolCall, *, has_read_untrusted: bool) -> bool:
+        """Whether a person has to agree before the call runs: its author, the operator or the rule wants it."""
+        tool = self._tools.get(call.name)
+        if tool is None or call.malformed is not None:
+            return False
+        by_rule = needs_approval(tool.spec.effects, has_read_untrusted=has_read_untrusted)
+        return by_rule or tool.spec.needs_approval or call.name in self._approve
+
+    def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
+        """What the calls cost together, as far as that is known before."""
+        return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
     async def run(self, call: ToolCall, person: PersonId) -> ToolRun:
         """Run one call for a person. Never raises but for cancellation."""

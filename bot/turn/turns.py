@@ -1,166 +1,53 @@
-"""Turns: loaded from the store, journaled while they run, kept in one transaction with everything they caused.
+"""Turns: claimed, loaded from the store, and kept in one transaction with everything they caused.
 
     claim -> load -> Turn --(agent)--> Outcome -> keep: history + ledger + outbox + journal closed + inbox done
 
 A turn that a crash interrupted is claimed again with the same messages; its journal then holds what was already paid
-for and done, and the agent goes on from there. Only a tool that must not run twice (`effects = "once"`) writes its
-start: for the others nobody would read it, and each step costs a commit.
-Left to others: what to ask and when to stop (`bot.turn.agent`), how an answer is cut and styled (`bot.turn.replies`).
+for and done, and the agent goes on from there. A turn whose question was taken back meanwhile keeps nothing.
+Left to others: what to ask and when to stop (`bot.turn.agent`), the steps (`bot.turn.steps`), what people take back
+or change (`bot.turn.revisions`), how an answer is cut and styled (`bot.turn.replies`).
 """
 
+import json
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
-from decimal import Decimal
-from itertools import groupby
-from typing import Annotated, Literal
-
-from pydantic import Field, TypeAdapter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby, zip_longest
 
 from bot import events, messages, phrases
 from bot.clock import Clock
-from bot.events import ChatId, Incoming, PersonId, QuoteTarget, Reply
-from bot.messages import AssistantMessage, CallId, Message, ToolAnswer, ToolMessage, UserMessage
-from bot.providers.base import Attempt, Completion
-from bot.turn import prompt
+from bot.events import ChatId, Incoming, PersonId, QuoteTarget, Removal, Reply, SentId
+from bot.messages import AssistantMessage, CallId, Message, ToolMessage
+from bot.policy import budgets
+from bot.turn import prompt, steps
 from bot.turn.replies import parts
-from store import Claim, ConversationId, Entry, Shelves, Store, StoredMessage, TurnEnd, TurnId
+from bot.turn.steps import Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
+from store import (
+    Claim,
+    ConversationId,
+    Entry,
+    Errand,
+    InboxId,
+    OutboxId,
+    Sent,
+    Shelves,
+    Store,
+    StoredMessage,
+    TurnEnd,
+    TurnId,
+)
 
 _QUOTE_CHARACTERS = 200
 _REMEMBERED_CONVERSATIONS = 32
 
-Whole = tuple[Message, ...]
-"""The messages of one turn, from the question to the answer."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """Step: the question as it was put to the model, with the date it had then."""
+class _Past:
+    """One turn of the history."""
 
-    question: UserMessage
-    step: Literal["asked"] = "asked"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Completed:
-    """Step: the model has answered, with tool calls to run."""
-
-    completion: Completion
-    step: Literal["completed"] = "completed"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Started:
-    """Step: a tool that must not run twice begins."""
-
-    call_id: CallId
-    step: Literal["started"] = "started"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ToolRun:
-    """Step: a tool call has ended. `outcome` is `ok` or an error code; `cost_usd` is what it cost."""
-
-    answer: ToolAnswer
-    arguments: Mapping[str, object]
-    outcome: str
-    latency_seconds: float
-    cost_usd: Decimal
-    step: Literal["ran"] = "ran"
-
-
-Step = Annotated[Asked | Completed | Started | ToolRun, Field(discriminator="step")]
-_steps: TypeAdapter[Step] = TypeAdapter(Step)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Turn:
-    """One question with all that is needed to answer it."""
-
-    id: TurnId
-    conversation: ConversationId
-    chat: ChatId
-    incoming: tuple[Incoming, ...]
-    """The messages it answers, oldest first; at least one."""
-    question: UserMessage
-    history: tuple[Whole, ...]
-    """The last turns of the conversation, oldest first, each whole."""
-    steps: tuple[Step, ...]
-    """What earlier attempts of this turn wrote; empty on the first."""
-
-    @property
-    def person(self) -> PersonId:
-        """Who asked last: whose limits count."""
-        return self.incoming[-1].author
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
-    """How a turn ended."""
-
-    text: str
-    """Markdown for the person: the answer, or a sentence that tells why there is none."""
-    ok: bool
-    messages: tuple[Message, ...] = ()
-    """The whole turn for the history; empty when nothing of it should be remembered."""
-    completions: tuple[Completion, ...] = ()
-    runs: tuple[ToolRun, ...] = ()
-    failures: tuple[Attempt, ...] = ()
-    """Model calls that failed for good."""
-
-
-class Journal:
-    """The steps of one running turn: those that were written before, and those that are being written."""
-
-    def __init__(self, store: Store, turn: Turn) -> None:
-        self._store = store
-        self._turn = turn
-        self._position = len(turn.steps)
-        self._held: tuple[Step, ...] = ()
-        self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
-        self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
-        self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
-
-    async def completed(self, completion: Completion, *, hold: bool = False) -> None:
-        """Write down a completion that asks for tools; with the first one, the question it answers.
-
-        `hold` puts it off to the next step, for tools that are done in milliseconds: one commit instead of two.
-        """
-        asked = (Asked(question=self._turn.question),) if self._position == 0 else ()
-        self.completions.append(completion)
-        self._held = (*asked, Completed(completion=completion))
-        if not hold:
-            await self.flush()
-
-    async def flush(self) -> None:
-        """Write down what was held back; nothing when there is nothing."""
-        if self._held:
-            await self._write()
-
-    async def start(self, call_id: CallId) -> None:
-        """Write down that a tool which must not run twice begins."""
-        await self._write(Started(call_id=call_id))
-
-    async def ran(self, run: ToolRun) -> None:
-        """Write down how a tool call ended."""
-        self.runs[run.answer.call_id] = run
-        await self._write(run)
-
-    def spent(self, text: str) -> Outcome:
-        """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
-        return Outcome(text=text, ok=False, completions=tuple(self.completions), runs=tuple(self.runs.values()))
-
-    async def _write(self, *more: Step) -> None:
-        steps, self._held = (*self._held, *more), ()
-        first, self._position = self._position, self._position + len(steps)
-        lines = [_steps.dump_json(step) for step in steps]
-
-        def write(shelves: Shelves) -> None:
-            for position, line in enumerate(lines, first):
-                shelves.journal.add(self._turn.conversation, self._turn.id, position, line)
-
-        await self._store.transaction(write)
+    messages: Whole
+    expires_at: datetime | None
 
 
 class Turns:
@@ -172,16 +59,24 @@ class Turns:
         self._max_turns = max_turns
         self._timezone = timezone
         self._max_parts = max_parts
-        self._recent: OrderedDict[ConversationId, tuple[Whole, ...]] = OrderedDict()
-        """The last turns of the conversations that were active last, as `load` gives them: opening and reading them
-        anew costs a tenth of a turn. Only `keep` writes history, so they are what the store holds."""
+        self._recent: OrderedDict[ConversationId, tuple[_Past, ...]] = OrderedDict()
+        """The last turns of the conversations that were active last: opening and reading them anew costs a tenth of a
+        turn. `keep` alone adds to the history; whoever takes from it or changes it calls `forget`."""
+        self._changes = 0
+        """How often something was taken from the history: what was read before is not remembered after."""
 
     async def claim(
-        self, *, busy: Iterable[ConversationId], seconds: float, most: int = 1
+        self,
+        *,
+        busy: Iterable[ConversationId],
+        seconds: float,
+        most: int = 1,
+        busy_people: Collection[bytes] = (),
     ) -> tuple[tuple[Claim, ...], bool]:
         """Take what waits in at most so many conversations that are not busy, those served longest ago first.
 
-        Gives also whether anything is left waiting, in busy conversations or beyond `most`.
+        What waits for somebody in `busy_people` (handles) is passed over, too. Gives also whether anything is left
+        waiting, in busy conversations or beyond `most`.
         """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
@@ -190,7 +85,7 @@ class Turns:
         def claim(shelves: Shelves) -> tuple[tuple[Claim, ...], bool]:
             claims: list[Claim] = []
             while len(claims) < most:
-                found = shelves.inbox.claim(now=now, until=until, busy=passed_over)
+                found = shelves.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
                 if found is None:
                     break
                 claims.append(found)
@@ -201,47 +96,98 @@ class Turns:
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
-        history = self._recent.get(claim.conversation)
-        if history is None:
+        now = self._clock.now()
+        past, changes = self._recent.get(claim.conversation), self._changes
+        if past is None:
             rows = await self._store.read(lambda shelves: shelves.history.last(claim.conversation, self._max_turns))
-            history = _turns(rows)
-            self._remember(claim.conversation, history)
-        steps = () if claim.is_new else await self._steps(claim)
-        asked = next((step.question for step in steps if isinstance(step, Asked)), None)
+            past = _turns(rows)
+            self._remember(claim.conversation, past, changes)
+        earlier = () if claim.is_new else await self._steps(claim)
+        asked = next((step.question for step in earlier if isinstance(step, Asked)), None)
         return Turn(
             id=claim.turn,
             conversation=claim.conversation,
             chat=incoming[-1].chat,
             incoming=incoming,
-            question=asked or prompt.question(incoming, now=self._clock.now(), timezone=self._timezone),
-            history=history,
-            steps=steps,
+            loaded_at=now,
+            question=asked or prompt.question(incoming, now=now, timezone=self._timezone),
+            history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
+            steps=earlier,
+            expires_at=claim.expires_at,
+            replaces=claim.replaces,
         )
 
     def journal(self, turn: Turn) -> Journal:
         """Where the steps of this turn are written."""
         return Journal(self._store, turn)
 
-    async def keep(self, turn: Turn, outcome: Outcome) -> None:
-        """Keep everything that the turn caused, in one transaction: either all of it happened, or nothing."""
-        replies = [events.dumped(reply) for reply in self._replies(turn, outcome)]
-        kept = tuple(map(_kept, outcome.messages))
-        rows = _rows(turn.id, kept)
-        end: TurnEnd = "kept" if outcome.messages else "failed"
+    async def keep(self, turn: Turn, outcome: Outcome) -> bool:
+        """Keep everything that the turn caused, in one transaction: either all of it happened, or nothing.
 
-        def keep(shelves: Shelves) -> None:
+        Gives whether it was kept: a question that was taken back meanwhile has no answer.
+        """
+        replies = self._replies(turn, outcome)
+        is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
+        # What has expired while it ran is answered, but not remembered.
+        kept = () if is_gone else tuple(map(_kept, outcome.messages))
+        rows = _rows(turn.id, kept)
+        entries = steps.entries(outcome)
+        if is_gone:
+            entries = tuple(replace(entry, details=None) for entry in entries)
+        last = tuple(done for done in outcome.completions if done.message is None or not done.message.calls)
+        unjournaled = steps.entries(replace(outcome, completions=last, runs=()))
+        end: TurnEnd = "kept" if kept else "failed"
+
+        def keep(shelves: Shelves) -> bool:
             now = self._clock.now()
+            if not shelves.journal.is_running(turn.id):
+                # What its journal held was charged by whoever took it back; the last answer is in no journal.
+                self.charge(shelves, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
+                return False
             shelves.history.append(turn.conversation, rows)
-            shelves.ledger.add(turn.conversation, turn.id, turn.person, _entries(outcome), now=now)
+            self.charge(
+                shelves,
+                turn.conversation,
+                turn.id,
+                entries,
+                person=turn.person,
+                chat=turn.chat,
+                warned=outcome.warned,
+            )
             self._put(shelves, turn, replies)
             shelves.journal.close(turn.id, end, now=now)
             shelves.inbox.done(turn.id)
+            return True
 
         # Forgotten until it is known to be kept: a failure or a cancellation leaves open which of the two it was.
-        self._recent.pop(turn.conversation, None)
-        await self._store.transaction(keep)
-        past = turn.history if not kept else (*turn.history, kept)
-        self._remember(turn.conversation, past[max(0, len(past) - self._max_turns) :])
+        past, changes = self._recent.pop(turn.conversation, None), self._changes
+        if not await self._store.transaction(keep):
+            return False
+        if past is not None and turn.replaces is None:
+            more = (_Past(messages=kept, expires_at=turn.expires_at),) if kept else ()
+            last = (*past, *more)[-self._max_turns :] if self._max_turns else ()
+            self._remember(turn.conversation, last, changes)
+        return True
+
+    async def pause(self, turn: Turn, pause: Pause, *, until: datetime) -> None:
+        """The turn waits for a person's word; they are asked, unless they were before a restart."""
+        journal = self.journal(turn)
+        calls = tuple(call.id for call in pause.calls)
+        step = steps.dumped(Paused(call_ids=calls, until=until))
+        shown = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in pause.calls]
+        replies = self._parts(phrases.may_i(shown, pause.cost_usd), turn.incoming, ok=True)
+
+        def put_off(shelves: Shelves) -> None:
+            if not shelves.journal.is_running(turn.id):
+                return
+            if not pause.is_asked:
+                position = len(shelves.journal.steps(turn.conversation, turn.id))
+                shelves.journal.add(turn.conversation, turn.id, position, step)
+                self._put(shelves, turn, replies)
+            wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
+            shelves.inbox.put_off(turn.id, until=wait)
+
+        await self._store.transaction(put_off)
 
     async def ignore(self, claim: Claim) -> None:
         """There is nothing to answer in these messages."""
@@ -255,11 +201,13 @@ class Turns:
     async def bury(self, turn: Turn) -> None:
         """The turn failed too often: the person is told, its messages are dead; what it cost stays in the ledger."""
         spent = self.journal(turn).spent(phrases.GAVE_UP)
-        replies = [events.dumped(reply) for reply in self._replies(turn, spent)]
+        replies = self._replies(turn, spent)
 
         def bury(shelves: Shelves) -> None:
             now = self._clock.now()
-            shelves.ledger.add(turn.conversation, turn.id, turn.person, _entries(spent), now=now)
+            if not shelves.journal.is_running(turn.id):
+                return
+            self.charge(shelves, turn.conversation, turn.id, steps.entries(spent), person=turn.person, chat=turn.chat)
             self._put(shelves, turn, replies)
             shelves.journal.close(turn.id, "failed", now=now)
             shelves.inbox.bury(turn.id)
@@ -279,40 +227,122 @@ class Turns:
         """Give the claim up: it waits again. `counts` tells whether this was a failed try."""
         await self._store.transaction(lambda shelves: shelves.inbox.hand_back(claim.turn, counts=counts))
 
+    async def errands(self) -> tuple[Errand, ...]:
+        """The urgent items that wait, oldest first: deletions, edits, commands."""
+        return await self._store.read(lambda shelves: shelves.inbox.errands())
+
+    async def settle(self, item: InboxId, *, dead: bool = False) -> None:
+        """An urgent item needs nothing more; `dead`: it could not be carried out."""
+        await self._store.transaction(lambda shelves: shelves.inbox.settle(item, dead=dead))
+
+    async def tried(self, item: InboxId) -> None:
+        """An urgent item could not be carried out this time."""
+        await self._store.transaction(lambda shelves: shelves.inbox.tried(item))
+
+    async def ask(self, item: InboxId) -> None:
+        """An urgent item is a question after all: it waits like any other."""
+        await self._store.transaction(lambda shelves: shelves.inbox.as_question(item, None))
+
+    def tell(self, shelves: Shelves, conversation: ConversationId, message: Incoming, text: str) -> None:
+        """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message."""
+        now = self._clock.now()
+        turn = shelves.inbox.begin_turn(conversation, now=now)
+        shelves.journal.close(turn, "ignored", now=now)
+        in_group = message.chat.startswith("group:")
+        for position, reply in enumerate(self._parts(text, (message,), ok=True)):
+            shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
+
+    def charge(
+        self,
+        shelves: Shelves,
+        conversation: ConversationId,
+        turn: TurnId,
+        entries: tuple[Entry, ...],
+        *,
+        person: PersonId,
+        chat: ChatId,
+        warned: tuple[tuple[budgets.Scope, str], ...] = (),
+    ) -> None:
+        """Write down what a turn did and cost, within a transaction; it counts for this person and for the group.
+
+        `warned` are the budgets, by scope and period, of which people were told that they are nearly used up.
+        """
+        now = self._clock.now()
+        group = chat if chat.startswith("group:") else None
+        periods = budgets.periods(now, self._timezone)
+        shelves.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
+
+    def forget(self, conversation: ConversationId | None = None) -> None:
+        """The history of a conversation (None: of all) was changed in the store: read it anew."""
+        self._changes += 1
+        if conversation is None:
+            self._recent.clear()
+        else:
+            self._recent.pop(conversation, None)
+
     async def _steps(self, claim: Claim) -> tuple[Step, ...]:
         lines = await self._store.read(lambda shelves: shelves.journal.steps(claim.conversation, claim.turn))
-        return tuple(_steps.validate_json(line) for line in lines)
+        return tuple(steps.loaded(line) for line in lines)
 
-    def _remember(self, conversation: ConversationId, history: tuple[Whole, ...]) -> None:
-        self._recent[conversation] = history
+    def _remember(self, conversation: ConversationId, past: tuple[_Past, ...], changes: int) -> None:
+        """Remember what was read when there had been so many changes; not if there was one since."""
+        if changes != self._changes:
+            return
+        self._recent[conversation] = past
         self._recent.move_to_end(conversation)
         if len(self._recent) > _REMEMBERED_CONVERSATIONS:
             self._recent.popitem(last=False)
 
-    def _put(self, shelves: Shelves, turn: Turn, replies: list[bytes]) -> None:
+    def _put(self, shelves: Shelves, turn: Turn, replies: Sequence[Reply]) -> None:
+        """The answer into the outbox; part by part in the place of the answer that it replaces."""
         in_group = turn.chat.startswith("group:")
-        for position, reply in enumerate(replies):
-            shelves.outbox.put(turn.conversation, turn.id, position, reply, in_group=in_group, now=self._clock.now())
+        now = self._clock.now()
+        first = shelves.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
+        replaced = () if turn.replaces is None or first else shelves.outbox.of_turn(turn.replaces)
+        for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
+            value = reply or _removal(turn.chat, old)
+            if value is not None:
+                replaces = old[0] if old and reply else None
+                shelves.outbox.put(
+                    turn.conversation,
+                    turn.id,
+                    position,
+                    events.dumped(value),
+                    in_group=in_group,
+                    now=now,
+                    replaces=replaces,
+                )
 
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
-        contents = parts(outcome.text, max_parts=self._max_parts, cut_mark=phrases.CUT_PARTS)
-        newest = turn.incoming[-1]
+        return self._parts(outcome.text, turn.incoming, ok=outcome.ok)
+
+    def _parts(self, text: str, answered: tuple[Incoming, ...], *, ok: bool) -> list[Reply]:
+        """A text as the messages to send: styled, and split where it is too long for one."""
+        contents = parts(text, max_parts=self._max_parts, cut_mark=phrases.CUT_PARTS)
+        newest = answered[-1]
         quote = QuoteTarget(author=newest.author, sent_at=newest.sent_at, text=newest.text[:_QUOTE_CHARACTERS])
         return [
             Reply(
-                chat=turn.chat,
+                chat=newest.chat,
                 content=content,
-                quote=quote if number == 1 and turn.chat.startswith("group:") else None,
-                ok=outcome.ok,
+                quote=quote if number == 1 and newest.chat.startswith("group:") else None,
+                ok=ok,
                 last=number == len(contents),
-                answers=tuple(message.sent_at for message in turn.incoming),
+                answers=tuple(message.sent_at for message in answered),
             )
             for number, content in enumerate(contents, 1)
         ]
 
 
-def _turns(rows: Iterable[StoredMessage]) -> tuple[Whole, ...]:
-    return tuple(tuple(_joined(group)) for _, group in groupby(rows, key=lambda row: row.turn))
+def _removal(chat: ChatId, old: tuple[OutboxId, Sent | None] | None) -> Removal | None:
+    """What takes a part of the old answer away that the new one does not need; None where it is not in the chat."""
+    sent = old[1] if old else None
+    return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))
+
+
+def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:
+    grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
+    return tuple(_Past(messages=tuple(_joined(group)), expires_at=expires_at) for (_, expires_at), group in grouped)
 
 
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
@@ -344,51 +374,3 @@ def _kept(message: Message) -> Message:
 
 def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
     return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dumped((message,)))
-
-
-def _entries(outcome: Outcome) -> tuple[Entry, ...]:
-    """The ledger's rows: failed attempts before what came of them, then the tools."""
-    entries: list[Entry] = []
-    for completion in outcome.completions:
-        entries += [_attempt_entry(attempt) for attempt in completion.attempts]
-        entries.append(_completion_entry(completion))
-    entries += [_attempt_entry(attempt) for attempt in outcome.failures]
-    entries += [_run_entry(run) for run in outcome.runs]
-    return tuple(entries)
-
-
-def _completion_entry(completion: Completion) -> Entry:
-    usage = completion.usage
-    return Entry(
-        kind="model",
-        name=completion.model,
-        outcome="ok" if completion.message is not None else "empty",
-        latency_seconds=completion.latency_seconds,
-        provider=completion.provider,
-        input_tokens=usage.input_tokens,
-        cached_input_tokens=usage.cached_input_tokens,
-        output_tokens=usage.output_tokens,
-        cost_usd=completion.cost_usd,
-    )
-
-
-def _attempt_entry(attempt: Attempt) -> Entry:
-    return Entry(
-        kind="model",
-        name=attempt.model,
-        outcome=attempt.error,
-        latency_seconds=attempt.latency_seconds,
-        provider=attempt.provider,
-        cost_usd=Decimal(0),
-    )
-
-
-def _run_entry(run: ToolRun) -> Entry:
-    return Entry(
-        kind="tool",
-        name=run.answer.name,
-        outcome=run.outcome,
-        latency_seconds=run.latency_seconds,
-        cost_usd=run.cost_usd,
-        details=_steps.dump_json(run),
-    )

@@ -1,19 +1,23 @@
-"""The health page: `GET /healthz` answers 200 while Aldis works and 503 while it does not, with the reasons as JSON.
+"""The operator's pages: `GET /healthz` tells as JSON whether Aldis works, `GET /metrics` gives figures to Prometheus.
 
-For the machine that watches over Aldis (docker's health check); it listens on loopback unless set otherwise.
+`/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for machines that watch
+over Aldis (docker's health check, say); they listen on loopback unless set otherwise.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import Any
 
 from aiohttp import web
 
 from bot.clock import Clock
 from bot.errors import ConfigError
-from bot.loops.intake import Intake
+from bot.loops.lookout import Lookout
 from bot.metrics import Counts
+from bot.web.metrics import CONTENT_TYPE, Gauge, exposition
 from store import Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -21,46 +25,93 @@ _log = logging.getLogger(__name__)
 _LONGEST_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries may take: whoever waits longer waits in vain."""
 
+_TOO_LONG = "a message has been waiting for too long"
+
 
 class HealthPage:
-    """What `/healthz` looks at."""
+    """What `/healthz` and `/metrics` look at."""
 
-    def __init__(self, store: Store, intake: Intake, clock: Clock, counts: Counts) -> None:
+    def __init__(self, store: Store, lookout: Lookout, clock: Clock, counts: Counts) -> None:
         self._store = store
-        self._intake = intake
+        self._lookout = lookout
         self._clock = clock
         self._counts = counts
 
     async def answer(self, _: web.Request) -> web.Response:
-        """The state now: `{"ok": ..., "problems": [...], "inbox": {...}, "outbox": {...}, "counts": {...}}`."""
+        """The state now, see `state`; status 503 where something is wrong."""
+        state = await self.state()
+        return web.json_response(state, status=200 if state["ok"] else 503)
+
+    async def state(self) -> dict[str, Any]:
+        """The state now.
+
+        `{"ok": ..., "problems": [...], "challenge": ..., "inbox": {...}, "outbox": {...}, "counts": {...}}`; the
+        challenge is the token of the captcha that Signal wants solved, mostly null. Without a store there are only the
+        first two.
+        """
+        problems = list(self._lookout.problems())
         try:
-            inbox, outbox = await self._store.transaction(
-                lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog())
-            )
+            inbox, outbox = await self._backlogs()
         except StoreError as error:
-            return web.json_response({"ok": False, "problems": [f"the store fails: {error}"]}, status=503)
-        problems = self._problems(inbox)
-        body = {
+            return {"ok": False, "problems": [f"the store fails: {error}", *problems]}
+        problems += [_TOO_LONG] if self._seconds_since(inbox.oldest_at) > _LONGEST_WAIT_SECONDS else []
+        return {
             "ok": not problems,
             "problems": problems,
+            "challenge": self._lookout.challenge,
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
         }
-        return web.json_response(body, status=503 if problems else 200)
 
-    def _problems(self, inbox: Waiting) -> list[str]:
-        problems: list[str] = []
-        if not self._intake.is_connected:
-            problems.append("the stream of messages is not open")
-        if inbox.oldest_at is not None and _seconds(inbox.oldest_at, self._clock.now()) > _LONGEST_WAIT_SECONDS:
-            problems.append("a message has been waiting for too long")
-        return problems
+    async def metrics(self, _: web.Request) -> web.Response:
+        """The figures now, always with status 200; a store that fails leaves its own out."""
+        try:
+            inbox, outbox = await self._backlogs()
+        except StoreError:
+            queues = (_gauge("store_up", "Whether the store answers.", value=False),)
+        else:
+            queues = (
+                _gauge("store_up", "Whether the store answers.", value=True),
+                *self._queue("inbox", inbox),
+                *self._queue("outbox", outbox),
+            )
+        page = exposition(self._counts.all(), (*self._hearing(), *queues))
+        return web.Response(text=page, headers={"Content-Type": CONTENT_TYPE})
+
+    async def _backlogs(self) -> tuple[Waiting, Waiting]:
+        return await self._store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+
+    def _queue(self, name: str, waiting: Waiting) -> tuple[Gauge, ...]:
+        return (
+            _gauge(f"{name}_open", f"Items of the {name} that are not settled.", value=waiting.items),
+            _gauge(f"{name}_dead", f"Items of the {name} that were given up.", value=waiting.dead),
+            _gauge(
+                f"{name}_oldest_seconds",
+                f"How long the oldest open item of the {name} has been due.",
+                value=self._seconds_since(waiting.oldest_at),
+            ),
+        )
+
+    def _hearing(self) -> tuple[Gauge, ...]:
+        lookout = self._lookout
+        return (
+            _gauge("tasks", "How many tasks of asyncio there are.", value=len(asyncio.all_tasks())),
+            _gauge("problems", "How many problems the lookout sees.", value=len(lookout.problems())),
+            _gauge("stream_open", "Whether the stream of messages is open.", value=lookout.is_open),
+            _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=lookout.heard_seconds_ago),
+            _gauge("linked", "Whether the bridge has the account.", value=lookout.is_linked),
+            _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", value=lookout.challenge is not None),
+        )
+
+    def _seconds_since(self, at: datetime | None) -> float:
+        """How long ago that was; 0 where it is still to come or there is nothing."""
+        return 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
 
 
 @asynccontextmanager
 async def served(page: HealthPage, host: str, port: int) -> AsyncGenerator[None]:
-    """Serve the page while the block runs; port 0 serves nothing.
+    """Serve the pages while the block runs; port 0 serves nothing.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -70,6 +121,7 @@ async def served(page: HealthPage, host: str, port: int) -> AsyncGenerator[None]
         return
     app = web.Application()
     app.router.add_get("/healthz", page.answer)
+    app.router.add_get("/metrics", page.metrics)
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -83,5 +135,5 @@ async def served(page: HealthPage, host: str, port: int) -> AsyncGenerator[None]
         await runner.cleanup()
 
 
-def _seconds(since: datetime, now: datetime) -> float:
-    return (now - since).total_seconds()
+def _gauge(name: str, help_: str, *, value: float | None) -> Gauge:
+    return Gauge(name=name, help=help_, value=value)

@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot import app, logs, settings
-from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Reply, SentId
-from bot.transports.base import Progress
+from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
+from bot.transports.base import Contact, Group, Progress
 from tests.bench import blocks
 
 _ACCOUNT = "+15550100001"
@@ -27,6 +27,8 @@ class Pier:
     account = _ACCOUNT
     has_receipts = False
     is_open = True
+    heard_at: float | None = None
+    challenge: str | None = None
 
     def __init__(self) -> None:
         self._arriving: asyncio.Queue[Envelope] = asyncio.Queue()
@@ -67,6 +69,21 @@ class Pier:
             self._answers.pop(reply.chat).set_result("\n".join(self._parts.pop(reply.chat)))
         return SentId(next(self._milliseconds))
 
+    async def remove(self, removal: Removal) -> SentId:
+        return SentId(next(self._milliseconds))
+
+    async def note_to_self(self, text: str) -> SentId:
+        return SentId(next(self._milliseconds))
+
+    async def is_linked(self) -> bool:
+        return True
+
+    async def groups(self) -> tuple[Group, ...]:
+        return ()
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        return ()
+
     async def typing(self, chat: ChatId, *, started: bool) -> None: ...
 
     async def receipt(self, envelope: Envelope) -> None: ...
@@ -96,6 +113,8 @@ async def running(vendor: str, address: str) -> AsyncGenerator[blocks.Ask]:
         **variables(vendor, address),
         **{f"TOOLS__{name}__ENABLED": "false" for name in others},
         "TOOLS__CALLS_PER_MINUTE": "10000",
+        "LIMITS__MESSAGES_PER_MINUTE": "10000",
+        "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
         "ACCESS__ALLOWED": "*",
         "STORE__PATH": str(Path.cwd() / "aldis.db"),
     }

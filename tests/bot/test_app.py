@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot import app
+from bot import aldis, app
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
@@ -186,7 +186,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
     stop = asyncio.Event()
     with caplog.at_level(logging.WARNING, "bot.app"):
         settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
-        waiting = asyncio.create_task(app.unless(stop, app.signal_transport(settings)))
+        waiting = asyncio.create_task(aldis.unless(stop, app.signal_transport(settings)))
         async with asyncio.timeout(20):
             while "waiting for Signal" not in caplog.text:
                 await asyncio.sleep(0.01)
@@ -213,7 +213,7 @@ async def test_tools_can_be_switched_off() -> None:
 async def test_work_that_ends_gives_what_it_has() -> None:
     """The stop that never came leaves nothing behind."""
     before = asyncio.all_tasks()
-    assert await app.unless(asyncio.Event(), asyncio.sleep(0, "done")) == "done"
+    assert await aldis.unless(asyncio.Event(), asyncio.sleep(0, "done")) == "done"
     assert asyncio.all_tasks() == before
 
 
@@ -230,7 +230,7 @@ async def test_a_stop_ends_the_work() -> None:
             cleaned.set()
         return "done"
 
-    assert await app.unless(stop, work()) is None
+    assert await aldis.unless(stop, work()) is None
     assert cleaned.is_set()
 
 
@@ -241,7 +241,7 @@ async def test_work_that_fails_fails() -> None:
         raise ConfigError("SIGNAL__URL: no")
 
     with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        await app.unless(asyncio.Event(), work())
+        await aldis.unless(asyncio.Event(), work())
 
 
 async def test_whoever_waits_is_cancelled_with_the_work() -> None:
@@ -255,7 +255,7 @@ async def test_whoever_waits_is_cancelled_with_the_work() -> None:
         finally:
             ended.set()
 
-    waiting = asyncio.create_task(app.unless(asyncio.Event(), work()))
+    waiting = asyncio.create_task(aldis.unless(asyncio.Event(), work()))
     await began.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

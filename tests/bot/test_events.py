@@ -1,5 +1,7 @@
 """Events: envelopes and replies come back from their JSON as they went in, or are refused by one error."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from bot.events import (
     Kind,
     PersonId,
     QuoteTarget,
+    Removal,
     Reply,
     SentId,
     Style,
@@ -19,6 +22,7 @@ from bot.events import (
     UnreadableEvent,
     dumped,
     loaded,
+    outgoing,
 )
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -64,14 +68,17 @@ REPLY = Reply(
     content=Styled(text="bold", styles=(StyleRange(start=0, length=4, style=Style.BOLD),)),
     answers=(SentId(1),),
 )
-STORED_ENVELOPE = (
+OLD_ENVELOPE = (
     b'1:{"account":"+15550000000","author":"uuid","number":null,"device":1,"sent_at":1,"kind":"message",'
     b'"chat":"direct:uuid","raw":"{\\"envelope\\": {}}","from_self":false}'
 )
-STORED_REPLY = (
+OLD_REPLY = (
     b'1:{"chat":"direct:uuid","content":{"text":"bold","styles":[{"start":0,"length":4,"style":"BOLD"}]},'
     b'"quote":null,"ok":true,"last":true,"answers":[1]}'
 )
+STORED_ENVELOPE = OLD_ENVELOPE.removesuffix(b"}") + b',"server_at":null,"expires_in_seconds":0,"is_command":false}'
+STORED_REPLY = OLD_REPLY.removesuffix(b"}") + b',"edits":null}'
+REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
 
 
 def read(kind: type[Envelope] | type[Reply], stored: bytes) -> Envelope | Reply:
@@ -98,6 +105,29 @@ def test_the_stored_forms_are_what_they_are() -> None:
     assert dumped(REPLY) == STORED_REPLY
     assert loaded(Envelope, STORED_ENVELOPE) == ENVELOPE
     assert loaded(Reply, STORED_REPLY) == REPLY
+
+
+def test_what_the_first_release_stored_is_read() -> None:
+    """What it did not know has its default."""
+    assert loaded(Envelope, OLD_ENVELOPE) == ENVELOPE
+    assert loaded(Reply, OLD_REPLY) == REPLY
+
+
+def test_a_reply_and_a_removal_are_told_apart() -> None:
+    """Both stand in the outbox; what is neither is refused."""
+    assert outgoing(STORED_REPLY) == outgoing(OLD_REPLY) == REPLY
+    assert outgoing(dumped(REMOVAL)) == REMOVAL
+    for stored in (b"2:{}", b"1:{}", STORED_ENVELOPE):
+        with pytest.raises(UnreadableEvent):
+            outgoing(stored)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_what_is_about_other_messages_is_urgent(kind: Kind) -> None:
+    """It may be about the turn that runs; so may a command."""
+    envelope = replace(ENVELOPE, kind=kind)
+    assert envelope.is_urgent == (kind in {Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER})
+    assert replace(envelope, is_command=True).is_urgent
 
 
 @pytest.mark.parametrize(("kind", "stored"), [(Envelope, STORED_ENVELOPE), (Reply, STORED_REPLY)])

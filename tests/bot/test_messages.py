@@ -65,7 +65,7 @@ def test_the_stored_form_is_what_it_is() -> None:
         ToolMessage(answers=(ToolAnswer(call_id=CallId("c1"), name="calculate", content='{"ok": true}', ok=True),)),
     )
     stored = (
-        '1:[{"text":"17*23? é","role":"user"},'
+        '1:[{"text":"17*23? é","role":"user","sent_at":[]},'
         '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
         '{"text":"Let me see.","kind":"text"},'
         '{"id":"c1","name":"calculate","arguments":{"expression":"17*23"},"malformed":null,"kind":"tool_call"}],'
@@ -74,6 +74,8 @@ def test_the_stored_form_is_what_it_is() -> None:
     ).encode()
     assert dumped(conversation) == stored
     assert loaded(stored) == conversation
+    # The first release did not write what Signal calls the messages.
+    assert loaded(stored.replace(b',"sent_at":[]', b"")) == conversation
 
 
 @pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"01", b"one", b"9" * 1000])

@@ -170,7 +170,7 @@ async def test_a_talk_at_the_terminal(tmp_path: Path) -> None:
     """A prompt, the answer with its styles, the prompt again; Ctrl-D leaves with status 0."""
     async with seated("chat", settings={}, folder=tmp_path) as console:
         await console.out.until(PROMPTED)
-        assert "Aldis (offline). Ctrl-C stops an answer, Ctrl-D leaves." in console.out.text
+        assert "Aldis (offline). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves." in console.out.text
         console.type("What is 6*7?\r")
         await console.out.until("6*7 = \x1b[1m42\x1b[0m")
         await console.out.until(PROMPTED, 2)

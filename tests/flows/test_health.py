@@ -1,4 +1,4 @@
-"""The health page of a running Aldis, and the verb that asks it."""
+"""The health page of a running Aldis, the figures beside it, and the verb that asks it."""
 
 import asyncio
 import json
@@ -9,12 +9,14 @@ from typing import Any
 
 import aiohttp
 
+from bot.loops.lookout import CAPTCHA, CLOSED
 from tests.flows.consoles import WAIT_SECONDS
 from tests.flows.processes import Ended, started
 from tests.servers.envelopes import ALICE, message
 from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_server import Plan
 
-CLOSED = "the stream of messages is not open"
+TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 
 
 def free_port() -> int:
@@ -35,6 +37,12 @@ async def page(port: int, *, until: int) -> dict[str, Any]:
             await asyncio.sleep(0.05)
 
 
+async def figures(port: int) -> str:
+    async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{port}/metrics") as response:
+        assert response.status == 200
+        return await response.text()
+
+
 async def asked(settings: Mapping[str, str], folder: Path) -> Ended:
     async with started("health", settings=settings, folder=folder) as process:
         return await process.ended()
@@ -52,6 +60,7 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             state = await page(port, until=200)
             assert (state["ok"], state["problems"]) == (True, [])
             assert state["counts"]["envelopes_message"] == 1
+            assert "aldis_stream_open 1\n" in await figures(port)
             well = await asked(settings, tmp_path)
             assert (well.status, json.loads(well.stdout)["ok"], well.stderr) == (0, True, "")
 
@@ -59,8 +68,33 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             assert (await page(port, until=503))["problems"] == [CLOSED]
             ill = await asked(settings, tmp_path)
             assert (ill.status, json.loads(ill.stdout)["problems"], ill.stderr) == (1, [CLOSED], "")
+            assert "aldis_stream_open 0\n" in await figures(port)
 
             await signal.start()
             await page(port, until=200)
             ended = await process.terminate()
     assert ended.status == 0
+
+
+async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: Path) -> None:
+    """What to do and the challenge that belongs to it stand on the page, and the log says where to look; once Signal
+    takes the answer Aldis is well again. The challenge is in no log.
+    """
+    port = free_port()
+    async with SignalCli() as signal:
+        settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
+        async with started("run", settings=settings, folder=tmp_path) as process:
+            await signal.connected()
+            limited = Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=2, challenge=TOKEN)
+            signal.plans.append(limited)
+            await signal.deliver(message("hello"))
+            state = await page(port, until=503)
+            while CLOSED in state["problems"] or state["challenge"] is None:
+                state = await page(port, until=503)
+            assert (state["problems"], state["challenge"]) == ([CAPTCHA], TOKEN)
+            assert "aldis_captcha_wanted 1\n" in await figures(port)
+            await signal.sent_count(1)
+            assert (await page(port, until=200))["challenge"] is None
+            ended = await process.terminate()
+    assert "submitRateLimitChallenge; see `python -m bot health`" in ended.stderr
+    assert TOKEN not in ended.stderr

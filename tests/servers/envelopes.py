@@ -227,6 +227,12 @@ def sync_sent(text: str, to: Person = ALICE) -> Frame:
     return envelope(ALDIS, at, syncMessage={"sentMessage": address | data(at, text)})
 
 
+def sync_read(targets: Sequence[int], *, of: Person = ALDIS) -> Frame:
+    """Another device of the account has shown messages of `of` to whoever holds it."""
+    of_whom = {"sender": of.number or of.uuid, "senderNumber": of.number, "senderUuid": of.uuid}
+    return envelope(ALDIS, syncMessage={"readMessages": [of_whom | {"timestamp": at} for at in targets]})
+
+
 def undecryptable(author: Person | None = ALICE, reason: str = "UntrustedIdentityException") -> Frame:
     """Something that signal-cli could not decrypt; `author` None is a sealed sender that it cannot name."""
     frame = envelope(author or Person(uuid="", name=None))

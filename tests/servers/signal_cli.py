@@ -18,7 +18,7 @@ from aiohttp import web
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
-from tests.servers.signal_server import End, Plan, Sent, SignalServer, cut
+from tests.servers.signal_server import End, NeverSent, Parcel, Plan, Removed, Sent, SignalServer, cut
 
 _STYLE = re.compile(r"(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)")
 _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -215,11 +215,14 @@ class SignalCli(SignalServer):
         if method in (anybody := self._methods_for_anybody()):
             return await anybody[method](parameters)
         one_account = self._methods_for_one_account()
-        if method != "send" and method not in one_account:
+        sending = {"send": self._message, "remoteDelete": self._removal}
+        if method not in sending and method not in one_account:
             raise RpcError(-32601, "Method not implemented")
         if parameters.one("account", str) not in self.accounts:
             raise RpcError(-32602, "Specified account does not exist")
-        return await (self._send(parameters, seen, request) if method == "send" else one_account[method](parameters))
+        if method in one_account:
+            return await one_account[method](parameters)
+        return await self._send(sending[method](parameters), seen, request)
 
     def _methods_for_anybody(self) -> "dict[str, _Method]":
         return {
@@ -234,6 +237,7 @@ class SignalCli(SignalServer):
             "sendTyping": self._send_typing,
             "sendReceipt": self._send_receipt,
             "listContacts": self._list_contacts,
+            "listGroups": self._list_groups,
         }
 
     async def _version(self, parameters: Parameters) -> Any:
@@ -260,7 +264,39 @@ class SignalCli(SignalServer):
         wanted = set(parameters.many("recipient", str))
         known = [*self.people, *([self.own] if self.own and parameters.flag("allRecipients") else [])]
         found = [person for person in known if not wanted or {person.number, person.uuid} & wanted]
-        return [{"number": person.number, "uuid": person.uuid, "name": person.name or ""} for person in found]
+        return [
+            {
+                "number": person.number,
+                "uuid": person.uuid,
+                "username": None,
+                "name": "",
+                "isBlocked": False,
+                "profile": {"givenName": person.name, "familyName": None},
+            }
+            for person in found
+        ]
+
+    async def _list_groups(self, parameters: Parameters) -> Any:
+        parameters.only("groupId")
+        listed = [self._listed(group, self.members(group), is_member=True) for group in self.groups]
+        return [*listed, *(self._listed(group, [], is_member=False) for group in self.former_groups)]
+
+    def _listed(self, group: str, members: list[Frame], *, is_member: bool) -> Frame:
+        lists = ("pendingMembers", "requestingMembers", "admins", "banned")
+        return {
+            "id": group,
+            "name": self.group_name(group),
+            "description": "",
+            "isMember": is_member,
+            "isBlocked": False,
+            "messageExpirationTime": 0,
+            "members": members,
+            **{name: [] for name in lists},
+            "permissionAddMember": "EVERY_MEMBER",
+            "permissionEditDetails": "EVERY_MEMBER",
+            "permissionSendMessage": "EVERY_MEMBER",
+            "groupInviteLink": None,
+        }
 
     async def _send_typing(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "groupId", "stop")
@@ -278,8 +314,7 @@ class SignalCli(SignalServer):
             await self.note(self.read, (recipient, target))
         return {"timestamp": timestamp(), "results": []}
 
-    async def _send(self, parameters: Parameters, seen: Seen, request: web.Request) -> Any:
-        sent = self._checked(parameters)
+    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> Any:
         plan = self.plans.popleft() if self.plans else Plan()
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
@@ -293,9 +328,26 @@ class SignalCli(SignalServer):
             raise RpcError(plan.error or -1, "Failed to send message", response if plan.results else None)
         return response
 
-    def _checked(self, parameters: Parameters) -> Sent:
+    def _removal(self, parameters: Parameters) -> Removed:
+        parameters.only("recipient", "groupId", "targetTimestamp")
+        recipient, group = self._target(parameters)
+        target = parameters.one("targetTimestamp", int)
+        if target is None:
+            raise RpcError(-32602, "targetTimestamp is missing")
+        removed = Removed(recipient=recipient, group=group, target=target, timestamp=timestamp())
+        self._check_known(removed.chat, target)
+        return removed
+
+    def _check_known(self, chat: str, target: int) -> None:
+        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours."""
+        try:
+            self.check_target(chat, target)
+        except NeverSent as error:
+            raise RpcError(-1, "No message of this account has that timestamp there") from error
+
+    def _message(self, parameters: Parameters) -> Sent:
         quote = ("quoteTimestamp", "quoteAuthor", "quoteMessage")
-        parameters.only("recipient", "groupId", "message", "textStyle", *quote)
+        parameters.only("recipient", "groupId", "noteToSelf", "message", "textStyle", "editTimestamp", *quote)
         recipient, group = self._target(parameters)
         text = parameters.one("message", str)
         if not text:
@@ -306,19 +358,25 @@ class SignalCli(SignalServer):
         quote_timestamp, quote_author = parameters.one("quoteTimestamp", int), parameters.one("quoteAuthor", str)
         if (quote_timestamp is None) != (quote_author is None):
             raise RpcError(-1, "A quote needs its timestamp and its author")
-        return Sent(
+        sent = Sent(
             text=text,
             recipient=recipient,
             group=group,
+            edits=parameters.one("editTimestamp", int),
             styles=tuple(styles),
             quote_timestamp=quote_timestamp,
             quote_author=quote_author,
             quote_text=parameters.one("quoteMessage", str),
             timestamp=timestamp(),
         )
+        if sent.edits is not None:
+            self._check_known(sent.chat, sent.edits)
+        return sent
 
     def _target(self, parameters: Parameters) -> tuple[str | None, str | None]:
         recipients, groups = parameters.many("recipient", str), parameters.many("groupId", str)
+        if parameters.flag("noteToSelf"):
+            recipients = [*recipients, parameters.one("account", str)]
         if len(recipients) + len(groups) != 1:
             raise RpcError(-1, "Exactly one recipient or group is expected here")
         if groups and groups[0] not in self.groups:
@@ -327,16 +385,19 @@ class SignalCli(SignalServer):
             raise RpcError(-1, "Invalid recipient")
         return (recipients[0], None) if recipients else (None, groups[0])
 
-    def _results(self, sent: Sent, plan: Plan) -> list[Frame]:
+    def _results(self, sent: Parcel, plan: Plan) -> list[Frame]:
         return [
             {
                 "recipientAddress": {"uuid": person.uuid, "number": person.number, "username": None},
                 **({"groupId": sent.group} if sent.group else {}),
                 "type": kind,
-                **({"retryAfterSeconds": plan.retry_after_seconds} if kind == "RATE_LIMIT_FAILURE" else {}),
+                **(self._limit(plan) if kind == "RATE_LIMIT_FAILURE" else {}),
             }
             for person, kind in self.outcomes(sent, plan)
         ]
+
+    def _limit(self, plan: Plan) -> Frame:
+        return {"retryAfterSeconds": plan.retry_after_seconds, "token": plan.challenge}
 
 
 _Method = Callable[[Parameters], Awaitable[Any]]

@@ -17,7 +17,7 @@ from aiohttp import WSMsgType, web
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
-from tests.servers.signal_server import End, Plan, Sent, SignalServer, cut
+from tests.servers.signal_server import End, NeverSent, Parcel, Plan, Removed, Sent, SignalServer, cut
 
 _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -30,11 +30,13 @@ _SEND_FIELDS = {
     "quote_timestamp": int,
     "quote_author": str,
     "quote_message": str,
+    "edit_timestamp": int,
 }
 
 _ERRORS = {
     -1: "Failed to send message",
     -3: "Failed to send message: Connection closed!",
+    -5: "Failed to send message due to rate limiting",
     -4: "Unable to complete request due to untrusted recipient keys",
     -32603: "Failed to send message: Unexpected error (IllegalStateException)",
 }
@@ -134,8 +136,15 @@ class SignalRestApi(SignalServer):
             case "GET", "v1", "contacts", number:
                 self._check_account(number)
                 return web.json_response(self._contacts(everybody=seen.query.get("all_recipients") == "true"))
+            case "GET", "v1", "groups", number:
+                self._check_account(number)
+                return web.json_response(self._groups(expanded=seen.query.get("expand") == "true"))
             case "POST", "v2", "send":
-                return await self._send(seen, request)
+                sent = self._sent(_checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
+                return await self._send(sent, seen, request)
+            case "DELETE", "v1", "remote-delete", number:
+                self._check_account(number)
+                return await self._send(self._removal(seen), seen, request)
             case ("PUT" | "DELETE") as method, "v1", "typing-indicator", number:
                 self._check_account(number)
                 chat = self._chat(_checked(seen, {"recipient": str})["recipient"])
@@ -163,7 +172,35 @@ class SignalRestApi(SignalServer):
 
     def _contacts(self, *, everybody: bool) -> list[Frame]:
         known = [*self.people, *([self.own] if self.own and everybody else [])]
-        return [{"number": person.number or "", "uuid": person.uuid, "name": person.name or ""} for person in known]
+        return [
+            {
+                "number": person.number or "",
+                "uuid": person.uuid,
+                "username": "",
+                "name": "",
+                "profile_name": person.name or "",
+                "blocked": False,
+            }
+            for person in known
+        ]
+
+    def _groups(self, *, expanded: bool) -> list[Frame]:
+        listed = [(group, self.members(group), True) for group in self.groups]
+        listed += [(group, [], False) for group in self.former_groups]
+        return [
+            {
+                "id": f"group.{base64.b64encode(group.encode()).decode()}",
+                "internal_id": group,
+                "name": self.group_name(group),
+                "description": "",
+                "members": members if expanded else [member["number"] or member["uuid"] for member in members],
+                "member": is_member,
+                "blocked": False,
+                "invite_link": "",
+                **{name: [] for name in ("pending_invites", "pending_requests", "admins")},
+            }
+            for group, members, is_member in listed
+        ]
 
     def _chat(self, recipient: str) -> str:
         group = self._group(recipient)
@@ -187,8 +224,7 @@ class SignalRestApi(SignalServer):
         await self.note(self.read, (body["recipient"], body["timestamp"]))
         return web.Response(status=204)
 
-    async def _send(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        sent = self._sent(_checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
+    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         plan = self.plans.popleft() if self.plans else Plan()
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
@@ -197,18 +233,21 @@ class SignalRestApi(SignalServer):
         if plan.answer is not None:
             answer = plan.answer(seen)
             return answer if isinstance(answer, web.StreamResponse) else await answer
-        if plan.error == -5 or (not plan.succeeds and set(plan.results) == {"RATE_LIMIT_FAILURE"}):
-            return self._rate_limited()
+        if _error_of(plan) == -5 and isinstance(sent, Sent):
+            return self._rate_limited(plan)
         if not plan.succeeds:
             raise BadRequest(_ERRORS[_error_of(plan)])
+        if isinstance(sent, Removed):
+            return web.json_response({"timestamp": str(sent.timestamp)}, status=201)
         return web.json_response([self._success(sent, plan)], status=201)
 
-    def _rate_limited(self) -> web.StreamResponse:
+    def _rate_limited(self, plan: Plan) -> web.StreamResponse:
+        """The tokens are a list with an empty string for everybody of whom no captcha is wanted."""
         words = "Failed to send message due to rate limiting. Use the attached challenge tokens to lift the rate limit"
-        body = {"error": words, "challenge_tokens": [""], "account": self.accounts[0]}
+        body = {"error": words, "challenge_tokens": ["", plan.challenge or ""], "account": self.accounts[0]}
         return web.json_response(body, status=429)
 
-    def _success(self, sent: Sent, plan: Plan) -> Frame:
+    def _success(self, sent: Parcel, plan: Plan) -> Frame:
         """Also when only some got it: `errors` has the others."""
         failed = [
             {"uuid": person.uuid, "number": person.number or "", "username": "", "reason": kind}
@@ -228,6 +267,8 @@ class SignalRestApi(SignalServer):
             raise BadRequest("Couldn't process request - invalid message")
         if ("quote_timestamp" in body) != ("quote_author" in body):
             raise BadRequest("Couldn't process request - please provide both quote_timestamp and quote_author")
+        if "edit_timestamp" in body:
+            self._check_known(self._chat(recipient), body["edit_timestamp"])
         text, styles = parsed(body["message"]) if mode == "styled" else (body["message"], [])
         group = self._group(recipient)
         return Sent(
@@ -238,8 +279,23 @@ class SignalRestApi(SignalServer):
             quote_timestamp=body.get("quote_timestamp"),
             quote_author=body.get("quote_author"),
             quote_text=body.get("quote_message"),
+            edits=body.get("edit_timestamp"),
             timestamp=timestamp(),
         )
+
+    def _removal(self, seen: Seen) -> Removed:
+        body = _checked(seen, {"recipient": str, "timestamp": int})
+        self._check_known(self._chat(body["recipient"]), body["timestamp"])
+        group = self._group(body["recipient"])
+        recipient = body["recipient"] if group is None else None
+        return Removed(recipient=recipient, group=group, target=body["timestamp"], timestamp=timestamp())
+
+    def _check_known(self, chat: str, target: int) -> None:
+        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours."""
+        try:
+            self.check_target(chat, target)
+        except NeverSent as error:
+            raise BadRequest("Couldn't process request - no message of this account has that timestamp") from error
 
 
 def _error_of(plan: Plan) -> int:
@@ -247,6 +303,8 @@ def _error_of(plan: Plan) -> int:
         return plan.error
     if set(plan.results) == {"IDENTITY_FAILURE"}:
         return -4
+    if set(plan.results) == {"RATE_LIMIT_FAILURE"}:
+        return -5
     return -3 if "NETWORK_FAILURE" in plan.results else -1
 
 

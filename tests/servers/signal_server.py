@@ -5,7 +5,8 @@ the same words:
 
     async with SignalCli() as server:
         await server.deliver(message("hi"))       # frames come from tests.servers.envelopes
-        [sent] = await server.sent_count(1)        # waits for the first reply, as people see it
+        [sent] = await server.sent_count(1)        # waits for the first reply
+        server.visible(ALICE.chat)                 # what she sees of us now, after edits and deletions
 """
 
 import asyncio
@@ -19,7 +20,20 @@ from typing import Literal, TypeVar
 from aiohttp import web
 
 from tests.servers.base import Answer, Seen, Server
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Frame, Person, receipt
+from tests.servers.envelopes import (
+    ACCOUNT,
+    ALDIS,
+    ALICE,
+    BOB,
+    CAROL,
+    GROUP,
+    GROUP_NAME,
+    MALLORY,
+    Frame,
+    Person,
+    receipt,
+    sync_read,
+)
 
 T = TypeVar("T")
 
@@ -31,19 +45,13 @@ End = Literal["drop", "close", "silence"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sent:
-    """One message that went out, as people see it."""
+class Parcel:
+    """What goes out to people and what their phones confirm: a message or a deletion."""
 
-    text: str
     recipient: str | None
     """The uuid or number of a direct message."""
     group: str | None
     """The group's id as it stands in envelopes."""
-    styles: tuple[str, ...]
-    """`start:length:STYLE` in UTF-16 units."""
-    quote_timestamp: int | None
-    quote_author: str | None
-    quote_text: str | None
     timestamp: int
 
     @property
@@ -53,13 +61,42 @@ class Sent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sent(Parcel):
+    """One message that went out, or a new revision of one."""
+
+    text: str
+    styles: tuple[str, ...]
+    """`start:length:STYLE` in UTF-16 units."""
+    quote_timestamp: int | None
+    quote_author: str | None
+    quote_text: str | None
+    edits: int | None = None
+    """The revision that it is to take the place of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed(Parcel):
+    """The deletion of an older message of ours, for everybody."""
+
+    target: int
+
+
+class NeverSent(Exception):
+    """An edit or a deletion of something that never went out, or not to that chat."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How one send goes; the default goes well. Put plans into `plans`: the next sends take them in order."""
+    """How one send goes; the default goes well. Put plans into `plans`: the next sends take them in order, and edits,
+    deletions and notes to self are sends, too.
+    """
 
     results: tuple[str, ...] = ()
     """Per recipient, e.g. `("SUCCESS", "NETWORK_FAILURE")`; empty means all `SUCCESS`."""
     retry_after_seconds: int | None = None
     """Stands with every `RATE_LIMIT_FAILURE` of signal-cli; the rest-api drops it."""
+    challenge: str | None = None
+    """The token of the captcha that Signal wants solved; stands with every `RATE_LIMIT_FAILURE`."""
     error: int | None = None
     """A JSON-RPC error code of signal-cli instead of results; the rest-api makes 400 or 429 of it."""
     goes_out: bool | None = None
@@ -87,15 +124,23 @@ class SignalServer(Server, ABC):
     accounts: list[str] = field(default_factory=lambda: [ACCOUNT])
     groups: dict[str, tuple[Person, ...]] = field(default_factory=lambda: {GROUP: (ALICE, BOB, CAROL)})
     """The groups the account is in, by id: their other members."""
+    former_groups: tuple[str, ...] = ()
+    """The groups that it has left: still listed, as such."""
     people: tuple[Person, ...] = (ALICE, BOB, CAROL, MALLORY)
     own: Person | None = ALDIS
     """What the account knows of itself; None: nothing."""
     receipts_mode: Literal["at_once", "on_call", "never"] = "at_once"
     """When people's phones confirm what was sent; `on_call` waits for `confirm()`."""
+    has_phone: bool = True
+    """Whether another device of the account is switched on: it shows notes to self to its owner at once."""
     plans: deque[Plan] = field(default_factory=deque[Plan])
     link_uri: str = "sgnl://linkdevice?uuid=c29tZS11dWlk&pub_key=c29tZS1rZXk%3D"
 
     sent: list[Sent] = field(default_factory=list[Sent])
+    """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
+    removed: list[Removed] = field(default_factory=list[Removed])
+    notes: list[Sent] = field(default_factory=list[Sent])
+    """Notes to self that were sent."""
     read: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Read receipts that were sent: (recipient, timestamp)."""
     typing: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
@@ -105,7 +150,9 @@ class SignalServer(Server, ABC):
     streams_open: int = 0
 
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _unconfirmed: list[Sent] = field(default_factory=list[Sent])
+    _unconfirmed: list[Parcel] = field(default_factory=list[Parcel])
+    _out: list[Parcel] = field(default_factory=list[Parcel])
+    """Messages and deletions in the order in which they went out."""
 
     async def deliver(self, *frames: Frame) -> None:
         """Let frames arrive from Signal."""
@@ -137,6 +184,40 @@ class SignalServer(Server, ABC):
         await self.until(lambda: len(self.sent) >= count)
         return self.sent[:count]
 
+    async def removed_count(self, count: int) -> list[Removed]:
+        """Wait until so many deletions went out and give them, oldest first."""
+        await self.until(lambda: len(self.removed) >= count)
+        return self.removed[:count]
+
+    def visible(self, chat: str) -> list[Sent]:
+        """What people see of us in a chat, oldest first.
+
+        A message stands where it was sent, with the words and the quote of its last revision. Phones drop an edit that
+        is not of the newest revision, although its send succeeds.
+        """
+        revisions: list[list[Sent]] = []
+        for parcel in self._out:
+            if parcel.chat != chat:
+                continue
+            if isinstance(parcel, Removed):
+                revisions = [known for known in revisions if parcel.target not in {sent.timestamp for sent in known}]
+            elif isinstance(parcel, Sent) and parcel.edits is None:
+                revisions.append([parcel])
+            elif isinstance(parcel, Sent):
+                for known in revisions:
+                    if known[-1].timestamp == parcel.edits:
+                        known.append(parcel)
+        return [known[-1] for known in revisions]
+
+    def check_target(self, chat: str, target: int) -> None:
+        """Refuse what is about a message that this account never sent to that chat.
+
+        Raises:
+            NeverSent: it is.
+        """
+        if not any(isinstance(sent, Sent) and (sent.chat, sent.timestamp) == (chat, target) for sent in self._out):
+            raise NeverSent
+
     async def read_count(self, count: int) -> list[tuple[str, int]]:
         """Wait until so many read receipts were sent and give them, oldest first."""
         await self.until(lambda: len(self.read) >= count)
@@ -163,29 +244,53 @@ class SignalServer(Server, ABC):
         """The operator scans the QR code with the phone of that number."""
         await self.note(self.accounts, number)
 
-    def recipients(self, sent: Sent) -> tuple[Person, ...]:
+    def members(self, group: str) -> list[Frame]:
+        """Everybody in a group, the account itself included, as both bridges list them."""
+        people = (*self.groups[group], *([self.own] if self.own else []))
+        return [{"number": person.number, "uuid": person.uuid} for person in people]
+
+    def group_name(self, group: str) -> str:
+        """What the group is called."""
+        return GROUP_NAME if group == GROUP else f"Group {group[:4]}"
+
+    def recipients(self, sent: Parcel) -> tuple[Person, ...]:
         """Who gets a message: the members of the group, or one person."""
         if sent.group:
             return self.groups[sent.group]
+        if sent.recipient in self.accounts:
+            return (self.own or Person(uuid="", name=None, number=sent.recipient),)
         known = tuple(person for person in self.people if sent.recipient in {person.uuid, person.number})
         return known or (Person(uuid=sent.recipient or "", name=None),)
 
-    def outcomes(self, sent: Sent, plan: Plan) -> list[tuple[Person, str]]:
+    def outcomes(self, sent: Parcel, plan: Plan) -> list[tuple[Person, str]]:
         """Who got the message and who did not, and why: one result type for each recipient."""
         people = self.recipients(sent)
         kinds = plan.results or ("SUCCESS",) * len(people)
         return [(people[number % len(people)], kind) for number, kind in enumerate(kinds)]
 
-    async def go_out(self, sent: Sent, plan: Plan) -> None:
-        """Hand a message to the people it is for, if the plan lets it through."""
+    async def go_out(self, sent: Parcel, plan: Plan) -> None:
+        """Hand a message or a deletion to the people it is for, if the plan lets it through."""
         if not (plan.succeeds if plan.goes_out is None else plan.goes_out):
             return
+        if isinstance(sent, Sent) and sent.recipient in self.accounts:
+            await self._shown_to_self(sent)
+            return
         self._unconfirmed.append(sent)
-        await self.note(self.sent, sent)
+        self._out.append(sent)
+        if isinstance(sent, Sent):
+            await self.note(self.sent, sent)
+        elif isinstance(sent, Removed):
+            await self.note(self.removed, sent)
         if self.receipts_mode == "at_once":
             await self.confirm()
         elif self.receipts_mode == "never":
             self._unconfirmed.clear()
+
+    async def _shown_to_self(self, note: Sent) -> None:
+        """Signal brings a note to self to the other devices of the account alone; one that shows it says so."""
+        await self.note(self.notes, note)
+        if self.has_phone:
+            await self.deliver(sync_read([note.timestamp]))
 
     async def note(self, shelf: list[T], value: T) -> None:
         """Remember something and wake whoever waits for it."""

@@ -353,13 +353,14 @@ async def test_closing_survives_a_locked_log(database: Database, path: Path) -> 
     await again.aclose()
 
 
-async def test_a_damaged_file_is_told(database: Database, path: Path) -> None:
+async def test_damage_is_told_when_it_is_read(database: Database, path: Path) -> None:
     """A page that holds nonsense is found when it is read."""
     await database.transaction(said("word"))
     await database.aclose()
     first_page, pages = content(path)[:4096], content(path)[4096:]
-    replace(path, first_page + b"\xff" * len(pages))
     again = await Database.opened(path, keys_of(path))
-    with pytest.raises(Damaged, match="damaged"):
+    replace(path, first_page + b"\xff" * len(pages))
+    await again.read(lambda connection: connection.execute("PRAGMA shrink_memory").fetchall())  # what it has in memory
+    with pytest.raises(Damaged, match="damaged: restore a backup with: python -m bot restore FILE"):
         await words(again)
     await again.aclose()

@@ -1,10 +1,14 @@
 """The ledger: what was done and what it cost, exactly, with the words sealed, outliving the conversation."""
 
+from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from store import ConversationId, Entry, Shelves, Store, StoreError, TurnId
+from store import ConversationId, Entry, Shelves, Spending, Store, StoreError, TurnId, opened
+from store.ledger import Total
 from store.shelf import millis
 from tests.conftest import NOON
 
@@ -37,10 +41,41 @@ async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, T
     return conversation, await store.transaction(begin)
 
 
-async def note(store: Store, chat: str, *entries: Entry, person: str | None = None) -> ConversationId:
+TODAY = ("2026-11-21", "2026-11")
+GROUP = "group:G"
+
+
+async def note(
+    store: Store,
+    chat: str,
+    *entries: Entry,
+    person: str | None = None,
+    periods: tuple[str, ...] = (),
+    warned: tuple[tuple[Literal["person", "group", "all"], str], ...] = (),
+) -> ConversationId:
     conversation, turn = await begun(store, chat)
-    await store.transaction(lambda shelves: shelves.ledger.add(conversation, turn, person, entries, now=NOON))
+    group = chat if chat.startswith("group:") else None
+    await store.transaction(
+        lambda shelves: shelves.ledger.add(
+            conversation, turn, person, entries, now=NOON, group=group, periods=periods, warned=warned
+        )
+    )
     return conversation
+
+
+async def totals(
+    store: Store, person: str | None = None, group: str | None = None, periods: tuple[str, ...] = TODAY
+) -> dict[tuple[str, str], Total]:
+    """The sums by scope and period."""
+    found = await store.read(lambda shelves: shelves.ledger.totals(person, group, periods))
+    return {(total.scope, total.period): total for total in found}
+
+
+async def costs(
+    store: Store, person: str | None = None, group: str | None = None, periods: tuple[str, ...] = TODAY
+) -> list[str]:
+    """What was spent: person, group and all, each for the day and the month."""
+    return [str(total.spending.cost_usd) for total in (await totals(store, person, group, periods)).values()]
 
 
 async def test_nothing_done_cost_nothing(store: Store) -> None:
@@ -141,3 +176,121 @@ async def test_a_kind_that_nobody_knows_is_refused(store: Store) -> None:
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
         await note(store, "direct:a", MODEL, wrong)
     assert (await store.read(lambda shelves: shelves.ledger.spending())).calls == 0
+
+
+async def test_sums_are_kept_for_each_person_each_group_and_all(store: Store) -> None:
+    """By day and by month; a person's sum is over all their conversations, a group's over all its people."""
+    await note(store, "direct:a", MODEL, person="anna", periods=TODAY)
+    await note(store, GROUP, MODEL, MODEL, person="anna", periods=TODAY)
+    await note(store, GROUP, MODEL, person="ben", periods=TODAY)
+    await note(store, "group:H", MODEL, person="ben", periods=("2026-11-22", "2026-11"))
+    assert await costs(store, "anna", GROUP) == ["0.3", "0.3", "0.3", "0.3", "0.4", "0.5"]
+    assert await costs(store, "ben", "group:H") == ["0.1", "0.2", "0", "0.1", "0.4", "0.5"]
+    assert await costs(store, "ben", periods=("2026-11-22",)) == ["0.1", "0.1"]
+    assert await costs(store, "carl", "group:I") == ["0", "0", "0", "0", "0.4", "0.5"]
+
+
+async def test_sums_come_in_a_known_order(store: Store) -> None:
+    """Person, group, all, each for every period as asked for; who is not asked for is left out."""
+    await note(store, GROUP, MODEL, person="anna", periods=TODAY)
+    day, month = TODAY
+    both = [("person", day), ("person", month), ("group", day), ("group", month), ("all", day), ("all", month)]
+    assert list(await totals(store, "anna", GROUP)) == both
+    assert list(await totals(store, None, None, (month,))) == [("all", month)]
+
+
+async def test_sums_hold_all_that_the_rows_hold(store: Store) -> None:
+    """Calls, tokens, and how many calls have no known cost, over several turns."""
+    await note(store, "direct:a", MODEL, UNPRICED, TOOL, person="anna", periods=TODAY)
+    await note(store, "direct:a", UNPRICED, person="anna", periods=TODAY)
+    expected = Spending(calls=4, input_tokens=102, output_tokens=11, cost_usd=Decimal("0.1"), unknown_costs=2)
+    found = await totals(store, "anna")
+    assert [total.spending for total in found.values()] == [expected] * 4
+    assert await store.read(lambda shelves: shelves.ledger.spending()) == expected
+
+
+async def test_nothing_done_adds_nothing(store: Store) -> None:
+    """A turn without a call leaves no sum behind, and where no period is named nothing is summed up."""
+    await note(store, "direct:a", person="anna", periods=TODAY)
+    await note(store, "direct:a", MODEL, person="anna")
+    assert await store.read(lambda shelves: shelves.ledger.rows("SELECT * FROM spent")) == []
+
+
+async def test_what_nobody_asked_for_counts_for_all(store: Store) -> None:
+    """Without a person the group and everybody together have the cost."""
+    await note(store, GROUP, MODEL, periods=TODAY)
+    assert await costs(store, "anna", GROUP) == ["0", "0", "0.1", "0.1", "0.1", "0.1"]
+
+
+async def test_sums_are_told_of_once(store: Store) -> None:
+    """What was said of a budget is remembered for its scope and period alone, also when more is spent."""
+    day, month = TODAY
+    await note(store, GROUP, MODEL, person="anna", periods=TODAY, warned=(("person", day), ("all", month)))
+    await note(store, GROUP, MODEL, person="anna", periods=TODAY)
+    found = await totals(store, "anna", GROUP)
+    assert [key for key, total in found.items() if total.warned] == [("person", day), ("all", month)]
+    assert not any(total.warned for key, total in (await totals(store, "ben", GROUP)).items() if key[0] != "all")
+
+
+async def test_what_was_told_of_a_day_that_is_over_does_no_harm(store: Store) -> None:
+    """A turn over midnight: the warning was about yesterday, of which there is no sum to mark."""
+    await note(store, "direct:a", MODEL, person="anna", periods=TODAY, warned=(("person", "2026-11-20"),))
+    assert not any(total.warned for total in (await totals(store, "anna", None, ("2026-11-20", *TODAY))).values())
+
+
+async def test_sums_name_nobody(store: Store) -> None:
+    """The same person and the same group by handles, as everywhere; `all` is no handle."""
+    await note(store, GROUP, MODEL, person="+15550000001", periods=TODAY)
+    rows = await store.read(lambda shelves: shelves.ledger.rows("SELECT DISTINCT scope, length(scope) FROM spent"))
+    handles = await store.read(
+        lambda shelves: {shelves.ledger.keyring.handle("+15550000001"), shelves.ledger.chat_handle(GROUP)}
+    )
+    assert {scope for scope, length in rows if length == 16} == handles
+    assert {scope for scope, length in rows if length != 16} == {b"all"}
+
+
+async def test_sums_outlive_the_rows(store: Store) -> None:
+    """Forgetting a conversation, or all of its rows in the ledger, renews no budget."""
+    conversation = await note(store, GROUP, MODEL, person="anna", periods=TODAY)
+    await store.transaction(
+        lambda shelves: shelves.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
+    )
+    await store.transaction(lambda shelves: shelves.ledger.execute("DELETE FROM ledger"))
+    assert await costs(store, "anna", GROUP) == ["0.1"] * 6
+
+
+async def test_sums_are_of_one_transaction_with_the_rows(store: Store) -> None:
+    """Where a row is refused nothing is added up."""
+    wrong = Entry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
+    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
+        await note(store, "direct:a", MODEL, wrong, person="anna", periods=TODAY)
+    assert await costs(store, "anna") == ["0"] * 4
+
+
+async def test_a_group_is_another_one_in_another_realm(path: Path) -> None:
+    """The terminal's conversations are not those of Signal; what all spend is spent from one purse."""
+    async with opened(path, realm="signal") as store:
+        await note(store, GROUP, MODEL, person="anna", periods=TODAY)
+    async with opened(path, realm="terminal") as store:
+        assert await costs(store, "anna", GROUP) == ["0.1", "0.1", "0", "0", "0.1", "0.1"]
+
+
+async def test_old_sums_go(store: Store) -> None:
+    """After 400 days; days and months within them stay."""
+    old, kept = NOON - timedelta(days=401), NOON - timedelta(days=399)
+    every = (old.date().isoformat(), "2025-09", "2025-10", kept.date().isoformat(), "2025-11", *TODAY)
+    await note(store, "direct:a", MODEL, person="anna", periods=every)
+    await store.transaction(lambda shelves: shelves.ledger.prune(now=NOON))
+    left = await store.read(lambda shelves: shelves.ledger.rows("SELECT DISTINCT period FROM spent ORDER BY period"))
+    assert [period for (period,) in left] == [kept.date().isoformat(), "2025-11", "2026-11", "2026-11-21"]
+
+
+async def test_sums_stay_exact(store: Store) -> None:
+    """Ten times ten cents are one dollar, turn by turn, and a price of many digits keeps them all."""
+    tiny = Entry(
+        kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal("0.000000000000000000000001")
+    )
+    for _ in range(10):
+        await note(store, "direct:a", MODEL, periods=TODAY)
+    await note(store, "direct:a", tiny, periods=TODAY)
+    assert await costs(store) == ["1.000000000000000000000001"] * 2

@@ -35,7 +35,10 @@ def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> No
     assert version(connection) == 0
     migrate(connection)
     assert version(connection) == newest()
-    assert tables(connection) == {"conversations", "turns", "inbox", "journal", "history", "outbox", "ledger"}
+    assert tables(connection) == {
+        *("conversations", "turns", "askers", "inbox", "journal", "history", "outbox", "ledger"),
+        *("spent", "people", "pins"),
+    }
 
 
 def test_a_schema_that_is_up_to_date_is_left_alone(connection: sqlite3.Connection) -> None:

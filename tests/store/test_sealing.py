@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store import Arrival, ConversationId, Damaged, Entry, Shelves, Store, StoredMessage, StoreError, WrongKey, opened
-from store.sealing import KEY_BYTES, Keyring, master_key
+from store.sealing import KEY_BYTES, Keyring, MasterKey
 from tests.conftest import NOON
 
 KEY = bytes(range(KEY_BYTES))
@@ -44,18 +44,41 @@ def _close() -> Generator[None]:
         _opened.pop().close()
 
 
-def ring(master: bytes = KEY) -> tuple[Keyring, sqlite3.Connection]:
-    """An unlocked keyring over two conversations (1 and 2) in memory."""
+def begun() -> sqlite3.Connection:
+    """A store in memory without keys or conversations."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     _opened.append(connection)
     connection.execute("ATTACH DATABASE ':memory:' AS keys")
-    connection.execute("CREATE TABLE conversations (id INTEGER PRIMARY KEY, handle BLOB NOT NULL)")
+    connection.execute(
+        "CREATE TABLE conversations (id INTEGER PRIMARY KEY, handle BLOB NOT NULL, key_generation INTEGER NOT NULL)"
+    )
+    return connection
+
+
+def unlocked(path: Path, given: bytes | None = None, former: bytes | None = None) -> sqlite3.Connection:
+    """A new store whose keys were wrapped under the master key of this file or these settings."""
+    connection = begun()
+    MasterKey(path, given=given, former=former).unlocked(connection)
+    return connection
+
+
+def is_wrapped_under(connection: sqlite3.Connection, master: bytes) -> bool:
+    try:
+        Keyring(connection, master).unlock()
+    except WrongKey:
+        return False
+    return True
+
+
+def ring(master: bytes = KEY) -> tuple[Keyring, sqlite3.Connection]:
+    """An unlocked keyring over two conversations (1 and 2) in memory."""
+    connection = begun()
     keyring = Keyring(connection, master)
     keyring.unlock()
     for number in (1, 2):
         handle = keyring.handle(f"chat {number}")
         keyring.make(handle)
-        connection.execute("INSERT INTO conversations VALUES (?, ?)", (number, handle))
+        connection.execute("INSERT INTO conversations VALUES (?, ?, 0)", (number, handle))
     return keyring, connection
 
 
@@ -66,44 +89,50 @@ class TestMasterKey:
     def test_it_is_made_once_for_the_owner_alone(self, tmp_path: Path) -> None:
         """The first start makes 32 random bytes with mode 0600; later starts read the same."""
         path = tmp_path / "key"
-        key = master_key(path, None)
+        connection = unlocked(path)
+        key = bytes.fromhex(path.read_text())
         assert len(key) == KEY_BYTES
         assert path.read_text() == key.hex() + "\n"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert master_key(path, None) == key
+        assert is_wrapped_under(connection, key)
+        MasterKey(path).unlocked(connection)
+        assert path.read_text() == key.hex() + "\n"
         assert [file.name for file in tmp_path.iterdir()] == ["key"]
-        assert master_key(tmp_path / "another", None) != key
+        unlocked(tmp_path / "another")
+        assert (tmp_path / "another").read_text() != path.read_text()
 
     def test_half_a_key_of_a_crash_is_made_anew(self, tmp_path: Path) -> None:
         """A draft that a crash left behind is never taken for the key."""
         (tmp_path / "key.new").write_text("abcd")
-        key = master_key(tmp_path / "key", None)
-        assert len(key) == KEY_BYTES
-        assert master_key(tmp_path / "key", None) == key
+        connection = unlocked(tmp_path / "key")
+        assert is_wrapped_under(connection, bytes.fromhex((tmp_path / "key").read_text()))
 
     def test_a_given_key_comes_first_and_is_written_nowhere(self, tmp_path: Path) -> None:
         """With STORE__KEY no file is made, and one that is there is not looked at."""
         path = tmp_path / "key"
-        assert master_key(path, KEY) == KEY
+        connection = unlocked(path, KEY)
         assert not path.exists()
         path.write_text("no key at all")
-        assert master_key(path, KEY) == KEY
+        MasterKey(path, given=KEY).unlocked(connection)
+        assert is_wrapped_under(connection, KEY)
 
     @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
     def test_a_given_key_of_another_length_is_refused(self, tmp_path: Path, length: int) -> None:
-        """The error tells both lengths and nothing of the key."""
-        with pytest.raises(WrongKey, match=rf"32 bytes.*{length}$"):
-            master_key(tmp_path / "key", b"k" * length)
+        """The error names the setting and both lengths, and tells nothing of the key."""
+        with pytest.raises(WrongKey, match=rf"^STORE__KEY: .*32 bytes.*{length}$"):
+            MasterKey(tmp_path / "key", given=b"k" * length)
+        with pytest.raises(WrongKey, match=rf"^STORE__OLD_KEY: .*32 bytes.*{length}$"):
+            MasterKey(tmp_path / "key", former=b"k" * length)
 
     @pytest.mark.parametrize(
         "content", [b"", b"not hexadecimal", b"abc", "schlüssel".encode(), b"00" * 31, b"00" * 33, b"\xff" * 64]
     )
     def test_a_file_without_a_key_is_refused_and_left_alone(self, tmp_path: Path, content: bytes) -> None:
-        """A damaged key file is an error that shows none of it; it is not replaced by a new key."""
+        """A damaged key file is an error that names it and shows none of it; it is not replaced by a new key."""
         path = tmp_path / "key"
         path.write_bytes(content)
-        with pytest.raises(WrongKey) as caught:
-            master_key(path, None)
+        with pytest.raises(WrongKey, match=str(path)) as caught:
+            unlocked(path)
         assert path.read_bytes() == content
         assert not content or content.decode("latin-1") not in str(caught.value)
 
@@ -183,7 +212,7 @@ class TestValues:
         keyring, connection = ring()
         with pytest.raises(Damaged, match="no data key"):
             keyring.seal(ConversationId(3), PLACE, b"words")
-        connection.execute("INSERT INTO conversations VALUES (3, ?)", (keyring.handle("chat 3"),))
+        connection.execute("INSERT INTO conversations VALUES (3, ?, 0)", (keyring.handle("chat 3"),))
         with pytest.raises(Damaged, match="no data key"):
             keyring.seal(ConversationId(3), PLACE, b"words")
 
@@ -358,6 +387,19 @@ class TestOpening:
         key_path(path).unlink()
         async with opened(path, realm="signal", key=given) as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
+
+    async def test_the_refusal_names_the_setting_or_the_file(self, path: Path) -> None:
+        """Whoever reads it knows where to look, for the present key and the former one."""
+        async with opened(path, realm="signal"):
+            pass
+        assert str(await self._refused(path, KEY)).startswith("the master key in STORE__KEY does not open this store:")
+        key_path(path).write_text(KEY.hex())
+        assert str(await self._refused(path)).startswith(
+            f"the master key in {key_path(path)} does not open this store:"
+        )
+        with pytest.raises(WrongKey, match="does not open this store, nor does STORE__OLD_KEY:"):
+            async with opened(path, realm="signal", key=KEY, old_key=KEY):
+                pass
 
     @pytest.mark.parametrize("talked", [True, False], ids=["with a conversation", "still empty"])
     async def test_a_missing_master_key_is_refused_not_replaced(self, path: Path, talked: bool) -> None:

@@ -53,6 +53,19 @@ def strict(text: str) -> Any:
         ("می\u200cخواهم", "می\u200cخواهم"),
         ("a\u200db\u200cc", "abc"),
         ("漢\u200d\u200c\u200d\u200c字", "漢字"),
+        ("漢\u200d字и\u200cк\u03b1\u200d\u03b2", "漢字ик\u03b1\u03b2"),
+        ("ب\u200cx x\u200dب", "بx xب"),
+        ("क\u094d\u200dष", "क\u094d\u200dष"),
+        (
+            "\u2764\ufe0f\u200d\U0001f525 \U0001f3f3\ufe0f\u200d\U0001f308",
+            "\u2764\ufe0f\u200d\U0001f525 \U0001f3f3\ufe0f\u200d\U0001f308",
+        ),
+        (
+            "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3",
+            "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3",
+        ),
+        ("y\ufe0fe\ufe0es\ufe0f\ufe0e, и\ufe0f漢\ufe0e", "yes, и漢"),
+        ("❤\ufe0f\ufe0e\ufe0f\ufe0e", "❤\ufe0f"),
     ],
 )
 def test_cleaned_drops_what_nobody_sees_and_keeps_what_scripts_need(text: str, left: str) -> None:

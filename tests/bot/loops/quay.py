@@ -5,8 +5,8 @@ import json
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 
-from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Reply, SentId
-from bot.transports.base import Progress
+from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Removal, Reply, SentId
+from bot.transports.base import Contact, Group, Progress
 
 ACCOUNT = "+15550100001"
 
@@ -40,9 +40,11 @@ class Quay:
 
     streams: list[list[Envelope | Exception]] = field(default_factory=list[list[Envelope | Exception]])
     sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
-    """How the next sends go; afterwards all go well."""
+    """How the next sends go, deletions and notes to self among them; afterwards all go well."""
     has_receipts: bool = True
     sent: list[Reply] = field(default_factory=list[Reply])
+    removed: list[Removal] = field(default_factory=list[Removal])
+    notes: list[str] = field(default_factory=list[str])
     read: list[SentId] = field(default_factory=list[SentId])
     typed: list[tuple[ChatId, bool]] = field(default_factory=list[tuple[ChatId, bool]])
     shown: list[Progress] = field(default_factory=list[Progress])
@@ -50,6 +52,12 @@ class Quay:
     closed: int = 0
     account: str = ACCOUNT
     is_open: bool = False
+    heard_at: float | None = None
+    challenge: str | None = None
+    linked: bool | Exception = True
+    """What the bridge says of the account, or how asking it fails."""
+    known_groups: tuple[Group, ...] = ()
+    known_contacts: tuple[Contact, ...] = ()
     gate: asyncio.Event | None = None
     """Holds sends back until it is set."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -80,15 +88,35 @@ class Quay:
         )
 
     async def send(self, reply: Reply) -> SentId:
+        return await self._went_out(lambda: self.sent.append(reply))
+
+    async def remove(self, removal: Removal) -> SentId:
+        return await self._went_out(lambda: self.removed.append(removal))
+
+    async def note_to_self(self, text: str) -> SentId:
+        return await self._went_out(lambda: self.notes.append(text))
+
+    async def _went_out(self, remember: Callable[[], None]) -> SentId:
         if self.gate is not None:
             await self.gate.wait()
         how = self.sends.pop(0) if self.sends else None
         if isinstance(how, Exception):
             await self._note()
             raise how
-        self.sent.append(reply)
+        remember()
         await self._note()
-        return SentId(1000 + len(self.sent)) if how is None else how()
+        return SentId(1000 + len(self.sent) + len(self.removed) + len(self.notes)) if how is None else how()
+
+    async def is_linked(self) -> bool:
+        if isinstance(self.linked, Exception):
+            raise self.linked
+        return self.linked
+
+    async def groups(self) -> tuple[Group, ...]:
+        return self.known_groups
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        return self.known_contacts
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         self.typed.append((chat, started))

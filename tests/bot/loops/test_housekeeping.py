@@ -3,11 +3,19 @@
 import asyncio
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from bot.clock import SetClock
 from bot.loops.housekeeping import Housekeeping
+from bot.turn.revisions import Revisions
+from bot.turn.turns import Turns
 from store import Arrival, Store
 from tests.conftest import NOON
+
+
+def housekeeping_of(store: Store, clock: SetClock, **every: Any) -> Housekeeping:
+    turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
+    return Housekeeping(store, clock, Revisions(store, clock, turns, deletes_answers=False), **every)
 
 
 async def arrive(store: Store, sent_at: int) -> None:
@@ -35,7 +43,7 @@ async def test_at_start_every_claim_is_left_behind(store: Store, clock: SetClock
     """Only one process has the store: whoever held the claim is gone."""
     await arrive(store, 1)
     assert await claim(store)
-    await Housekeeping(store, clock).recover()
+    await housekeeping_of(store, clock).recover()
     assert await claim(store)
 
 
@@ -43,7 +51,7 @@ async def test_a_claim_past_its_deadline_waits_again(store: Store, clock: SetClo
     """And one within it is left alone."""
     await arrive(store, 1)
     assert await claim(store)
-    housekeeping = Housekeeping(store, clock)
+    housekeeping = housekeeping_of(store, clock)
     await housekeeping.tidy()
     assert await claim(store) is None
     clock.move(301)
@@ -59,7 +67,7 @@ async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_ta
     turn = await claim(store)
     assert turn
     await store.transaction(lambda shelves: shelves.inbox._settle(turn, "done"))  # pyright: ignore[reportArgumentType]
-    housekeeping = Housekeeping(store, clock)
+    housekeeping = housekeeping_of(store, clock)
     for days, left in ((44, 1), (2, 0)):
         clock.move(days * 86400)
         await housekeeping.tidy()
@@ -69,7 +77,7 @@ async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_ta
 async def test_it_folds_the_write_ahead_log_again_and_again(store: Store, clock: SetClock, path: Path) -> None:
     """The log does not grow for ever, and a failure in between ends nothing."""
     log = path.with_name(path.name + "-wal")
-    task = asyncio.create_task(Housekeeping(store, clock, every_seconds=0.01).run())
+    task = asyncio.create_task(housekeeping_of(store, clock, every_seconds=0.01, expiry_every_seconds=0.01).run())
     try:
         await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
         await asyncio.sleep(0.05)

@@ -9,11 +9,17 @@ import pytest
 
 from bot import events, phrases
 from bot.clock import SetClock
+from bot.commands.base import Commands, Desk
+from bot.commands.chat import ChatCommands
+from bot.commands.errands import Errands, Judgement
 from bot.events import Envelope, Kind, Reply
 from bot.loops.worker import Pace, Worker
 from bot.metrics import Counts
+from bot.policy.access import AccessList
 from bot.providers.base import Completion, Request
 from bot.turn.agent import Agent, Limits
+from bot.turn.approvals import Approvals
+from bot.turn.revisions import Revisions
 from bot.turn.turns import Turns
 from store import Arrival, Store
 from tests.bot.loops.quay import Quay, envelope
@@ -47,7 +53,30 @@ def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **c
     limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=30)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
-    return Worker(quay, store, turns, agent, Counts(), pace=pace, name="Aldis")
+    desk, counts, approvals = Desk(store, turns), Counts(), Approvals(store, clock, turns)
+    judgement = Judgement(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
+    errands = Errands(
+        quay,
+        store,
+        counts,
+        turns=turns,
+        revisions=Revisions(store, clock, turns, deletes_answers=False),
+        approvals=approvals,
+        commands=Commands(desk, ChatCommands(desk, clock, approvals, timezone="UTC").entries),
+        judgement=judgement,
+    )
+    return Worker(
+        quay,
+        store,
+        clock,
+        counts,
+        turns=turns,
+        agent=agent,
+        approvals=approvals,
+        errands=errands,
+        pace=pace,
+        judgement=judgement,
+    )
 
 
 @asynccontextmanager

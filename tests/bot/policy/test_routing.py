@@ -12,13 +12,14 @@ from bot.events import (
     Event,
     Incoming,
     PersonId,
+    Quote,
     Reacted,
     Receipt,
     SentId,
     TimerChanged,
     Undecryptable,
 )
-from bot.policy.routing import Ignore, Question, route
+from bot.policy.routing import Command, Correction, Ignore, Question, Verdict, Withdrawal, route
 
 ANNA = PersonId("anna")
 DIRECT, GROUP = ChatId("direct:anna"), ChatId("group:Z3JvdXA=")
@@ -39,9 +40,8 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
     ("event", "reason"),
     [
         (None, "unreadable"),
-        (Edited(target=SENT, message=DIRECTLY), "edited"),
-        (Deleted(author=ANNA, chat=DIRECT, target=SENT), "deleted"),
-        (Reacted(author=ANNA, chat=DIRECT, emoji="👍", target_author=None, target=SENT, removed=False), "reacted"),
+        (Reacted(author=ANNA, chat=DIRECT, emoji="❤️", target_author=None, target=SENT, removed=False), "reacted"),
+        (Reacted(author=ANNA, chat=DIRECT, emoji="👍", target_author=None, target=SENT, removed=True), "reacted"),
         (TimerChanged(author=ANNA, chat=DIRECT, expires_in_seconds=60), "timerchanged"),
         (Receipt(author=ANNA, what="read", targets=(SENT,)), "receipt"),
         (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
@@ -55,6 +55,61 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
 def test_what_is_no_question_is_ignored_for_a_reason(event: Event | None, reason: str) -> None:
     """The reason is a word for the log, nothing that somebody wrote."""
     assert route(event, name="Aldis") == Ignore(reason=reason)
+
+
+def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
+    """Whether an edit is addressed is decided as for a message."""
+    deletion = Deleted(author=ANNA, chat=DIRECT, target=SENT)
+    assert route(deletion, name="Aldis") == Withdrawal(deletion=deletion)
+    for message, is_addressed in ((DIRECTLY, True), (IN_GROUP, False), (replace(IN_GROUP, mentions_me=True), True)):
+        edit = Edited(target=SENT, message=message)
+        assert route(edit, name="Aldis") == Correction(edit=edit, is_addressed=is_addressed)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "rest"),
+    [
+        ("/help", "help", ""),
+        (" /HELP ", "help", ""),
+        ("/forget everything", "forget", "everything"),
+        ("/remind  at 8\ncall home ", "remind", "at 8\ncall home"),
+        ("Aldis, /stop", "stop", ""),
+        ("@aldis /stop", "stop", ""),
+    ],
+)
+def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> None:
+    """Directly it is surely for Aldis; in a group it may be another bot's unless Aldis is addressed."""
+    directly = replace(DIRECTLY, text=text)
+    assert route(directly, name="Aldis") == Command(message=directly, name=name, rest=rest, is_addressed=True)
+    in_group = replace(IN_GROUP, text=text)
+    found = route(in_group, name="Aldis")
+    assert found == Command(message=in_group, name=name, rest=rest, is_addressed="aldis" in text.lower())
+
+
+@pytest.mark.parametrize(("sign", "is_yes"), [("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)])
+def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
+    """In every colour; whether anybody asked is not known here."""
+    reacted = Reacted(author=ANNA, chat=DIRECT, emoji=sign, target_author=None, target=SENT, removed=False)
+    assert route(reacted, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, message=None)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_yes"), [("Yes!", True), ("ja", True), ("👍", True), ("no.", False), ("Nein", False)]
+)
+def test_a_word_that_quotes_us_is_a_verdict(word: str, is_yes: bool) -> None:
+    """Also in a group; the same word without the quote, or with more words, is a message."""
+    quote = Quote(sent_at=SENT, author=None, text="May I?")
+    for place in (DIRECTLY, IN_GROUP):
+        message = replace(place, text=word, quote=quote, quotes_me=True)
+        assert route(message, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, message=message)
+        assert not isinstance(route(replace(message, quotes_me=False), name="Aldis"), Verdict)
+        assert not isinstance(route(replace(message, text=f"{word} but why?"), name="Aldis"), Verdict)
+
+
+@pytest.mark.parametrize("text", ["/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/hé", "and/or"])
+def test_other_slashes_are_words(text: str) -> None:
+    """A path, a division, a typing error."""
+    assert route(replace(DIRECTLY, text=text), name="Aldis") == Question(message=replace(DIRECTLY, text=text))
 
 
 @pytest.mark.parametrize(

@@ -325,6 +325,154 @@ def test_the_five_that_make_an_envelope_unique() -> None:
     assert (found.number, found.chat) == (BOB.number, BOB.chat)
 
 
+def test_the_servers_time_and_the_timer_stand_in_front() -> None:
+    """What may be done with a frame is known before it is read: when the server took it, and how long it may stay."""
+    frame = message("hi", expires_in_seconds=3600)
+    found, edited = peek(frame), peek(envelopes.edit("ho", 5, expiresInSeconds=60))
+    assert found is not None
+    assert edited is not None
+    assert (found.server_at, found.expires_in_seconds) == (frame["envelope"]["serverReceivedTimestamp"], 3600)
+    assert edited.expires_in_seconds == 60
+    bare = envelopes.receipt([5])
+    del bare["envelope"]["serverReceivedTimestamp"]
+    confirmed = peek(bare)
+    assert confirmed is not None
+    assert (confirmed.server_at, confirmed.expires_in_seconds) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("/stop", True),
+        ("  \n/stop now", True),
+        ("/Hilfe", True),
+        ("/übersicht", True),
+        ("￼ /stop", True),
+        ("￼, /stop", True),
+        ("￼/stop", True),
+        ("Aldis, /stop", True),
+        ("@Aldis: /stop", True),
+        ("@Ändi,/stop", True),
+        ("stop", False),
+        ("", False),
+        ("/", False),
+        ("/ stop", False),
+        ("/5", False),
+        ("//stop", False),
+        ("Aldis /stop", False),
+        ("please do, /stop", False),
+        ("what is /usr/bin?", False),
+        ("a￼ /stop", False),
+        ("￼￼ /stop", False),
+    ],
+)
+def test_a_command_is_known_by_its_slash(text: str, is_one: bool) -> None:
+    """At the beginning, or behind nothing but one mention or one word that calls somebody."""
+    found = peek(message(text))
+    assert found is not None
+    assert (found.is_command, found.is_urgent) == (is_one, is_one)
+
+
+def test_only_a_message_is_a_command() -> None:
+    """The same words in an edit, a quote or a file's name are none; nor is what may be seen only once."""
+    frames = [
+        envelopes.edit("/stop", 5),
+        message("hi", quote=quote_of(ALDIS, 7, "/stop")),
+        message("", attachments=[attachment("/stop")]),
+        message("/stop", viewOnce=True),
+        message("/stop", author=ALDIS),
+    ]
+    found = [peek(frame) for frame in frames]
+    assert [envelope is not None and envelope.is_command for envelope in found] == [False] * len(frames)
+
+
+SECRET = "sesame"
+"""Stands everywhere in a message where content can be."""
+
+CONTENT = {
+    "attachments": [attachment(f"{SECRET}.jpg") | {"id": f"{SECRET}.jpg", "caption": SECRET}],
+    "previews": [{"url": f"https://{SECRET}", "title": SECRET, "image": {"id": SECRET}}],
+    "sticker": {"packId": SECRET, "stickerId": 1},
+    "contacts": [{"name": {"display": SECRET}}],
+    "textStyles": [{"style": SECRET, "start": 0, "length": 1}],
+    "somethingNew": {"bytes": SECRET},
+}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda seen_once: {"dataMessage": seen_once},
+        lambda seen_once: {"editMessage": {"targetSentTimestamp": 5, "dataMessage": seen_once}},
+        lambda seen_once: {"syncMessage": {"sentMessage": {"destinationUuid": ALICE.uuid} | seen_once}},
+        lambda seen_once: {"syncMessage": {"sentMessage": {"editMessage": {"dataMessage": seen_once}}}},
+        lambda seen_once: {"dataMessage": seen_once, "editMessage": {"dataMessage": seen_once}},
+    ],
+)
+def test_what_may_be_seen_only_once_is_not_in_what_is_kept(place: Any) -> None:
+    """Of a view-once message no word, file or picture is handed on, whatever it is made of; the rest is."""
+    quote = quote_of(ALDIS, 7, SECRET) | {"attachments": [{"thumbnail": {"id": SECRET}}]}
+    frame = envelope(ALICE, **place(data(5, SECRET, group=GROUP, viewOnce=True, quote=quote, **CONTENT)))
+    found = peek(frame)
+    assert found is not None
+    assert SECRET not in found.raw
+    assert SECRET not in repr(event(found, own=OWN))
+    assert json.loads(found.raw)["envelope"]["sourceUuid"] == ALICE.uuid
+    assert json.loads(found.raw)["account"] == ACCOUNT
+
+
+def test_a_view_once_message_is_still_a_message() -> None:
+    """Who, when, where, for whom and that it was one: enough to say that it cannot be looked at."""
+    picture = {"attachments": [attachment()], "viewOnce": True, "expiresInSeconds": 60}
+    frame = message(SECRET, group=GROUP, mention=True, quote=quote_of(ALDIS, 7, SECRET), **picture)
+    found = heard(frame)
+    assert (found.author, found.chat, found.view_once, found.text) == (ALICE_ID, IN_GROUP, True, "")
+    assert (found.mentions_me, found.quotes_me, found.attachments, found.expires_in_seconds) == (True, True, (), 60)
+    bare = heard(message(None, viewOnce=True))
+    assert (bare.view_once, bare.text) == (True, "")
+
+
+def test_any_other_message_is_handed_on_as_it_came() -> None:
+    """Byte by byte: what is kept can be read again by a later version."""
+    raw = json.dumps(message(SECRET, **CONTENT), indent=1)
+    found = peek(raw)
+    assert found is not None
+    assert found.raw == raw
+
+
+def test_a_view_once_frame_of_any_depth_is_no_danger() -> None:
+    """What cannot be written again without its content is not handed on at all."""
+    for depth in range(900, 1000):
+        nested = '{"a":' * depth + "1" + "}" * depth
+        raw = json.dumps(message(SECRET, viewOnce=True)).replace(
+            '"viewOnce": true', f'"viewOnce": true, "mentions": {nested}'
+        )
+        found = peek(raw)
+        assert found is None or SECRET not in found.raw
+
+
+@pytest.mark.parametrize(
+    ("content", "targets"),
+    [
+        ({"receiptMessage": {"isDelivery": True, "timestamps": [5, 6]}}, (5, 6)),
+        ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid, "timestamp": 5}]}}, (5,)),
+        ({"syncMessage": {"readMessages": [{"sender": ACCOUNT, "timestamp": 5}]}}, (5,)),
+        ({"syncMessage": {"readMessages": [{"senderUuid": ALICE.uuid, "timestamp": 5}]}}, ()),
+        ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid}, "x", None]}}, ()),
+        ({"syncMessage": {"sentMessage": data(5, "to somebody")}}, ()),
+        ({"receiptMessage": {"isDelivery": True, "timestamps": []}}, ()),
+    ],
+)
+def test_another_device_of_the_account_confirms_what_is_our_own(content: Frame, targets: tuple[int, ...]) -> None:
+    """How a note to self is known to have arrived; it stays the account's own doing, and is no person's receipt."""
+    frame = envelope(ALDIS, **content)
+    found = peek(frame)
+    assert found is not None
+    assert (found.from_self, found.kind) == (True, Kind.OTHER)
+    told = event(found, own=OWN)
+    assert (told.targets if isinstance(told, Receipt) else ()) == targets
+
+
 def deep(depth: int) -> str:
     return '{"envelope":' + "[" * depth + "]" * depth + "}"
 

@@ -236,6 +236,16 @@ async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
         ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "loud": True}, 400),
         ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "quote_author": "x"}, 400),
         ("POST", "/v2/send", "no object", 400),
+        (
+            "POST",
+            "/v2/send",
+            {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "edit_timestamp": 5},
+            400,
+        ),
+        ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
+        ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
+        ("DELETE", "/v1/remote-delete/+1", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
+        ("GET", "/v1/groups/+1", None, 400),
     ],
 )
 async def test_the_double_refuses_what_the_bridge_refuses(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -19,23 +20,26 @@ from bot.events import (
     PersonId,
     QuoteTarget,
     Receipt,
+    Removal,
     SentId,
     Style,
     Styled,
     StyleRange,
 )
-from bot.transports.base import ToolStarted, Transport
+from bot.transports.base import Contact, Group, ToolStarted, Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from tests.bot.transports.bridges import Bridge, received, reply, rest_api_bridge, signal_cli_bridge
 from tests.servers.base import answer_json, hang
 from tests.servers.envelopes import (
     ACCOUNT,
+    ALDIS,
     ALICE,
     BOB,
     CAROL,
     FIXTURES,
     GROUP,
+    GROUP_NAME,
     MALLORY,
     PLACEHOLDER,
     mention_of,
@@ -238,6 +242,163 @@ async def test_receipts_confirm_what_was_sent(bridge: Bridge) -> None:
     assert event == Receipt(author=PersonId(ALICE.uuid), what="delivered", targets=(sent_id,))
 
 
+def words(bridge: Bridge, chat: str) -> list[str]:
+    """What people read of us in a chat now."""
+    return [sent.text for sent in bridge.server.visible(chat)]
+
+
+async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) -> None:
+    """Every edit names the revision before it; text, styles and quote are the edit's, and the place stays."""
+    transport = bridge.transport()
+    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(1234), text="when?")
+    first = await transport.send(reply("In April.", quote=quote))
+    await transport.send(reply("Anything else?"))
+    second = await transport.send(reply("In May.", quote=quote, edits=first))
+    bold = Styled(text="In June.", styles=(StyleRange(start=3, length=4, style=Style.BOLD),))
+    third = await transport.send(replace(reply(quote=quote, edits=second), content=bold))
+    assert len({first, second, third}) == 3
+    assert words(bridge, ALICE.chat) == ["In June.", "Anything else?"]
+    shown = bridge.server.visible(ALICE.chat)[0]
+    assert (shown.timestamp, shown.styles) == (third, ("3:4:BOLD",))
+    assert (shown.quote_author, shown.quote_timestamp, shown.quote_text) == (ALICE.uuid, 1234, "when?")
+
+
+async def test_an_edit_of_an_older_revision_is_lost(bridge: Bridge) -> None:
+    """Phones drop it although its send succeeds: the double must not be kinder, or the mistake would not show."""
+    transport = bridge.transport()
+    first = await transport.send(reply("In April."))
+    await transport.send(reply("In May.", edits=first))
+    await transport.send(reply("In June.", edits=first))
+    assert words(bridge, ALICE.chat) == ["In May."]
+
+
+async def test_an_edit_in_a_group(bridge: Bridge) -> None:
+    """The group is addressed as for a message."""
+    transport = bridge.transport()
+    first = await transport.send(reply("In April.", chat=IN_GROUP))
+    await transport.send(reply("In May.", chat=IN_GROUP, edits=first))
+    assert words(bridge, IN_GROUP) == ["In May."]
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
+    """Also one that was edited, by any of its revisions; once more does no harm, and other messages stay."""
+    transport = bridge.transport()
+    first = await transport.send(reply("In April.", chat=chat))
+    await transport.send(reply("Anything else?", chat=chat))
+    second = await transport.send(reply("In May.", chat=chat, edits=first))
+    await transport.remove(Removal(chat=ChatId(chat), target=second))
+    assert words(bridge, chat) == ["Anything else?"]
+    await transport.remove(Removal(chat=ChatId(chat), target=second))
+    assert words(bridge, chat) == ["Anything else?"]
+    assert [removed.target for removed in bridge.server.removed] == [second, second]
+
+
+async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
+    """Its receipt must not be taken for that of another send, so its id is told."""
+    transport = bridge.transport()
+    target = await transport.send(reply())
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        removed = await transport.remove(Removal(chat=ChatId(ALICE.chat), target=target))
+        event = transport.event(await stream.next())
+        while isinstance(event, Receipt) and event.targets == (target,):
+            event = transport.event(await stream.next())
+    assert event == Receipt(author=PersonId(ALICE.uuid), what="delivered", targets=(removed,))
+
+
+@pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP, ALICE.chat])
+async def test_the_double_refuses_what_never_was(bridge: Bridge, chat: str) -> None:
+    """An edit or a removal of a message that was not sent, or to somebody else, is a mistake that must not pass."""
+    transport = bridge.transport()
+    target = SentId(await transport.send(reply()) - (chat == ALICE.chat))
+    with pytest.raises(Undeliverable):
+        await transport.send(reply(chat=chat, edits=target))
+    with pytest.raises(Undeliverable):
+        await transport.remove(Removal(chat=ChatId(chat), target=target))
+    assert (words(bridge, ALICE.chat), bridge.server.removed) == (["Sow them in April."], [])
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome"),
+    [
+        (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
+        (Plan(results=("IDENTITY_FAILURE",)), Undeliverable),
+        (Plan(error=-3), SendUnknown),
+        (Plan(answer=cut, goes_out=True), SendUnknown),
+        (Plan(answer=hang), SendUnknown),
+        (Plan(answer=answer_json({}, status=503)), SendUnknown),
+        (Plan(answer=answer_json("<html>")), SendUnknown),
+        (Plan(answer=answer_json({}, status=404)), NotSent),
+        (Plan(answer=answer_json({}, status=413)), Undeliverable),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else None,
+)
+async def test_a_removal_or_note_that_fails_is_told_as_what_it_is(
+    bridge: Bridge, plan: Plan, outcome: type[Exception]
+) -> None:
+    """As for a message: again later, or never."""
+    transport = bridge.transport(send_seconds=0.3 if plan.answer is hang else 5)
+    target = await transport.send(reply())
+    bridge.server.plans += [plan, plan]  # signalbot's client repeats a DELETE whose connection broke, which is no harm
+    with pytest.raises(outcome) as told:
+        await transport.remove(Removal(chat=ChatId(ALICE.chat), target=target))
+    assert type(told.value) is outcome
+    bridge.server.plans = deque([plan])
+    with pytest.raises(outcome) as told:
+        await transport.note_to_self("Aldis listens.")
+    assert type(told.value) is outcome
+
+
+TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
+
+
+@pytest.mark.parametrize("kind", ["direct", "group", "removal", "note"])
+async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: Bridge, kind: str) -> None:
+    """The token is where the operator finds it and not in the words that are logged, which say what to do."""
+    transport = bridge.transport()
+    first = await transport.send(reply())
+    assert transport.challenge is None
+    members = 3 if kind == "group" else 1
+    bridge.server.plans.append(
+        Plan(results=("RATE_LIMIT_FAILURE",) * members, retry_after_seconds=86400, challenge=TOKEN)
+    )
+    sends = {
+        "direct": lambda: transport.send(reply()),
+        "group": lambda: transport.send(reply(chat=IN_GROUP)),
+        "removal": lambda: transport.remove(Removal(chat=ChatId(ALICE.chat), target=first)),
+        "note": lambda: transport.note_to_self("Aldis listens."),
+    }
+    with pytest.raises(NotSent) as told:
+        await sends[kind]()
+    if kind == "removal" and isinstance(transport, RestApi):
+        return  # That way the bridge drops the token.
+    assert transport.challenge == TOKEN
+    assert "submitRateLimitChallenge" in str(told.value)
+    assert TOKEN not in str(told.value)
+    assert (told.value.retry_after_seconds or 0) <= 900
+    bridge.server.plans.append(Plan(error=-3))
+    with pytest.raises(SendUnknown):
+        await transport.send(reply())
+    assert transport.challenge == TOKEN
+    await transport.send(reply())
+    assert transport.challenge is None
+
+
+async def test_a_rate_limit_without_a_captcha_wants_none(bridge: Bridge) -> None:
+    """Nothing is asked of the operator; what is no token is none."""
+    transport = bridge.transport()
+    bridge.server.plans += [
+        Plan(results=("RATE_LIMIT_FAILURE",)),
+        Plan(results=("RATE_LIMIT_FAILURE",), challenge="two words\n"),
+        Plan(error=-5),
+    ]
+    for _ in range(3):
+        with pytest.raises(NotSent, match="limits the rate"):
+            await transport.send(reply())
+    assert transport.challenge is None
+
+
 GROUP_RATE_LIMIT = ("RATE_LIMIT_FAILURE",) * 3
 UNREGISTERED, IDENTITY, NO_KEY = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "INVALID_PRE_KEY_FAILURE"
 
@@ -352,6 +513,91 @@ async def test_a_server_that_is_down_stops_no_typing(bridge: Bridge) -> None:
     """Neither does it stop a receipt."""
     await bridge.server.stop()
     await bridge.transport().typing(ChatId(ALICE.chat), started=True)
+
+
+async def test_every_sign_of_life_is_heard(bridge: Bridge) -> None:
+    """None before the first; later by frames and, where nobody writes, by keep-alives; kept after the end."""
+    transport = bridge.transport(silence_seconds=0.8)
+    assert transport.heard_at is None
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message("hi"))
+        await stream.next()
+        at_message = transport.heard_at
+        assert at_message is not None
+        quiet = asyncio.ensure_future(stream.next())
+        async with asyncio.timeout(20):
+            while transport.heard_at == at_message:
+                await asyncio.sleep(0.02)
+        assert transport.heard_at > at_message
+        assert not quiet.done()
+        quiet.cancel()
+        await asyncio.gather(quiet, return_exceptions=True)
+    assert (transport.is_open, transport.heard_at is None) == (False, False)
+
+
+async def test_whether_the_account_is_linked(bridge: Bridge) -> None:
+    """Asked anew each time; a bridge that is down, does not answer or talks nonsense does not tell."""
+    transport = bridge.transport(call_seconds=0.3)
+    assert await transport.is_linked()
+    bridge.server.accounts[:] = ["+15550109998"]
+    assert not await transport.is_linked()
+    for fault in (hang, answer_json({}, status=500), answer_json({}, status=404), answer_json({"result": "no"})):
+        bridge.server.faults.append(fault)
+        with pytest.raises(Disconnected):
+            await transport.is_linked()
+    await bridge.server.stop()
+    with pytest.raises(Disconnected):
+        await transport.is_linked()
+
+
+async def test_the_groups_that_the_account_is_in(bridge: Bridge) -> None:
+    """By the id of the envelopes, with the uuids of everybody; a group that was left is none."""
+    other = "T3RoZXI="
+    bridge.server.groups[other] = (replace(BOB, name=None, number=None),)
+    bridge.server.former_groups = ("TGVmdA==",)
+    people = {ALDIS.uuid, ALICE.uuid, BOB.uuid, CAROL.uuid}
+    assert await bridge.transport().groups() == (
+        Group(id=GROUP, name=GROUP_NAME, members=frozenset(map(PersonId, people))),
+        Group(id=other, name="Group T3Ro", members=frozenset({PersonId(ALDIS.uuid), PersonId(BOB.uuid)})),
+    )
+
+
+async def test_the_people_whom_the_account_knows(bridge: Bridge) -> None:
+    """With number, uuid and the name they chose, the account itself left out; who has no uuid cannot be named."""
+    bridge.server.people = (ALICE, CAROL, replace(BOB, uuid=""), replace(MALLORY, name=MALLORY.number))
+    assert await bridge.transport().contacts() == (
+        Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name="Alice"),
+        Contact(person=PersonId(CAROL.uuid), number=None, name="Carol"),
+        Contact(person=PersonId(MALLORY.uuid), number=MALLORY.number, name=None),
+    )
+
+
+@pytest.mark.parametrize("fault", [hang, answer_json({}, status=400), answer_json("no"), answer_json({"result": {}})])
+async def test_lists_that_cannot_be_had(bridge: Bridge, fault: Any) -> None:
+    """The bridge is to be asked again; nobody is taken for absent."""
+    transport = bridge.transport(call_seconds=0.3)
+    bridge.server.faults += [fault, fault]
+    with pytest.raises(Disconnected):
+        await transport.groups()
+    with pytest.raises(Disconnected):
+        await transport.contacts()
+
+
+@pytest.mark.parametrize("has_phone", [True, False])
+async def test_a_note_to_self_is_seen_on_the_phone_or_not_at_all(bridge: Bridge, has_phone: bool) -> None:
+    """Signal does not bring it back to who sent it: a sign comes only when another device of the account shows it."""
+    bridge.server.has_phone = has_phone
+    transport = bridge.transport()
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        sent_at = await transport.note_to_self("Aldis listens.")
+        await bridge.server.deliver(message("after"))
+        events = [transport.event(await stream.next()) for _ in range(1 + has_phone)]
+    signs = [event.targets for event in events if isinstance(event, Receipt)]
+    assert signs == ([(sent_at,)] if has_phone else [])
+    assert [note.text for note in bridge.server.notes] == ["Aldis listens."]
+    assert bridge.server.sent == []
 
 
 async def test_progress_shows_nothing(bridge: Bridge) -> None:

@@ -102,13 +102,15 @@ async def test_an_address_without_a_scheme_sends_nothing() -> None:
         (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=90), 90),
         (Plan(results=("RATE_LIMIT_FAILURE", "UNREGISTERED_FAILURE"), retry_after_seconds=7), 7),
         (Plan(results=("RATE_LIMIT_FAILURE",), error=-5), None),
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=86400, challenge="a-token"), 900),
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=30, challenge="a-token"), 30),
         (Plan(error=-5), None),
     ],
 )
 async def test_a_rate_limit_tells_when(
     server: signal_cli.SignalCli, bridge: Bridge, plan: Plan, seconds: float | None
 ) -> None:
-    """The courier waits as long as Signal asks for, where it says so."""
+    """The courier waits as long as Signal asks for; a captcha may be solved before, so then it looks more often."""
     server.plans.append(plan)
     with pytest.raises(NotSent) as told:
         await bridge.transport().send(reply())
@@ -210,6 +212,11 @@ async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> No
             ("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"listContacts","params":{"account":"%s","who":1}}'),
             -32602,
         ),
+        (("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"listGroups","params":{"account":"+1"}}'), -32602),
+        (
+            ("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"remoteDelete","params":{"account":"%s","noteToSelf":1}}'),
+            -32602,
+        ),
     ],
 )
 async def test_the_double_refuses_what_the_daemon_refuses(
@@ -237,6 +244,9 @@ async def test_the_double_refuses_what_the_daemon_refuses(
         {"recipient": [ALICE.uuid], "message": "x", "textStyle": ["0:1:LOUD"]},
         {"recipient": [ALICE.uuid], "message": "x", "quoteTimestamp": 1},
         {"recipient": [ALICE.uuid], "message": "x", "colour": "red"},
+        {"recipient": [ALICE.uuid], "message": "x", "editTimestamp": 5},
+        {"recipient": [ALICE.uuid], "message": "x", "editTimestamp": "5"},
+        {"recipient": [ALICE.uuid], "noteToSelf": True, "message": "x"},
     ],
 )
 async def test_the_double_refuses_a_send_that_the_daemon_refuses(
@@ -247,4 +257,25 @@ async def test_the_double_refuses_a_send_that_the_daemon_refuses(
     with pytest.raises(Exception, match="refused the call"):
         await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=5)
     assert not server.sent
+    assert not server.notes
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"recipient": [ALICE.uuid]},
+        {"recipient": [ALICE.uuid], "targetTimestamp": 5},
+        {"targetTimestamp": 5},
+        {"recipient": [ALICE.uuid], "targetTimestamp": "5"},
+    ],
+)
+async def test_the_double_refuses_a_removal_that_is_a_mistake(
+    server: signal_cli.SignalCli, params: dict[str, object]
+) -> None:
+    """Nothing is deleted by such a call."""
+    transport = SignalCli(server.url, ACCOUNT)
+    with pytest.raises(Exception, match="refused the call"):
+        await transport._rpc.call("remoteDelete", {"account": ACCOUNT, **params}, timeout_seconds=5)
+    assert not server.removed
     await transport.aclose()

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from bot.clock import SetClock
 from bot.errors import Undeliverable
-from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Reply, SentId, Style, Styled, StyleRange
+from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted, Transport
 from bot.transports.terminal import Terminal, painted, progress_line
 
@@ -144,6 +144,37 @@ async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
         await given_by(envelopes)
     await concrete.finished()
     assert (desk.out, desk.err, concrete.failed, terminal.has_receipts) == ("4\n", "", False, False)
+
+
+async def test_nobody_else_is_at_a_terminal(desk: Desk) -> None:
+    """No groups, no contacts, no captcha, an account that cannot be lost; a note to self is no word on the screen."""
+    terminal: Transport = desk.terminal(once="hello")
+    assert (await terminal.groups(), await terminal.contacts(), await terminal.is_linked()) == ((), (), True)
+    assert (terminal.challenge, terminal.heard_at) == (None, None)
+    await given_by(terminal.envelopes())
+    assert terminal.heard_at is not None
+    first, second = await terminal.note_to_self("Aldis listens."), await terminal.note_to_self("Aldis listens.")
+    assert first < second
+    assert (desk.out, desk.err) == ("", "")
+
+
+async def test_an_answer_that_was_changed_or_deleted_is_told(desk: Desk) -> None:
+    """What was written stays: the new words come below a line that says what they are, a deletion is a line alone."""
+    terminal = desk.terminal(once="When?")
+    envelope = await given_by(terminal.envelopes())
+    first = await terminal.send(answer_to(envelope, "In April."))
+    second = await terminal.send(answer_to(envelope, "In May.", edits=first))
+    assert (desk.out, desk.err) == ("In April.\nIn May.\n", "· the answer was changed:\n")
+    removed = await terminal.remove(Removal(chat=ChatId("direct:default"), target=second))
+    assert (desk.out, desk.err) == ("", "· an answer was deleted\n")
+    assert first < second < removed
+
+
+@pytest.mark.parametrize(("line", "is_one"), [("/help", True), ("/5", False), ("what is /help?", False)])
+async def test_commands_work_in_the_terminal(desk: Desk, line: str, is_one: bool) -> None:
+    """A line that begins with a slash and a letter is one."""
+    desk.feed(f"{line}\n", last=True)
+    assert (await given_by(desk.terminal().envelopes())).is_command is is_one
 
 
 async def test_a_blank_text_is_no_message(desk: Desk) -> None:

@@ -15,8 +15,9 @@ from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
 from bot.transports.base import Progress
 from bot.turn.agent import Agent, Limits
+from bot.turn.steps import Outcome, Turn
 from bot.turn.toolbox import Toolbox
-from bot.turn.turns import Outcome, Turn, Turns
+from bot.turn.turns import Turns
 from store import Arrival, Claim, Store
 from tests.conftest import NOON
 from tools import Arguments, Effects, Result, Tool, ToolContext, ToolSpec
@@ -175,7 +176,9 @@ class Desk:
         self.shown.append(progress)
 
     async def answer(self, turn: Turn) -> Outcome:
-        return await self.agent.answer(turn, self.turns.journal(turn), self.watch)
+        outcome = await self.agent.answer(turn, self.turns.journal(turn), self.watch)
+        assert isinstance(outcome, Outcome)
+        return outcome
 
     async def kept(self, text: str = "hello") -> Outcome:
         """A whole turn, kept."""

@@ -188,6 +188,19 @@ async def test_a_context_too_long_is_cut_once(store: Store, clock: SetClock) -> 
     assert (await there.kept()).text == phrases.TOO_LONG
 
 
+async def test_the_tries_before_a_shorter_request_are_not_forgotten(store: Store, clock: SetClock) -> None:
+    """Whether it is answered or refused in the end: the ledger has every try, in order."""
+    there = desk(store, clock, says("Hi."))
+    await there.kept()
+    long, gone = ContextTooLong("long", provider="p"), Unavailable("gone", provider="p")
+    long.attempts = (Attempt(provider="p", model="m", error="ContextTooLong", latency_seconds=0.1),)
+    gone.attempts = (Attempt(provider="p", model="m", error="Unavailable", latency_seconds=0.1),)
+    there.provider.script = [long, says("Shorter."), long, gone]
+    [shorter] = (await there.kept()).completions
+    assert [attempt.error for attempt in shorter.attempts] == ["ContextTooLong"]
+    assert [failure.error for failure in (await there.kept()).failures] == ["ContextTooLong", "Unavailable"]
+
+
 async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: Store, clock: SetClock) -> None:
     """Switched off means not described, not called, and no call of the past in the request."""
     there = desk(store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(Echo(),))

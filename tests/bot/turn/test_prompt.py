@@ -105,15 +105,15 @@ class TestQuestion:
         assert told.splitlines() == [told]
         assert (head.count("["), head.count("]"), head.count("·")) == (1, 1, 1)
 
-    def test_a_quote_stands_before_it(self) -> None:
+    def test_a_quote_stands_behind_it(self) -> None:
         """In short and on one line, so that the model knows what is meant by "that"."""
         quote = Quote(sent_at=SentId(1), author=None, text="It rains.\nA lot.")
-        assert worded(replace(HELLO, quote=quote)) == (f"(in answer to: 'It rains.\\nA lot.')\n[{STAMP}] Hello, world")
+        assert worded(replace(HELLO, quote=quote)) == f"[{STAMP}] Hello, world\n(in answer to: 'It rains.\\nA lot.')"
 
     def test_a_long_quote_is_cut_visibly(self) -> None:
         """At five hundred characters."""
         told = worded(replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="é" * 501)))
-        assert told.startswith(f"(in answer to: '{'é' * 500}…')\n")
+        assert told.endswith(f"\n(in answer to: '{'é' * 500}…')")
         whole = worded(replace(HELLO, quote=Quote(sent_at=SentId(1), author=None, text="é" * 500)))
         assert "…" not in whole
 

@@ -1,9 +1,8 @@
-"""The health page: well while messages come in and are answered, else not, and why."""
+"""The health page: well while messages come in and are answered, else not, and why. The figures beside it."""
 
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,15 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.errors import ConfigError
-from bot.loops.intake import Intake
+from bot.loops.lookout import CAPTCHA, CLOSED, Lookout
 from bot.metrics import Counts
-from bot.policy.access import AccessList
 from bot.web.health import HealthPage, served
+from bot.web.metrics import exposition
 from store import Arrival, Store, opened
 from tests.bot.loops.quay import Quay, envelope
 from tests.conftest import NOON
 
 LOOPBACK = "127.0.0.1"
-CLOSED = "the stream of messages is not open"
 TOO_LONG = "a message has been waiting for too long"
 
 
@@ -31,11 +29,8 @@ def free_port() -> int:
         return listening.getsockname()[1]
 
 
-def page_of(store: Store, clock: SetClock, counts: Counts) -> HealthPage:
-    allowed = AccessList(persons=frozenset(), groups=frozenset())
-    window = timedelta(seconds=60)
-    intake = Intake(Quay(), store, clock, counts, allowed=allowed, name="Aldis", receipt_window=window)
-    return HealthPage(store, intake, clock, counts)
+def page_of(store: Store, clock: SetClock, counts: Counts, quay: Quay | None = None) -> HealthPage:
+    return HealthPage(store, Lookout(quay or Quay(), counts, seconds=lambda: 100.0), clock, counts)
 
 
 @asynccontextmanager
@@ -91,7 +86,100 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
         page = page_of(store, clock, Counts())
     async with asking(page) as http:
         status, state = await state_of(http)
-    assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed"]})
+    assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed", CLOSED]})
+
+
+async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: SetClock) -> None:
+    """Its problems make Aldis ill, and the token of a captcha is there for the operator who has to hand it in."""
+    quay = Quay(is_open=True, challenge="token-of-the-captcha")
+    async with asking(page_of(store, clock, Counts(), quay)) as http:
+        status, state = await state_of(http)
+        assert (status, state["problems"], state["challenge"]) == (503, [CAPTCHA], "token-of-the-captcha")
+        quay.challenge = None
+        status, state = await state_of(http)
+        assert (status, state["problems"], state["challenge"]) == (200, [], None)
+
+
+async def figures_of(http: aiohttp.ClientSession) -> dict[str, float]:
+    async with http.get("/metrics") as response:
+        assert response.status == 200
+        assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        lines = (await response.text()).splitlines()
+    samples = [line.split(" ") for line in lines if not line.startswith("#")]
+    assert all(len(sample) == 2 for sample in samples)
+    return {name: float(value) for name, value in samples}
+
+
+async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
+    """Counts and gauges as Prometheus reads them; what is not known is left out; no word and no name anywhere."""
+    counts, quay = Counts(), Quay(is_open=True, heard_at=88.0, challenge="token-of-the-captcha")
+    for name in ("streams", "streams", "envelopes_message"):
+        counts.add(name)
+    await arrive(store)
+    clock.move(30)
+    async with asking(page_of(store, clock, counts, quay)) as http:
+        figures = await figures_of(http)
+        assert figures.pop("aldis_tasks") >= 1
+        assert figures == {
+            "aldis_envelopes_message_total": 1,
+            "aldis_streams_total": 2,
+            "aldis_problems": 1,
+            "aldis_stream_open": 1,
+            "aldis_heard_seconds_ago": 12,
+            "aldis_captcha_wanted": 1,
+            "aldis_store_up": 1,
+            "aldis_inbox_open": 1,
+            "aldis_inbox_dead": 0,
+            "aldis_inbox_oldest_seconds": 30,
+            "aldis_outbox_open": 0,
+            "aldis_outbox_dead": 0,
+            "aldis_outbox_oldest_seconds": 0,
+        }
+        async with http.get("/metrics") as response:
+            page = await response.text()
+    assert "# TYPE aldis_streams_total counter\naldis_streams_total 2\n" in page
+    assert "# TYPE aldis_stream_open gauge\naldis_stream_open 1\n" in page
+    assert all(word not in page for word in ("sesame", "alice", "token-of"))
+
+
+async def test_whether_the_account_is_linked_is_a_figure_once_it_is_known(store: Store, clock: SetClock) -> None:
+    """1 or 0 after the first look; before it the figure is not there."""
+    quay = Quay(linked=False)
+    lookout = Lookout(quay, Counts())
+    async with asking(HealthPage(store, lookout, clock, Counts())) as http:
+        assert "aldis_linked" not in await figures_of(http)
+        await lookout.look()
+        assert (await figures_of(http))["aldis_linked"] == 0
+        quay.linked = True
+        await lookout.look()
+        assert (await figures_of(http))["aldis_linked"] == 1
+
+
+async def test_what_is_still_to_come_has_not_waited(store: Store, clock: SetClock) -> None:
+    """A send that is put off, or a clock that was set back, makes no negative age."""
+    await arrive(store)
+    clock.move(-30)
+    async with asking(page_of(store, clock, Counts())) as http:
+        assert (await figures_of(http))["aldis_inbox_oldest_seconds"] == 0
+
+
+async def test_figures_without_a_store(path: Path, clock: SetClock) -> None:
+    """A store that fails is a figure of its own, and the others are there all the same."""
+    async with opened(path, realm="signal") as store:
+        page = page_of(store, clock, Counts())
+    async with asking(page) as http:
+        figures = await figures_of(http)
+    assert (figures["aldis_store_up"], figures["aldis_stream_open"]) == (0, 0)
+    assert "aldis_inbox_open" not in figures
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("sends_proved", "aldis_sends_proved_total 1"), ("Tool-errors: x", "aldis_tool_errors__x_total 1")],
+)
+def test_a_count_has_a_name_that_prometheus_takes(name: str, line: str) -> None:
+    """Whatever a count is called, its line can be read."""
+    assert line in exposition({name: 1}, ()).splitlines()
 
 
 async def test_a_port_that_is_taken_is_the_operators_mistake(store: Store, clock: SetClock) -> None:
@@ -111,5 +199,6 @@ async def test_nothing_else_is_served(store: Store, clock: SetClock) -> None:
     async with asking(page_of(store, clock, Counts())) as http:
         async with http.get("/") as response:
             assert response.status == 404
-        async with http.post("/healthz") as response:
-            assert response.status == 405
+        for path in ("/healthz", "/metrics"):
+            async with http.post(path) as response:
+                assert response.status == 405

@@ -1,0 +1,94 @@
+"""Aldis as it runs: the loops side by side, from the first message to a stop that loses nothing.
+
+Left to others: what the parts are (`bot.app`), when to stop (`bot.cli`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from bot.loops.courier import Courier
+from bot.loops.housekeeping import Housekeeping
+from bot.loops.intake import Intake
+from bot.loops.lookout import Lookout
+from bot.loops.worker import Worker
+from bot.settings import Settings
+from bot.web.control import Control, listening
+from bot.web.health import HealthPage, served
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aldis:
+    """Everything that runs, put together."""
+
+    settings: Settings
+    worker: Worker
+    intake: Intake
+    courier: Courier
+    housekeeping: Housekeeping
+    lookout: Lookout
+    health: HealthPage
+    control: Control
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Answer messages until `stop` is set; then finish or hand back what is under way, within bounded time.
+
+        Raises:
+            ConfigError: the bridge says that it will never work, or the health page cannot be served.
+        """
+        web = self.settings.web
+        async with served(self.health, web.host, web.port), listening(self.control, self.settings.store.path):
+            watching = asyncio.create_task(self.lookout.run(), name="lookout")
+            try:
+                await self._loop(stop, self.intake.run)
+            finally:
+                watching.cancel()
+                await asyncio.wait([watching])
+
+    async def chat(self, stop: asyncio.Event) -> None:
+        """Answer what the transport gives until its stream ends for good, or `stop` is set."""
+        await self._loop(stop, self.intake.read_once)
+
+    async def _loop(self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        await self.housekeeping.recover()
+        await self.courier.recover()
+        async with asyncio.TaskGroup() as group:
+            working = group.create_task(self.worker.run(), name="worker")
+            sending = group.create_task(self.courier.run(), name="courier")
+            tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
+            reading = group.create_task(unless(stop, read()), name="intake")
+            await asyncio.wait([reading])
+            await self.intake.aclose()
+            await self._wind_down(working, sending)
+            tidying.cancel()
+
+    async def _wind_down(self, working: asyncio.Task[None], sending: asyncio.Task[None]) -> None:
+        """Let turns and then sends end by themselves; what is left when the time is over is handed back."""
+        try:
+            async with asyncio.timeout(self.settings.worker.shutdown_seconds):
+                self.worker.drain()
+                await asyncio.wait([working])
+                self.courier.drain()
+                await asyncio.wait([sending])
+        except TimeoutError:
+            _log.warning("the time to stop is over; what is under way is taken up again at the next start")
+            working.cancel()
+            sending.cancel()
+
+
+async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """What `work` gives, or None when `stop` is set before: then it is cancelled."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.wait((working, stopping))
+    return None if working.cancelled() else working.result()

@@ -1,0 +1,93 @@
+"""The commands for everybody: stopping, forgetting, and what Aldis knows of the person who asks.
+
+Left to others: the table (`bot.commands.base`), what the operator's people may do besides (`bot.commands.admin`).
+"""
+
+from bot import phrases
+from bot.clock import Clock
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.policy import budgets
+from bot.turn.approvals import Approvals
+from bot.turn.export import exported
+from store import ConversationId, Erased, Shelves
+
+
+class ChatCommands:
+    """What everybody may tell Aldis to do."""
+
+    def __init__(self, desk: Desk, clock: Clock, approvals: Approvals, *, timezone: str) -> None:
+        self._desk = desk
+        self._approvals = approvals
+        self._clock = clock
+        self._timezone = timezone
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (
+            Entry(name="stop", form="/stop", summary="stops the answer under way.", run=self._stop),
+            Entry(
+                name="forget",
+                form="/forget [everything]",
+                summary="destroys what was said here, or everything of you everywhere.",
+                run=self._forget,
+            ),
+            Entry(name="export", form="/export", summary="shows what I keep about you.", run=self._export),
+            Entry(name="usage", form="/usage", summary="tells what was spent.", run=self._usage),
+        )
+
+    async def _stop(self, call: Call) -> None:
+        if call.running.stop(call.conversation):
+            # The turn itself says that it was stopped.
+            await self._desk.store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+        else:
+            await self._desk.answer(call, lambda shelves: self._put_aside(shelves, call))
+
+    def _put_aside(self, shelves: Shelves, call: Call) -> str:
+        """What only waits for a word is not going to happen."""
+        count = self._approvals.end_all(shelves, call.conversation, call.message)
+        return phrases.STOPPED if count else phrases.NOTHING_TO_STOP
+
+    async def _forget(self, call: Call) -> None:
+        if call.command.rest.lower() not in {"", "everything"}:
+            raise WrongForm
+        is_everything = bool(call.command.rest)
+
+        def then(shelves: Shelves, conversation: ConversationId, erased: Erased) -> None:
+            told = phrases.forgot_everything if is_everything else phrases.forgot
+            self._desk.say(shelves, call, conversation, told(erased.turns))
+
+        store, message, item = self._desk.store, call.message, call.errand.item.id
+        call.running.halt(call.conversation)
+        if is_everything:
+            direct = f"direct:{message.author}"
+            await store.forget_person(
+                message.author, direct_address=direct, before=item, now=self._clock.now(), then=then
+            )
+        else:
+            await store.forget(message.chat, before=item, now=self._clock.now(), then=then)
+        self._desk.turns.forget()
+
+    async def _export(self, call: Call) -> None:
+        author, chat = call.message.author, call.message.chat
+        # In a group nobody is shown more than what the group has seen.
+        direct = None if chat.startswith("group:") else chat
+        await self._desk.answer(
+            call, lambda shelves: exported(shelves, author, direct, conversation=call.conversation).words()
+        )
+
+    async def _usage(self, call: Call) -> None:
+        message = call.message
+        group = message.chat if message.chat.startswith("group:") else None
+        periods = budgets.periods(self._clock.now(), self._timezone)
+
+        def told(shelves: Shelves) -> str:
+            totals = shelves.ledger.totals(message.author, group, periods)
+            shown = [total for total in totals if call.is_admin or total.scope != "all"]
+            unknown = sum(total.spending.unknown_costs for total in shown if total.period == periods.month)
+            lines = [
+                phrases.spent(total.scope, total.period == periods.day, total.spending.cost_usd) for total in shown
+            ]
+            return "\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines)
+
+        await self._desk.answer(call, told)

@@ -1,0 +1,208 @@
+"""Lookout: watches that Aldis still hears, and tells the operator when it does not.
+
+    every minute --> is the stream open, and does anything come over it, keep-alives at least?
+                     has the bridge still the account?
+                     can what comes be read?
+                     is a note to self seen on another device of the account? (where that is asked for)
+
+A bot that went deaf looks well: nothing fails, and nobody is answered. What is wrong stands on the health page as a
+sentence, from when it begins until it ends; the log has a line for both.
+Left to others: opening the stream again (`bot.loops.intake`), showing the problems (`bot.web.health`).
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.errors import Disconnected, TransportError
+from bot.events import Kind
+from bot.logs import described
+from bot.metrics import Counts
+from bot.transports.base import Transport
+
+_log = logging.getLogger(__name__)
+
+CLOSED = "the stream of messages is not open"
+SILENT = "the stream of messages is open, but nothing comes over it, not even a keep-alive"
+UNLINKED = "the bridge to Signal does not have the account any more; link it again with: python -m bot link"
+UNREACHABLE = "the bridge to Signal does not tell whether it still has the account"
+UNREADABLE = "most of what came in the last hour could not be decrypted; look into the log of signal-cli"
+UNHEARD = "a note to self was not seen on any other device of the account: switch one on, or look at the bridge"
+UNSENT = "a note to self could not be sent"
+CAPTCHA = (
+    "Signal wants a captcha solved before it sends more: solve one at https://signalcaptchas.org/challenge/generate.html"
+    " and hand it to signal-cli (submitRateLimitChallenge) or to signal-cli-rest-api"
+    " (POST /v1/accounts/NUMBER/rate-limit-challenge) with the challenge that stands here"
+)
+
+NOTE = "Aldis listens."
+"""The note to self: only the operator sees it."""
+
+SILENCE_SECONDS = 180.0
+"""Three times the longest pause between two signs of life: signal-cli gives one in 15 s, signal-cli-rest-api in 54."""
+
+ANSWER_SECONDS = 120.0
+"""How long the other devices of the account may take to show a note to self."""
+
+_LOOK_SECONDS = 60.0
+_HOUR_SECONDS = 3600.0
+_FEW_UNREADABLE = 5
+"""Fewer are nothing to worry about: whoever reinstalls Signal causes one or two."""
+_UNREADABLE_NAME = f"envelopes_{Kind.UNDECRYPTABLE}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sample:
+    """How many envelopes had come by a time, since the start."""
+
+    at_seconds: float
+    unreadable: int
+    readable: int
+
+
+class Lookout:
+    """The loop that listens to the listening; `problems` is what it finds.
+
+    `round_trip_seconds` is how often a note to self is sent, None for never. Signal brings it to the other devices of
+    the account alone (a phone that is switched on, say), so it makes sense only where there is one; a sign of it is
+    handed in by `noticed`. `seconds` tells the time on the clock of `Transport.heard_at`.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        counts: Counts,
+        *,
+        round_trip_seconds: float | None = None,
+        look_seconds: float = _LOOK_SECONDS,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._transport = transport
+        self._counts = counts
+        self._round_trip_seconds = round_trip_seconds
+        self._look_seconds = look_seconds
+        self._seconds = seconds
+        self._is_linked: bool | None = None
+        self._linked_problem: str | None = None
+        self._samples: deque[_Sample] = deque([self._sample()])
+        self._note_at = seconds() + (round_trip_seconds or 0)
+        """When the next note is due."""
+        self._awaited: tuple[int, float] | None = None
+        """The note that was not noticed yet, and until when there is time."""
+        self._note_problem: str | None = None
+        self._noticed: deque[int] = deque(maxlen=64)
+        self._told: tuple[str, ...] = ()
+
+    async def run(self) -> None:
+        """Look for ever; ends only by cancellation."""
+        while True:
+            await asyncio.sleep(self._look_seconds)
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
+                _log.error("the lookout failed: %s", described(error))
+
+    async def look(self) -> None:
+        """Look once, and log which problems began and ended since the last time."""
+        await self._look_at_account()
+        self._samples.append(self._sample())
+        while len(self._samples) > 1 and self._samples[1].at_seconds <= self._seconds() - _HOUR_SECONDS:
+            self._samples.popleft()
+        if self._round_trip_seconds is not None:
+            await self._send_note(self._round_trip_seconds)
+        self._tell(self.problems())
+
+    def noticed(self, sent_at: int) -> None:
+        """Another device of the account has confirmed or shown our own message of this time."""
+        # The sign may be quicker than the bridge's answer that tells which time it is.
+        self._noticed.append(sent_at)
+
+    def problems(self) -> tuple[str, ...]:
+        """What keeps Aldis from hearing or being heard now, a sentence each for the operator; empty: all is well."""
+        found = (
+            self._stream_problem(),
+            self._linked_problem,
+            UNREADABLE if self._is_mostly_unreadable() else None,
+            self._round_trip_problem(),
+            CAPTCHA if self._transport.challenge else None,
+        )
+        return tuple(problem for problem in found if problem is not None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a stream of messages is open, as far as one can tell."""
+        return self._transport.is_open
+
+    @property
+    def heard_seconds_ago(self) -> float | None:
+        """How long ago the stream gave its last sign of life; None before the first."""
+        heard_at = self._transport.heard_at
+        return None if heard_at is None else self._seconds() - heard_at
+
+    @property
+    def is_linked(self) -> bool | None:
+        """Whether the bridge had the account when it was last asked; None where it has not told yet."""
+        return self._is_linked
+
+    @property
+    def challenge(self) -> str | None:
+        """The token that belongs to the captcha which Signal wants solved; None while it wants none."""
+        return self._transport.challenge
+
+    def _stream_problem(self) -> str | None:
+        if not self._transport.is_open:
+            return CLOSED
+        silent_seconds = self.heard_seconds_ago
+        return SILENT if silent_seconds is not None and silent_seconds > SILENCE_SECONDS else None
+
+    async def _look_at_account(self) -> None:
+        try:
+            self._is_linked = await self._transport.is_linked()
+        except Disconnected:
+            self._linked_problem = UNREACHABLE
+        else:
+            self._linked_problem = None if self._is_linked else UNLINKED
+
+    def _sample(self) -> _Sample:
+        counts = self._counts.all()
+        unreadable = counts.get(_UNREADABLE_NAME, 0)
+        came = sum(count for name, count in counts.items() if name.startswith("envelopes_"))
+        return _Sample(at_seconds=self._seconds(), unreadable=unreadable, readable=came - unreadable)
+
+    def _is_mostly_unreadable(self) -> bool:
+        """Whether within the last hour more came that could not be read than that could."""
+        before, now = self._samples[0], self._samples[-1]
+        unreadable, readable = now.unreadable - before.unreadable, now.readable - before.readable
+        return unreadable >= _FEW_UNREADABLE and unreadable > readable
+
+    async def _send_note(self, every_seconds: float) -> None:
+        if self._seconds() < self._note_at:
+            return
+        # What became of the note before is settled now, whatever comes of this one.
+        self._note_problem, self._awaited = self._round_trip_problem(), None
+        self._note_at = self._seconds() + every_seconds
+        try:
+            sent_at = await self._transport.note_to_self(NOTE)
+        except TransportError:
+            self._note_problem = UNSENT
+        else:
+            self._awaited = sent_at, self._seconds() + ANSWER_SECONDS
+
+    def _round_trip_problem(self) -> str | None:
+        """What the last note told; while it is under way, what the one before did."""
+        if self._awaited is None:
+            return self._note_problem
+        sent_at, until_seconds = self._awaited
+        if sent_at in self._noticed:
+            return None
+        return UNHEARD if self._seconds() > until_seconds else self._note_problem
+
+    def _tell(self, problems: tuple[str, ...]) -> None:
+        for begun in [problem for problem in problems if problem not in self._told]:
+            _log.warning("%s", begun)
+        for ended in [problem for problem in self._told if problem not in problems]:
+            _log.info("over: %s", ended)
+        self._told = problems

@@ -1,0 +1,68 @@
+"""Pairing: a stranger is given a code, and an admin who hears it from them lets them in with it.
+
+    nothing known --code--> pending for an hour --/allow CODE--> the admin's command lets the person in (store.people)
+                               '-- an hour later, or a restart: nothing known
+
+The codes live in memory: nothing about a stranger reaches the disk. One stranger gets one code an hour, and all
+strangers together twenty, so that neither a stubborn one nor a crowd costs more than twenty short messages an hour.
+A code opens nothing by itself; only an admin can use it, so that it need not withstand guessing, only mistakes.
+Left to others: sending the code (`bot.loops.intake`), the command (`bot.commands`), keeping who was let in.
+"""
+
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.events import PersonId
+
+ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
+"""No two that look alike: neither B and 8, I, L and 1, O and 0, S and 5, nor Z and 2."""
+
+_HALF_CHARS = 4
+_GOOD_FOR = timedelta(hours=1)
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    code: str
+    since: datetime
+
+
+class Pairing:
+    """The codes of one account's strangers."""
+
+    def __init__(self) -> None:
+        self._pending: OrderedDict[PersonId, _Pending] = OrderedDict()
+
+    def has_room(self, person: PersonId, now: datetime) -> bool:
+        """Whether this stranger would be given a code."""
+        self._forget(now)
+        return person not in self._pending and len(self._pending) < _MOST
+
+    def code(self, person: PersonId, now: datetime) -> str | None:
+        """A code for this stranger, `XXXX-XXXX`; None: nothing is to be said."""
+        if not self.has_room(person, now):
+            return None
+        code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF_CHARS))
+        self._pending[person] = _Pending(code, now)
+        return f"{code[:_HALF_CHARS]}-{code[_HALF_CHARS:]}"
+
+    def approve(self, code: str, now: datetime) -> PersonId | None:
+        """Whom the code was given to; None when it is unknown or older than an hour. Case and dashes do not matter.
+
+        It stays good for its hour: a command that is carried out again after a failure finds the same person.
+        """
+        self._forget(now)
+        wanted = "".join(character for character in code.upper() if character.isalnum())
+        return next((person for person, pending in self._pending.items() if pending.code == wanted), None)
+
+    def _forget(self, now: datetime) -> None:
+        while self._pending and now - next(iter(self._pending.values())).since >= _GOOD_FOR:
+            self._pending.popitem(last=False)
+
+
+def invitation(code: str) -> str:
+    """What a stranger is told, and nothing else."""
+    return f"To be let in, have the person who runs this bot confirm this code: {code}. It is good for an hour."

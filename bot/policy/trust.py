@@ -1,0 +1,161 @@
+"""Pure: the two rules about content that strangers wrote. This is their one place.
+
+What a page, a search result, a server's answer or another member of a group says is data; a model may take it for an
+order all the same. So the rules look at what the turn has read, never at what the model makes of it:
+
+1. A tool with effects asks a person first when the turn has read such content (`needs_approval`).
+2. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
+   whoever owns the host.
+
+                              | stands in the person's own words, or as a result of a search | fetch
+    an address of the model --+ a link in such a page, to the same host; three a turn;        | fetch
+                              |   nothing private was read                                   |
+                              ' anything else                                                | refuse
+
+Left to others: which tool brings outside content or reads private data (the tools say so), asking the person
+(`bot.turn.approvals`), where the address really leads (`tools.fetch`).
+
+Source: OWASP Top 10 for LLM applications 2026, excessive agency; Meta, "Agents Rule of Two", 2025-10-31;
+letter-by-letter exfiltration through offered links as in Tencent's AI-Infra-Guard (read 2026-11-21).
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from urllib.parse import urlsplit
+
+from tools import Effects, canonical_url
+
+MOST_LINKS_FOLLOWED = 3
+"""Links out of pages that one turn may follow: with each, a page can learn one thing that the model chose."""
+
+MOST_URLS = 200
+"""Addresses that are looked at in one text: a page could hold a hundred thousand."""
+
+# An address ends at white space, quotes and other signs that stand around addresses rather than in them, at the end of
+# a Markdown link's text, and where the next address of a list begins.
+_URL = re.compile(
+    r"(?<![a-z0-9])https?://(?:(?!\]\(|[,;|]https?://)[^\s<>\"`|\\^\x00-\x1f\x7f\u200b\u2018-\u201f\u2026\u3000-\u3002"
+    r"\u3008-\u3011\u300c-\u300f\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f\u00ab\u00bb])+",
+    re.IGNORECASE,
+)
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_CLOSING = frozenset(_PAIRS.values())
+_AT_THE_END = ".,;:!?'"
+_EMPHASIS = frozenset("*_~")
+
+
+def needs_approval(effects: Effects, *, has_read_untrusted: bool) -> bool:
+    """Whether a person must agree before a tool with these effects runs.
+
+    `has_read_untrusted` is true as soon as the turn holds an answer of a tool that brings outside content (a page, a
+    search, a foreign server), words of somebody else that the person quoted, or messages of other people in the group
+    that were given as context.
+    """
+    return effects != "none" and has_read_untrusted
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Provenance:
+    """Where the addresses of one turn come from, and what the turn has done with them. All in canonical spelling.
+
+    It begins empty with each turn, and can be built again from the turn's journal.
+    """
+
+    said: frozenset[str] = frozenset()
+    """In the person's own words of this turn; not in what they quote, not in what others in the group wrote."""
+    found: frozenset[str] = frozenset()
+    """The addresses that a search tool gave for its hits in this turn."""
+    linked: frozenset[str] = frozenset()
+    """Links in pages that were fetched from one of those, as far as they lead to the host of their page."""
+    links_followed: int = 0
+    """How many fetches of links began in this turn, the same link twice counted twice."""
+    has_read_private: bool = False
+    """Whether a tool of this turn was asked for private data: notes, memory, a database."""
+
+    def hearing(self, words: str) -> "Provenance":
+        """With the addresses that stand in the person's words."""
+        return replace(self, said=self.said | set(urls_in(words)))
+
+    def finding(self, urls: Iterable[str]) -> "Provenance":
+        """With the addresses of a search's hits; addresses within the text of a hit are the page's words, not ours."""
+        return replace(self, found=self.found | _canonical(urls))
+
+    def fetching(self, url: str) -> "Provenance":
+        """With a fetch of the address begun.
+
+        To be kept before the fetch runs: of calls that run side by side each must see those before it.
+        """
+        if canonical_url(url) in self.said | self.found:
+            return self
+        return replace(self, links_followed=self.links_followed + 1)
+
+    def reading(self, url: str, *, found_at: str, links: Iterable[str]) -> "Provenance":
+        """With a page read: asked for as `url`, found behind redirects at `found_at`, offering `links`.
+
+        These are whole addresses. What a link led to offers nothing further: one hop, no more.
+        """
+        if canonical_url(url) not in self.said | self.found:
+            return self
+        # The very same host. "The same registrable domain" would need the list of public suffixes: without it, or
+        # with an old one, two strangers under github.io or co.uk would count as one.
+        host = _host(canonical_url(found_at))
+        own = {link for link in _canonical(links) if host and _host(link) == host}
+        return replace(self, linked=self.linked | own)
+
+    def reading_private(self) -> "Provenance":
+        """With private data in the turn: from here on no link is followed."""
+        return replace(self, has_read_private=True)
+
+
+def may_fetch(url: str, provenance: Provenance) -> bool:
+    """Whether the turn may fetch the address; one that nobody could fetch is refused like one that nobody gave.
+
+    Links may be followed only from a page to its own host, only `MOST_LINKS_FOLLOWED` times in a turn, and not at all
+    once the turn has read private data: a page that offers /a, /b, /c has a model spell out what it knows.
+    """
+    address = canonical_url(url)
+    if address is None:
+        return False
+    if address in provenance.said or address in provenance.found:
+        return True
+    if provenance.has_read_private or provenance.links_followed >= MOST_LINKS_FOLLOWED:
+        return False
+    return address in provenance.linked
+
+
+def urls_in(text: str) -> tuple[str, ...]:
+    """The web addresses in somebody's words, canonical, in order, each once, at most `MOST_URLS`.
+
+    What people put around them is left out: brackets, quotes, Markdown, the full stop behind. A word without `http://`
+    or `https://` is no address.
+    """
+    spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MOST_URLS))
+    return tuple(dict.fromkeys(filter(None, map(canonical_url, spelled))))
+
+
+def _bare(match: re.Match[str], text: str) -> str:
+    """The address without what stands around it."""
+    bare = _balanced(match[0]).rstrip(_AT_THE_END)
+    before = text[match.start() - 1] if match.start() else ""
+    return bare.rstrip(before).rstrip(_AT_THE_END) if before in _EMPHASIS else bare
+
+
+def _balanced(url: str) -> str:
+    """The address up to the first bracket that closes something opened before it."""
+    awaited: list[str] = []
+    for at, sign in enumerate(url):
+        if sign in _PAIRS:
+            awaited.append(_PAIRS[sign])
+        elif sign in _CLOSING and (not awaited or awaited.pop() != sign):
+            return url[:at]
+    return url
+
+
+def _canonical(urls: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, map(canonical_url, urls)))
+
+
+def _host(url: str | None) -> str | None:
+    return urlsplit(url).hostname if url else None

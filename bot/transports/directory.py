@@ -1,0 +1,79 @@
+"""Who and where the account knows: the lists of groups and contacts of either bridge.
+
+Tolerant where people choose the words, strict where the answer as a whole is none. Left to others: asking for the lists
+(`signal_cli`, `rest_api`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.commands.ListGroupsCommand` and `ListContactsCommand`;
+signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
+"""
+
+from typing import cast
+
+from bot.errors import Disconnected
+from bot.events import PersonId
+from bot.transports.base import Contact, Group
+from bot.transports.frame import Json, as_object, items_in, name_of, object_in, person_in, text_in
+
+
+def entries(answer: object) -> tuple[Json, ...]:
+    """The entries of a list that a bridge gave.
+
+    Raises:
+        Disconnected: it gave something else; ask again.
+    """
+    if not isinstance(answer, list):
+        raise Disconnected("the answer of the bridge to Signal cannot be read")
+    return tuple(as_object(item) for item in cast("list[object]", answer))
+
+
+def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
+    """The groups of a list that the account is in; `id_field` has the id as it stands in envelopes.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    return tuple(
+        Group(
+            id=text_in(entry, id_field),
+            name=name_of(text_in(entry, "name")) or "",
+            members=_members(entry),
+        )
+        for entry in entries(answer)
+        if text_in(entry, id_field) and entry.get("isMember") is not False and entry.get("member") is not False
+    )
+
+
+def contacts_in(answer: object, *, account: str) -> tuple[Contact, ...]:
+    """The people of a list, without the account itself; who cannot be named by a uuid is left out.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    found = (_contact(entry) for entry in entries(answer) if text_in(entry, "number") != account)
+    return tuple(contact for contact in found if contact is not None)
+
+
+def own_uuid(answer: object, *, account: str) -> PersonId | None:
+    """The uuid of the account itself, where a list of contacts names it.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    own = [entry for entry in entries(answer) if text_in(entry, "number") == account]
+    return person_in(own[0], "uuid") if own else None
+
+
+def _members(entry: Json) -> frozenset[PersonId]:
+    members = (person_in(as_object(member), "uuid") for member in items_in(entry, "members"))
+    return frozenset(member for member in members if member is not None)
+
+
+def _contact(entry: Json) -> Contact | None:
+    person, number = person_in(entry, "uuid"), text_in(entry, "number")
+    if person is None:
+        return None
+    profile = object_in(entry, "profile")
+    profile_name = f"{text_in(profile, 'givenName')} {text_in(profile, 'familyName')}"
+    chosen = (text_in(entry, "name"), text_in(entry, "profile_name"), profile_name)
+    names = (name_of(name, number) for name in chosen)
+    return Contact(person=person, number=number or None, name=next(filter(None, names), None))

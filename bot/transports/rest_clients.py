@@ -1,0 +1,121 @@
+"""signalbot's HTTP clients for one signal-cli-rest-api, and what their errors mean.
+
+signalbot throws away what the bridge says of an error; here it is read before. Left to others: what is sent and asked
+(`rest_api`), what the words of a refusal mean (`refusals`).
+
+Source: signalbot 2.2.1 (2026-11-21).
+"""
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import aiohttp
+from signalbot import SignalAPIError
+from signalbot._client.base import BaseClient, BaseURIs, SectionURIs, SessionManager
+from signalbot._client.messages import MessagesClient, MessagesURIs
+from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
+
+from bot.errors import ConfigError, NotSent, SendUnknown
+from bot.transports.refusals import refusal
+
+_log = logging.getLogger(__name__)
+
+
+class Refused(Exception):
+    """The bridge answered with an error: its HTTP status and its body."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.body = body
+
+
+class _Sessions(SessionManager):
+    """signalbot's sessions, but an error's body is read before signalbot throws it away.
+
+    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown.
+    """
+
+    def __init__(self, connect_seconds: float) -> None:
+        super().__init__()
+        self._connect_seconds = connect_seconds
+
+    async def get(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                raise_for_status=_refuse,
+                connector=aiohttp.TCPConnector(force_close=True),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
+            )
+        return self._session
+
+
+async def _refuse(response: aiohttp.ClientResponse) -> None:
+    if not response.ok:
+        raise Refused(response.status, await response.text(errors="replace"))
+
+
+class _AnyURI(SectionURIs):
+    def uri(self, path: str) -> str:
+        return self._base.http_uri(path)
+
+
+class _Plain(BaseClient[_AnyURI]):
+    """What signalbot has no method for."""
+
+    async def get(self, path: str) -> object:
+        """The JSON at a path."""
+        response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
+        return await response.json(content_type=None)
+
+
+class Clients:
+    """signalbot's clients for the bridge at `url` and one account.
+
+    Raises:
+        ConfigError: the address is none.
+    """
+
+    def __init__(self, url: str, account: str, connect_seconds: float) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli-rest-api:8080")
+        service = (parts.netloc + parts.path).rstrip("/")
+        uris = BaseURIs(service, account, use_https=parts.scheme == "https")
+        self.sessions = _Sessions(connect_seconds)
+        self.messages = MessagesClient(MessagesURIs(uris), None, self.sessions)
+        self.receipts = ReceiptsClient(ReceiptsURIs(uris), None, self.sessions)
+        self.plain = _Plain(_AnyURI(uris), None, self.sessions)
+        self.receive_uri = MessagesURIs(uris).receive_ws_uri()
+
+
+@contextmanager
+def as_outcome(*, is_group: bool) -> Generator[None]:
+    """Tell apart what surely did not arrive and what may have.
+
+    Raises:
+        NotSent, SendUnknown, Undeliverable: see `bot.transports.base.Transport.send`.
+    """
+    try:
+        yield
+    except Refused as error:
+        raise refusal(error.status, error.body, is_group=is_group) from error
+    except SignalAPIError as error:
+        if isinstance(error.__cause__, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            raise NotSent("signal-cli-rest-api cannot be reached") from error
+        raise SendUnknown("the connection to signal-cli-rest-api broke") from error
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise SendUnknown(f"signal-cli-rest-api did not answer: {type(error).__name__}") from error
+    except ValueError as error:
+        raise SendUnknown("signal-cli-rest-api's answer cannot be read") from error
+
+
+@contextmanager
+def as_log(what: str) -> Generator[None]:
+    """Swallow a failure of what nobody waits for; `what` names it in the log."""
+    try:
+        yield
+    except (Refused, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
+        _log.info("%s was not sent: %s", what, type(error).__name__)

@@ -1,0 +1,77 @@
+"""Approvals: a turn that wants to do something waits until a person who may has agreed.
+
+    paused: the person is asked, the turn is put off --yes--> taken up: the calls run
+                                   |                 |-no---> taken up: the model is told that they may not
+                                   |                 '-time-> as no
+                                   '-another question of the conversation-> the turn ends; nothing is done
+
+The word is bound to the very calls that were shown: they stand in the journal, with their arguments. It counts only
+from somebody who asked, or from an admin, in the conversation where it was asked.
+Left to others: which calls need a word (`bot.policy.trust`), asking and going on (`bot.turn.turns`, `bot.turn.agent`).
+"""
+
+from dataclasses import replace
+
+from bot import phrases
+from bot.clock import Clock
+from bot.events import Incoming
+from bot.policy.routing import Verdict
+from bot.turn import steps
+from bot.turn.steps import Decided, Paused
+from bot.turn.turns import Turns
+from store import Claim, ConversationId, InboxId, Shelves, Store, TurnId
+
+
+class Approvals:
+    """The words that turns wait for."""
+
+    def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+
+    async def decide(self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId) -> bool:
+        """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled."""
+
+        def decide(shelves: Shelves) -> bool:
+            turn = shelves.outbox.turn_of(conversation, verdict.target)
+            if turn is None or turn not in shelves.inbox.put_off_turns(conversation):
+                return False
+            if is_admin or shelves.inbox.is_asker(turn, verdict.author):
+                self._write_down(shelves, conversation, turn, is_yes=verdict.is_yes)
+                shelves.inbox.take_up(turn)
+            shelves.inbox.settle(item)
+            return True
+
+        return await self._store.transaction(decide)
+
+    async def cancel(self, claim: Claim, message: Incoming) -> None:
+        """Something else was asked: what waits for a word in the conversation ends, and the person is told."""
+        if not claim.put_off or not claim.is_new:
+            return
+
+        def cancel(shelves: Shelves) -> None:
+            if self.end_all(shelves, claim.conversation, message):
+                self._turns.tell(shelves, claim.conversation, message, phrases.LEFT_UNDONE)
+
+        await self._store.transaction(cancel)
+
+    def end_all(self, shelves: Shelves, conversation: ConversationId, message: Incoming) -> int:
+        """What waits for a word in the conversation ends, within a transaction; gives how many turns that were."""
+        turns = shelves.inbox.put_off_turns(conversation)
+        for turn in turns:
+            self._end(shelves, conversation, turn, message)
+        return len(turns)
+
+    def _write_down(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, *, is_yes: bool) -> None:
+        done = [steps.loaded(line) for line in shelves.journal.steps(conversation, turn)]
+        asked = next(step for step in reversed(done) if isinstance(step, Paused))
+        decided = Decided(call_ids=asked.call_ids, is_yes=is_yes)
+        shelves.journal.add(conversation, turn, len(done), steps.dumped(decided))
+
+    def _end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
+        done = tuple(steps.loaded(line) for line in shelves.journal.steps(conversation, turn))
+        entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.spent(done, "")))
+        self._turns.charge(shelves, conversation, turn, entries, person=message.author, chat=message.chat)
+        shelves.inbox.done(turn)
+        shelves.journal.close(turn, "failed", now=self._clock.now())

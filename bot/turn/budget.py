@@ -1,0 +1,130 @@
+"""What may still be spent: the limits against what the ledger has and what the running turns have spent so far.
+
+    before each model call ----> used_up          sums of the ledger + bills of the running turns, against the limits
+    after each model call -----> charge           the bill of the turn grows
+    when there is an answer ---> nearly_used_up   is there something that people should know?
+
+What a turn costs reaches the ledger when it is kept. Until then it stands on the turn's bill here, so that turns side
+by side do not spend the same money; the bill is dropped in the same read that finds the turn over, so that no cost
+counts twice or not at all. What the calls under way will cost nobody knows: by so much a limit can be overrun.
+Left to others: the decision (`bot.policy.budgets`), what people hear (`bot.phrases`), keeping (`bot.turn.turns`).
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from bot.clock import Clock
+from bot.events import ChatId, PersonId
+from bot.policy import budgets
+from bot.policy.budgets import Budgets, NearlyUsedUp, Scope, Span, Spent, UsedUp
+from bot.providers.base import Completion
+from bot.providers.prices import unknown_cost
+from bot.turn.steps import Turn
+from store import Store, Total, TurnId
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, kw_only=True, slots=True)
+class _Bill:
+    """What a running turn has spent and said, and the ledger does not know yet."""
+
+    person: PersonId
+    group: ChatId | None
+    usd: Decimal = Decimal(0)
+    others: tuple[Spent, ...] = ()
+    """What everybody else had spent under each limit when this turn last asked."""
+    told: NearlyUsedUp | None = None
+    """What its answer tells people."""
+
+    def is_within(self, scope: Scope, asking: "_Bill") -> bool:
+        """Whether this is spent by the same person, in the same group, or simply spent."""
+        if scope == "person":
+            return self.person == asking.person
+        return scope == "all" or self.group == asking.group
+
+    def tells_of(self, total: Total) -> bool:
+        """Whether people are being told that so much is spent there."""
+        return self.told is not None and (self.told.scope, self.told.period) == (total.scope, total.period)
+
+
+class Budget:
+    """The budgets of one store, as its running turns see them."""
+
+    def __init__(self, store: Store, clock: Clock, limits: Budgets, *, timezone: str) -> None:
+        self._store = store
+        self._clock = clock
+        self._limits = limits
+        self._timezone = timezone
+        self._bills: dict[TurnId, _Bill] = {}
+        self._complained_of: set[str] = set()
+        """The models whose costs are unknown, each complained of once."""
+
+    async def used_up(self, turn: Turn, spent_usd: Decimal) -> UsedUp | None:
+        """The limit because of which the turn may ask no model now; None: it may. `spent_usd` is what it spent so far.
+
+        Raises:
+            StoreError: the ledger could not be read; the turn can be tried again later.
+        """
+        if not self._limits.limit_anything(in_group=turn.group is not None):
+            return None
+        bill = self._bills.setdefault(turn.id, _Bill(person=turn.person, group=turn.group))
+        bill.usd = spent_usd
+        bill.others = await self._spent_by_others(turn.id, bill)
+        return budgets.used_up(self._limits, _with_own(bill))
+
+    def charge(self, turn: Turn, completion: Completion, spent_usd: Decimal) -> None:
+        """A model has answered: the turn has spent so much by now, this completion included."""
+        bill = self._bills.get(turn.id)
+        if bill is not None:
+            bill.usd = spent_usd
+        if completion.cost_usd is None and completion.model not in self._complained_of:
+            self._complained_of.add(completion.model)
+            _log.warning("%s", unknown_cost(completion.model, completion.usage))
+
+    def nearly_used_up(self, turn: Turn) -> NearlyUsedUp | None:
+        """The limit of which the answer of the turn has to tell that it is nearly used up; None where there is none.
+
+        Once told, no other turn is asked to tell it. Whoever keeps the turn notes in the ledger that it was.
+        """
+        bill = self._bills.get(turn.id)
+        if bill is None:
+            return None
+        bill.told = budgets.nearly_used_up(self._limits, _with_own(bill))
+        return bill.told
+
+    async def _spent_by_others(self, turn: TurnId, asking: _Bill) -> tuple[Spent, ...]:
+        now = budgets.periods(self._clock.now(), self._timezone)
+        running = {other: bill for other, bill in self._bills.items() if other != turn}
+        totals, over = await self._store.read(
+            lambda shelves: (
+                shelves.ledger.totals(asking.person, asking.group, now),
+                [other for other in running if not shelves.journal.is_running(other)],
+            )
+        )
+        for other in over:
+            del running[other]
+            self._bills.pop(other, None)
+        spent: list[Spent] = []
+        for total in totals:
+            span: Span = "day" if total.period == now.day else "month"
+            if self._limits.limit_usd(total.scope, span) is not None:
+                bills = [bill for bill in running.values() if bill.is_within(total.scope, asking)]
+                spent.append(_spent(total, span, bills))
+        return tuple(spent)
+
+
+def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> Spent:
+    """What the ledger has and what the bills add to it."""
+    usd, warned = total.spending.cost_usd, total.warned
+    for bill in bills:
+        usd += bill.usd
+        warned = warned or bill.tells_of(total)
+    return Spent(scope=total.scope, span=span, period=total.period, usd=usd, warned=warned)
+
+
+def _with_own(bill: _Bill) -> tuple[Spent, ...]:
+    """What was spent under each limit, the turn's own bill included."""
+    return tuple(replace(spent, usd=spent.usd + bill.usd) for spent in bill.others)

@@ -1,0 +1,234 @@
+"""The control socket: what the command line asks of the Aldis that runs, for one process only has the store open.
+
+    POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
+    POST /rotate-key                              --> {"keys": 12}
+    POST /export      {"person": "<uuid>"}        --> {"json": "{...}"}
+    GET  /state                                   --> whatever the running one says of itself
+
+A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
+alone (mode 0600): whoever may read the store may ask. Left to others: the verbs themselves (`bot.cli`).
+"""
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import aiohttp
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.clock import Clock
+from bot.errors import ConfigError
+from bot.events import ChatId, PersonId
+from bot.turn.export import exported
+from store import NOT_INCLUDED, Store, StoreError
+
+State = Callable[[], Awaitable[Mapping[str, Any]]]
+"""What `GET /state` answers: a JSON object."""
+
+ANSWER_SECONDS = 600.0
+"""How long a verb waits for the running Aldis: as long as the backup of a very large store may take."""
+
+_LONGEST_PATH_BYTES = 107
+"""`sun_path` has 108 bytes with the zero at its end. Source: unix(7), Linux man-pages 6.9 (2024)."""
+
+_NOBODY = (errno.ENOENT, errno.ECONNREFUSED)
+"""There is no socket, or only what a process left there when it was killed."""
+
+_UNTIMED = aiohttp.ClientTimeout()
+"""Whoever asks has a deadline over all of it."""
+
+_METHODS = {"backup": "POST", "rotate-key": "POST", "export": "POST", "state": "GET"}
+
+
+class _Backup(BaseModel):
+    """The body of `POST /backup`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: Path
+    """Absolute: the running Aldis stands in another folder than whoever asks it."""
+
+
+class _Export(BaseModel):
+    """The body of `POST /export`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    person: str
+    """The uuid."""
+
+
+class Control:
+    """What the socket can be asked for."""
+
+    def __init__(self, store: Store, clock: Clock, state: State) -> None:
+        self._store = store
+        self._clock = clock
+        self._state = state
+
+    @property
+    def app(self) -> web.Application:
+        """The four paths."""
+        app = web.Application()
+        app.router.add_post("/backup", self._backup)
+        app.router.add_post("/rotate-key", self._rotate_key)
+        app.router.add_post("/export", self._export)
+        app.router.add_get("/state", self._tell)
+        return app
+
+    async def _backup(self, request: web.Request) -> web.Response:
+        try:
+            wanted = _Backup.model_validate_json(await request.read())
+        except ValidationError:
+            return _refused('a backup is asked for with {"folder": ...} and nothing else', status=400)
+        if not wanted.folder.is_absolute():
+            return _refused(f"the folder of a backup has to be a whole path, not {wanted.folder}", status=400)
+        try:
+            copy = await self._store.backup(wanted.folder, now=self._clock.now())
+        except StoreError as error:
+            return _refused(str(error))
+        return web.json_response({"file": str(copy), "note": NOT_INCLUDED})
+
+    async def _rotate_key(self, _: web.Request) -> web.Response:
+        try:
+            return web.json_response({"keys": await self._store.rotate_key()})
+        except StoreError as error:
+            return _refused(str(error))
+
+    async def _export(self, request: web.Request) -> web.Response:
+        try:
+            wanted = _Export.model_validate_json(await request.read())
+        except ValidationError:
+            return _refused('an export is asked for with {"person": ...} and nothing else', status=400)
+        person, direct = PersonId(wanted.person), ChatId(f"direct:{wanted.person}")
+        try:
+            found = await self._store.read(lambda shelves: exported(shelves, person, direct))
+        except StoreError as error:
+            return _refused(str(error))
+        return web.json_response({"json": found.as_json()})
+
+    async def _tell(self, _: web.Request) -> web.Response:
+        try:
+            return web.json_response(await self._state())
+        except StoreError as error:
+            return _refused(str(error))
+
+
+@asynccontextmanager
+async def listening(control: Control, store_path: Path) -> AsyncGenerator[None]:
+    """Answer on the socket beside the store while the block runs; expects that the store is open.
+
+    Raises:
+        ConfigError: no socket can be made there.
+    """
+    path = socket_path(store_path)
+    runner = web.AppRunner(control.app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        endpoint = _bound(path)
+        try:
+            await web.SockSite(runner, endpoint).start()
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+    finally:
+        await runner.cleanup()
+
+
+async def asked(
+    store_path: Path, verb: str, body: Mapping[str, object] | None = None, *, within_seconds: float = ANSWER_SECONDS
+) -> dict[str, Any] | None:
+    """What the Aldis that runs on this store answers to a verb (`backup`, `rotate-key`, `state`); None: nobody runs.
+
+    After None the caller opens the store itself.
+
+    Raises:
+        StoreError: it refused, with its sentence; or it did not answer in time, or not understandably.
+        ConfigError: the path is too long to ask there.
+    """
+    try:
+        async with asyncio.timeout(within_seconds):
+            return await _answer(socket_path(store_path), verb, body)
+    except TimeoutError as error:
+        raise StoreError(f"the running Aldis has not answered within {within_seconds:.0f} s") from error
+    except FileNotFoundError:
+        return None  # not even the folder is there
+    except aiohttp.ClientConnectorError as error:
+        if error.os_error.errno in _NOBODY:
+            return None
+        raise StoreError(f"the running Aldis cannot be asked ({error.os_error.strerror})") from error
+    except (aiohttp.ClientError, ValueError) as error:
+        raise StoreError(f"the running Aldis gave no answer that can be understood ({type(error).__name__})") from error
+
+
+def socket_path(store_path: Path) -> Path:
+    """Where the socket of the Aldis that runs on this store stands."""
+    return store_path.with_name(store_path.name + "-control")
+
+
+async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> dict[str, Any]:
+    with _short(path) as name:
+        async with (
+            aiohttp.ClientSession(connector=aiohttp.UnixConnector(name), timeout=_UNTIMED) as http,
+            http.request(_METHODS[verb], f"http://aldis/{verb}", json=body) as response,
+        ):
+            answer = await response.json()
+    if not isinstance(answer, dict):
+        raise ValueError("no JSON object")  # noqa: TRY004  (it is what was read, not what was called with)
+    told = cast("dict[str, Any]", answer)
+    if response.status != web.HTTPOk.status_code:
+        raise StoreError(str(told.get("error", f"the running Aldis refused ({response.status})")))
+    return told
+
+
+def _bound(path: Path) -> socket.socket:
+    """A socket at this path for the owner alone, in the place of one that a process left there when it was killed."""
+    endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # Whoever has the store open is the only one who may have a socket here, so that this one is nobody's.
+        path.unlink(missing_ok=True)
+        with _short(path) as name, _for_the_owner_alone():
+            endpoint.bind(name)
+    except OSError as error:
+        endpoint.close()
+        raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error.strerror})") from error
+    except BaseException:
+        endpoint.close()
+        raise
+    return endpoint
+
+
+@contextmanager
+def _for_the_owner_alone() -> Generator[None]:
+    """What is made while the block runs has mode 0600 from its first moment; a chmod would come a moment too late."""
+    former = os.umask(0o177)
+    try:
+        yield
+    finally:
+        os.umask(former)
+
+
+@contextmanager
+def _short(path: Path) -> Generator[str]:
+    """A name for the path that fits into the address of a socket, while the block runs."""
+    if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        name = f"/proc/self/fd/{folder}/{path.name}"
+        if not Path(name).parent.is_dir() or len(os.fsencode(name)) > _LONGEST_PATH_BYTES:
+            raise ConfigError(f"STORE__PATH: {path} is too long for a socket; choose a shorter path")
+        yield name
+    finally:
+        os.close(folder)
+
+
+def _refused(sentence: str, *, status: int = 409) -> web.Response:
+    return web.json_response({"error": sentence}, status=status)

@@ -1,0 +1,250 @@
+"""Backups: a copy of the whole store while it is in use, and the way back.
+
+A copy is two files, `aldis-<UTC time>.db` and, beside it, the same with `-keys`. Whoever has both still needs the
+master key; it is in neither, and has to be kept apart from them.
+
+    written:  VACUUM INTO <draft> --> checked --> renamed
+    restore:  copied beside the store --> checked --> marked --> present files renamed, copies renamed --> unmarked
+
+Copies are made through the store's one connection, as a second one could corrupt the write-ahead log (see
+`store.database`), and by VACUUM INTO, which ends however much is written meanwhile and takes no deleted rows along.
+From the mark on a restoring that was interrupted is finished at the next opening, before it a restoring has done
+nothing: at no point is there half of one store and half of another, or an empty one.
+"""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from store.database import Database, locked, quick_checked, translated
+from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
+from store.migrations import newest
+from store.sealing import MasterKey, synced_directory
+
+NOT_INCLUDED = (
+    "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
+    "without it nobody can read them."
+)
+"""What whoever makes a backup has to know."""
+
+_FILES = ("", "-keys")
+_COMPANIONS = ("-wal", "-journal", "-keys-journal")
+"""What SQLite leaves beside the files when it is stopped at a bad moment; it belongs to them."""
+
+
+async def written(database: Database, folder: Path, *, now: datetime) -> Path:
+    """Copy the store into the folder, which is made when missing; gives the path of the copy.
+
+    Other work waits while SQLite copies: 0.4 s for 100 MB (measured). A caller that is cancelled waits for the end.
+
+    Raises:
+        StoreFull: there is no room; nothing is left behind.
+        StoreError: it cannot be written there, or something of that name is there already; nothing is left behind.
+    """
+    writing = asyncio.ensure_future(_written(database, folder, now))
+    try:
+        return await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.gather(writing, return_exceptions=True)
+        raise
+
+
+async def _written(database: Database, folder: Path, now: datetime) -> Path:
+    copy = folder / f"aldis-{_stamp(now)}.db"
+    draft = folder / f".{copy.name}.part"
+    with _told(folder):
+        _begin(copy, draft)
+        try:
+            await database.alone(lambda connection: _copied(connection, draft))
+            await asyncio.to_thread(_finished, draft, copy)
+        except BaseException:
+            _remove(draft)
+            raise
+    return copy
+
+
+@contextmanager
+def _told(folder: Path) -> Generator[None]:
+    """Errors in the store's words; that of a full disk names the folder."""
+    try:
+        yield
+    except (sqlite3.Error, OSError, StoreFull) as error:
+        told = error if isinstance(error, StoreFull) else translated(error)
+        raise (
+            StoreFull(f"no room is left in {folder}: nothing was copied") if isinstance(told, StoreFull) else told
+        ) from error
+
+
+def _begin(copy: Path, draft: Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for suffix in _FILES:
+        if _beside(copy, suffix).exists():
+            raise StoreError(f"{_beside(copy, suffix)} is there already: wait a second, or choose another folder")
+        # Empty files that SQLite fills: of itself it would make them readable for everybody.
+        os.close(os.open(_beside(draft, suffix), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _copied(connection: sqlite3.Connection, draft: Path) -> None:
+    for schema, suffix in (("main", ""), ("keys", "-keys")):
+        connection.execute(f"VACUUM {schema} INTO ?", (str(_beside(draft, suffix)),))
+
+
+def _finished(draft: Path, copy: Path) -> None:
+    for suffix in _FILES:
+        file = _beside(draft, suffix)
+        _sync(file)
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True)) as connection:
+            quick_checked(connection, "main", file)
+    # The keys first: where the bigger file is, the copy is whole.
+    for suffix in reversed(_FILES):
+        _beside(draft, suffix).rename(_beside(copy, suffix))
+    synced_directory(copy.parent)
+
+
+def restore(
+    copy: Path, path: Path, *, now: datetime, key: bytes | None = None, old_key: bytes | None = None
+) -> Path | None:
+    """Put a copy in the place of the store at `path`, which nobody may have open; gives where that one is now.
+
+    The files that were there are renamed to `<name>.before-<UTC time>`, and can be restored like any copy; None when
+    there were none. `key` and `old_key` are those of the settings, as in `opened`. A copy of an older schema is fine.
+
+    Raises:
+        StoreInUse: an Aldis is running on this store; stop it first.
+        Damaged: the copy is not whole, or is no store.
+        SchemaTooNew: a newer Aldis wrote the copy.
+        WrongKey: the master key does not open it.
+        StoreError: files cannot be read or written. In all these cases the store is as it was.
+    """
+    lock = locked(path)
+    draft = _beside(path, ".restoring")
+    try:
+        finish_restore(path)
+        _fetch(copy, draft)
+        _check(copy, draft, MasterKey(_beside(path, "-master-key"), given=key, former=old_key))
+        former = _beside(path, f".before-{_stamp(now)}") if path.exists() else None
+        _mark(path, _stamp(now))
+        finish_restore(path)
+    except (OSError, sqlite3.Error) as error:
+        raise translated(error) from error
+    finally:
+        if not _beside(path, ".restore").exists():
+            _remove(draft)
+        os.close(lock)
+    return former
+
+
+def finish_restore(path: Path) -> None:
+    """Finish a restoring that was marked and interrupted, or clear away one that was not marked yet.
+
+    Expects that nobody has the files open. Doing it again changes nothing.
+
+    Raises:
+        OSError: a file could not be renamed; it is done the next time.
+    """
+    mark, draft = _beside(path, ".restore"), _beside(path, ".restoring")
+    if not mark.exists():
+        _remove(draft)
+        return
+    former = _beside(path, f".before-{mark.read_text('ascii')}")
+    if draft.exists():
+        # A log or a journal of the present files would be played back into those that take their place.
+        for companion in _COMPANIONS:
+            _move(_beside(path, companion), _beside(former, companion))
+        _beside(path, "-shm").unlink(missing_ok=True)
+    for suffix in _FILES:
+        if _beside(draft, suffix).exists():
+            _move(_beside(path, suffix), _beside(former, suffix))
+            _beside(draft, suffix).rename(_beside(path, suffix))
+    synced_directory(path.parent)
+    mark.unlink()
+    synced_directory(path.parent)
+
+
+def _fetch(copy: Path, draft: Path) -> None:
+    """Copies of the copy, beside the store, with whatever a stop at a bad moment left to be played back into them."""
+    for suffix in _FILES:
+        if not _beside(copy, suffix).is_file():
+            raise StoreError(f"{_beside(copy, suffix)} is not there: a backup is two files, of which one ends in -keys")
+    _remove(draft)
+    for suffix in (*_FILES, *_COMPANIONS):
+        if _beside(copy, suffix).exists():
+            os.close(os.open(_beside(draft, suffix), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            shutil.copyfile(_beside(copy, suffix), _beside(draft, suffix))
+
+
+def _check(copy: Path, draft: Path, master: MasterKey) -> None:
+    with _as_copy(copy), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute("ATTACH DATABASE ? AS keys", (str(_beside(draft, "-keys")),))
+        quick_checked(connection, "main", copy)
+        quick_checked(connection, "keys", _beside(copy, "-keys"))
+        [version] = connection.execute("PRAGMA main.user_version").fetchone()
+        if version > newest():
+            raise SchemaTooNew(
+                f"{copy} has schema {version}, this Aldis knows schemas up to {newest()}: use a newer one"
+            )
+        tables = connection.execute(
+            "SELECT 1 FROM main.sqlite_master, keys.sqlite_master AS k "
+            "WHERE main.sqlite_master.name = 'conversations' AND k.name = 'wrapped'"
+        )
+        if tables.fetchone() is None:
+            raise Damaged(f"{copy} is no backup of Aldis")
+        if not master.opens(connection):
+            raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
+    for suffix in _FILES:
+        _sync(_beside(draft, suffix))
+
+
+@contextmanager
+def _as_copy(copy: Path) -> Generator[None]:
+    """SQLite's refusals are about the copy, and say so."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        told = translated(error)
+        raise Damaged(f"{copy} is damaged, or no backup of Aldis") if isinstance(told, Damaged) else told from error
+
+
+def _mark(path: Path, stamp: str) -> None:
+    draft = _beside(path, ".restoring-mark")
+    draft.write_text(stamp, "ascii")
+    _sync(draft)
+    # From here on it is finished, whatever happens.
+    draft.rename(_beside(path, ".restore"))
+    synced_directory(path.parent)
+
+
+def _move(file: Path, target: Path) -> None:
+    if file.exists():
+        file.rename(target)
+
+
+def _remove(draft: Path) -> None:
+    for file in _parts(draft):
+        file.unlink(missing_ok=True)
+
+
+def _parts(draft: Path) -> Iterator[Path]:
+    return (_beside(draft, suffix) for suffix in (*_FILES, *_COMPANIONS, "-shm", "-mark"))
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _sync(file: Path) -> None:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _stamp(now: datetime) -> str:
+    return now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -1,0 +1,252 @@
+"""Forgetting: words that go before they would by themselves, of one turn, one conversation or one person.
+
+    a turn           its rows go; what it cost and how its messages were called stays
+    a conversation   its rows go, and the data key that opens them in every copy of the file; it goes on under a new key
+    a person         the direct conversation as above, and in all others the turns in which the person asked
+
+The database and the key file do not commit as one, so a conversation is forgotten in three transactions:
+
+    prepare (keys): the next generation's key
+    conversation (database): the rows go, what came later is sealed anew, the generation counts up
+    `Keyring.sweep` (keys): the former generation's key goes
+
+A crash after the first leaves a key that the next try uses, one after the second a key that is swept at the next
+opening. The words that are left are never without their key, and those that went never have one for longer than that.
+Left to others: the order of the three (`Store.forget`), and what people are told of it.
+"""
+
+import json
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from store.errors import Damaged, StoreError
+from store.records import ConversationId, InboxId, TurnId
+from store.sealing import key_name
+from store.shelf import Shelf, millis
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 200
+"""How many turns are named at a time, so that nobody waits long for a transaction that forgets them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erased:
+    """What was destroyed of what had been remembered."""
+
+    conversations: int = 0
+    """Those that lost their data key."""
+    turns: int = 0
+    """Questions that had been answered, with their answers."""
+    messages: int = 0
+    """Those of these turns: questions, answers, calls of tools and their results."""
+
+    def __add__(self, other: "Erased") -> "Erased":
+        return Erased(
+            conversations=self.conversations + other.conversations,
+            turns=self.turns + other.turns,
+            messages=self.messages + other.messages,
+        )
+
+
+class Forgetting(Shelf):
+    """The shelf of what must be gone. All methods run inside a transaction."""
+
+    def turn(self, turn: TurnId, *, now: datetime) -> Erased:
+        """The words of one turn go, of its question, its steps, its tools and its answer as far as it is not sent.
+
+        Its messages are settled. If it runs, nobody needs its outcome any more. A part of the answer that is just being
+        sent keeps its name, for the receipt.
+        """
+        return self._turns((turn,), now)
+
+    def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        """Turns with words that ended before then, oldest first; a batch of them, none when there are no more."""
+        return self._named(
+            "SELECT conversation_id, id FROM turns WHERE state IN ('kept', 'failed') AND ended_at < ? "
+            "ORDER BY ended_at LIMIT ?",
+            at,
+        )
+
+    def turns_expired(self, now: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        """Turns whose time is over and that do not run, first to expire first; a batch of them, as `turns_before`."""
+        return self._named(
+            "SELECT conversation_id, id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ? "
+            "AND state <> 'running' ORDER BY expires_at LIMIT ?",
+            now,
+        )
+
+    def prepare(self, address: str) -> None:
+        """Make the key under which the conversation at this address will go on; nothing where there is none."""
+        handle = self.chat_handle(address)
+        for (generation,) in self.rows("SELECT key_generation FROM conversations WHERE handle = ?", (handle,)):
+            self.keyring.make(key_name(handle, generation + 1))
+
+    def conversation(self, address: str, *, before: InboxId, now: datetime) -> Erased:
+        """All words of the conversation at this address go; it is another one from now on, of another id and key.
+
+        `prepare` was committed before. Messages from `before` on that are still open wait in the new conversation;
+        earlier ones are settled. The names of messages stay, so that redeliveries and late receipts are known, and so
+        does what was spent.
+
+        Raises:
+            Damaged: it was not prepared; nothing may be kept of this transaction.
+        """
+        handle = self.chat_handle(address)
+        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (handle,))
+        if not rows:
+            return Erased()
+        old = ConversationId(rows[0][0])
+        [(turns, messages)] = self.rows(
+            "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
+        )
+        later = self._later(old, before)
+        new = self._begun_anew(old, handle, now)
+        self._move_inbox(old, new, before)
+        for item, (place, envelope) in later.items():
+            self.execute(
+                "UPDATE inbox SET state = 'waiting', envelope = ? WHERE id = ?",
+                (self.keyring.seal(new, place, envelope), item),
+            )
+        self._move_outbox(old, new, now)
+        self.execute(
+            "UPDATE ledger SET conversation_id = ?, turn_id = NULL, details = NULL WHERE conversation_id = ?",
+            (new, old),
+        )
+        self.execute("DELETE FROM conversations WHERE id = ?", (old,))
+        self.keyring.refresh(old)
+        for bell in ("inbox", "errands", "outbox"):
+            self.stir(bell)
+        return Erased(conversations=1, turns=turns, messages=messages)
+
+    def person(self, person: str, *, before: InboxId, now: datetime) -> Erased:
+        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, in every conversation.
+
+        The person's own messages that are open and came before `before` are settled; all other open messages of these
+        turns wait to be taken up anew.
+        """
+        handle = self.keyring.handle(person)
+        turns = [turn for (turn,) in self.rows("SELECT turn_id FROM askers WHERE person = ?", (handle,))]
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL WHERE author = ? AND id < ? "
+            "AND state IN ('waiting', 'claimed')",
+            (handle, before),
+        )
+        self.execute(
+            "UPDATE inbox SET state = 'waiting', turn_id = NULL, claimed_until = NULL, "
+            "attempts = attempts - (state = 'claimed') WHERE turn_id IN (SELECT value FROM json_each(?)) "
+            "AND state IN ('waiting', 'claimed')",
+            (json.dumps(turns),),
+        )
+        self.stir("inbox")
+        return self._turns(turns, now)
+
+    def place(self, item: InboxId) -> ConversationId:
+        """The conversation that a message of the inbox is in now.
+
+        Raises:
+            StoreError: the message is not known.
+        """
+        rows = self.rows("SELECT conversation_id FROM inbox WHERE id = ?", (item,))
+        if not rows:
+            raise StoreError(f"message {item} of the inbox is not there")
+        return ConversationId(rows[0][0])
+
+    def _named(self, query: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        rows = self.rows(query, (millis(at), _AT_ONCE))
+        return tuple((ConversationId(conversation), TurnId(turn)) for conversation, turn in rows)
+
+    def _turns(self, turns: Collection[int], now: datetime) -> Erased:
+        these = json.dumps(list(turns))
+        [(count, messages)] = self.rows(
+            "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
+            (these,),
+        )
+        for statement in (
+            "DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?))",
+        ):
+            self.execute(statement, (these,))
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
+            "WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
+            (these,),
+        )
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
+            "settled_at = CASE state WHEN 'sending' THEN NULL ELSE ? END "
+            "WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'sending', 'unknown')",
+            (millis(now), these),
+        )
+        self.execute(
+            "UPDATE turns SET state = 'ignored', ended_at = coalesce(ended_at, ?), expires_at = NULL "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (millis(now), these),
+        )
+        self.stir("outbox")
+        return Erased(turns=count, messages=messages)
+
+    def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
+        """The open messages from `before` on, by id: where each is sealed, and its envelope."""
+        rows = self.rows(
+            "SELECT id, account, author, device, sent_at, kind, envelope FROM inbox WHERE conversation_id = ? "
+            "AND id >= ? AND state IN ('waiting', 'claimed') ORDER BY id",
+            (conversation, before),
+        )
+        later: dict[int, tuple[str, bytes]] = {}
+        for item, account, author, device, sent_at, kind, envelope in rows:
+            # The same words as in `store.inbox`: shelves do not know each other, yet both seal this column.
+            place = f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
+            try:
+                later[item] = (place, self.keyring.open(conversation, place, envelope))
+            except Damaged as error:
+                _log.error("message %d of the inbox is lost: %s", item, error)
+        return later
+
+    def _begun_anew(self, old: ConversationId, handle: bytes, now: datetime) -> ConversationId:
+        """The conversation's next generation, under its handle; the old one has another that nobody looks for."""
+        self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
+        [(new,)] = self.rows(
+            "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+            "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
+            (handle, millis(now), old),
+        )
+        self.keyring.refresh(ConversationId(new))
+        # Sealing fails without a key: better now than when the first message comes, which nobody could read then.
+        self.keyring.seal(ConversationId(new), "", b"")
+        return ConversationId(new)
+
+    def _move_inbox(self, old: ConversationId, new: ConversationId, before: InboxId) -> None:
+        """The names of all messages go along; words do not, nor does a claim."""
+        self.execute(
+            "UPDATE inbox SET conversation_id = ?1, envelope = NULL, turn_id = NULL, claimed_until = NULL, "
+            "attempts = attempts - (state = 'claimed' AND id >= ?3), "
+            "state = CASE WHEN state = 'dead' OR (state <> 'done' AND id >= ?3) THEN 'dead' ELSE 'done' END "
+            "WHERE conversation_id = ?2",
+            (new, old, before),
+        )
+
+    def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
+        """The names of what was sent, or may just be being sent, go along with the rows of their turns."""
+        self.execute(
+            "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
+            "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
+            "AND (sent_at IS NOT NULL OR state = 'sending'))",
+            (new, old, millis(now)),
+        )
+        self.execute(
+            "UPDATE outbox SET conversation_id = ?, reply = NULL WHERE conversation_id = ? "
+            "AND (sent_at IS NOT NULL OR state = 'sending')",
+            (new, old),
+        )
+        self.execute("DELETE FROM outbox WHERE conversation_id = ?", (old,))
+        self.execute("DELETE FROM history WHERE conversation_id = ?", (old,))
+        for statement in (
+            "DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+            "DELETE FROM askers WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+        ):
+            self.execute(statement, (new,))

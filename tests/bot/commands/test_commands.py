@@ -1,0 +1,186 @@
+"""Commands: one table, given directly and in groups; each is answered once, also while a turn runs."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot import phrases
+from bot.clock import SetClock
+from bot.events import PersonId
+from store import Store
+from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.test_revisions import on_disk, open_words, words
+from tests.bot.turn.talk import Echo, calls, says
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
+
+
+async def told(port: Port, text: str, **more: object) -> str:
+    """What is answered to a command."""
+    before = len(port.quay.sent)
+    await port.deliver(message(text, **more))  # pyright: ignore[reportArgumentType]
+    await port.answered(before + 1)
+    return port.quay.sent[before].content.text
+
+
+def plain(phrase: str) -> str:
+    """A phrase as it stands in Signal: the commands in it are styled."""
+    return phrase.replace("`", "")
+
+
+async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) -> None:
+    """Admins see their own commands as well; case and white space do not matter."""
+    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+        everybody = await told(port, "/help")
+        assert "/forget [everything]" in everybody
+        assert "/allow" not in everybody
+        assert "/allow CODE" in await told(port, "  /HELP ", author=BOB)
+        assert port.thinker.asked == []
+
+
+async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:
+    """`/usage`, `Aldis, /usage` and a mention are the same; a command that Aldis does not know is somebody else's."""
+    async with harbour(store, clock) as port:
+        assert "today" in await told(port, "/usage", group=GROUP)
+        assert "today" in await told(port, "Aldis, /usage", group=GROUP)
+        assert "today" in await told(port, "/usage", group=GROUP, mention=True)
+        assert port.quay.sent[-1].quote is not None
+        await port.deliver(message("/roll 2d6", group=GROUP))
+        await port.quiet()
+        assert len(port.quay.sent) == 3
+        assert "/roll" in await told(port, "Aldis, /roll 2d6", group=GROUP)
+
+
+async def test_an_unknown_command_is_told_and_a_path_is_a_question(store: Store, clock: SetClock) -> None:
+    """Not everything that begins with a slash is a command."""
+    async with harbour(store, clock) as port:
+        assert await told(port, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
+        assert await told(port, "/etc/hosts is what?") == "re: /etc/hosts is what?"
+
+
+async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) -> None:
+    """The turn says so itself, once; without one the person hears that nothing is under way."""
+    async with harbour(store, clock) as port:
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("slow"))
+        await port.asked(1)
+        assert await told(port, "/stop") == phrases.STOPPED
+        await port.quiet()
+        assert await told(port, "/stop") == phrases.NOTHING_TO_STOP
+        assert len(port.quay.sent) == 2
+
+
+async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, path: Path) -> None:
+    """History, tool results, what waits, the turn that runs; the answer tells it, and nothing is readable any more."""
+    async with harbour(store, clock, tools=(Echo(),)) as port:
+        port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
+        await port.deliver(message("How is the tulip?"))
+        await port.quiet()
+        await port.deliver(message("bob's words", author=BOB))
+        await port.quiet()
+        rows = await port.store.read(lambda shelves: shelves.history.rows("SELECT message FROM history"))
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("slow"))
+        await port.asked(4)
+        await port.deliver(message("waits behind it"))
+        assert await told(port, "/forget") == phrases.forgot(1)
+        await port.quiet()
+        assert await port.count("SELECT count(*) FROM history") == 2
+        files = on_disk(path)
+        assert sum(row[0] in files for row in rows) == 2
+        await port.deliver(message("What did I ask?"))
+        await port.quiet()
+        assert "tulip" not in words(port.thinker.requests[-1])
+        assert "waits behind" not in words(port.thinker.requests[-1])
+        assert port.quay.sent[-1].content.text == "re: What did I ask?"
+
+
+async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
+    """A message that came after the command, and before it was carried out, is answered."""
+    async with harbour(store, clock) as port:
+        await port.deliver(message("one"))
+        await port.quiet()
+        await asyncio.gather(
+            *(port.deliver(frame) for frame in (message("/forget"), message("two"), message("three", author=BOB)))
+        )
+        await port.quiet()
+        texts = [reply.content.text for reply in port.quay.sent]
+        assert sorted(texts) == sorted(["re: one", phrases.forgot(1), "re: two", "re: three"])
+
+
+async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
+    """The person's own chat goes, and in groups what they asked; what others asked there stays."""
+    async with harbour(store, clock) as port:
+        await port.deliver(message("direct words"))
+        await port.deliver(message("Aldis, alice's words", group=GROUP))
+        await port.quiet()
+        await port.deliver(message("Aldis, bob's words", group=GROUP, author=BOB))
+        await port.quiet()
+        assert await told(port, "/forget everything") == phrases.forgot_everything(2)
+        await port.deliver(message("Aldis, and now?", group=GROUP, author=BOB))
+        await port.quiet()
+        history = words(port.thinker.requests[-1])
+        assert "bob's words" in history
+        assert "alice's words" not in history
+        assert await told(port, "/forget all") == plain(phrases.wrong_form("/forget [everything]"))
+
+
+async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there(store: Store, clock: SetClock) -> None:
+    """Directly everything of the person; in a group nothing that the group has not seen."""
+    async with harbour(store, clock) as port:
+        await port.deliver(message("direct words"))
+        await port.deliver(message("Aldis, group words", group=GROUP))
+        await port.deliver(message("other's words", author=BOB))
+        await port.quiet()
+        direct = await told(port, "/export")
+        assert "direct words" in direct
+        assert "group words" in direct
+        assert "other's words" not in direct
+        group = await told(port, "/export", group=GROUP)
+        assert "group words" in group
+        assert "direct words" not in group
+        assert phrases.kept_about_you(0) in await told(port, "/export", author=CAROL)
+
+
+async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) -> None:
+    """The person's own sums; an admin also sees everybody's."""
+    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+        await port.deliver(message("one"))
+        await port.quiet()
+        own = await told(port, "/usage")
+        assert "You, today: 0.0100 USD" in own
+        assert "Everybody" not in own
+        all_of_it = await told(port, "/usage", author=BOB)
+        assert "You, today: 0.0000 USD" in all_of_it
+        assert "Everybody, this month: 0.0100 USD" in all_of_it
+
+
+async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
+    """With the code that the stranger was given; anybody else's word counts for nothing."""
+    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+        stranger = PersonId("99999999-9999-4999-8999-999999999999")
+        code = port.pairing.code(stranger, clock.now())
+        assert code is not None
+        assert await told(port, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
+        assert await told(port, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE
+        assert await told(port, "/allow", author=BOB) == plain(phrases.wrong_form("/allow CODE"))
+        assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN
+        heard = await told(port, f"/allow {code.lower()}", author=BOB)
+        label = heard.split()[3].strip(".,")
+        assert await port.store.read(lambda shelves: shelves.people.is_allowed(stranger, account="+15550100001"))
+        assert label in await told(port, "/people", author=BOB)
+        assert await told(port, f"/deny {label}", author=BOB) == phrases.shut_out(label)
+        assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON)
+
+
+@pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget", "/forget everything"])
+async def test_a_command_is_answered_once_however_often_it_comes(store: Store, clock: SetClock, text: str) -> None:
+    """A redelivery changes nothing, after it was carried out too; no words of it are left."""
+    async with harbour(store, clock) as port:
+        given = message(text)
+        await port.deliver(given)
+        await port.quiet()
+        await port.deliver(given)
+        await port.quiet()
+        assert len(port.quay.sent) == 1
+        assert await open_words(port) == 0

@@ -1,0 +1,460 @@
+"""Intake at the door: codes for strangers, members of groups, numbers that change hands, and too many messages."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot import events
+from bot.clock import SetClock
+from bot.errors import Disconnected, NotSent
+from bot.events import Envelope, Kind, PersonId, SentId
+from bot.loops.intake import Doors, Intake
+from bot.metrics import Counts
+from bot.policy.access import AccessList
+from bot.policy.limits import Quota
+from bot.policy.pairing import Pairing
+from bot.transports.base import Group
+from store import ConversationId, Shelves, Store, StoreError
+from tests.bot.loops.quay import ACCOUNT, Quay, envelope
+from tests.conftest import NOON
+
+NUMBER = "+15550100002"
+
+
+@dataclass
+class Harbour(Quay):
+    """A quay whose account is in groups; the answers are given in order, the last one again and again."""
+
+    known: list[tuple[Group, ...] | Exception] = field(default_factory=lambda: [()])
+    asked: int = 0
+
+    async def groups(self) -> tuple[Group, ...]:
+        self.asked += 1
+        answer = self.known[0] if len(self.known) == 1 else self.known.pop(0)
+        await self._note()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def access(*persons: str, groups: tuple[str, ...] = ("G",), admins: tuple[str, ...] = ()) -> AccessList:
+    return AccessList(persons=frozenset(persons), groups=frozenset(groups), admins=frozenset(admins))
+
+
+def garden(*members: str) -> tuple[Group, ...]:
+    return (Group(id="G", name="garden", members=frozenset(map(PersonId, members))),)
+
+
+@dataclass
+class Door:
+    """An intake in front of a store, and what has become of what it took."""
+
+    store: Store
+    clock: SetClock
+    quay: Harbour = field(default_factory=Harbour)
+    allowed: AccessList = field(default_factory=lambda: access("alice"))
+    quota: Quota = field(default_factory=Quota)
+    pairing: Pairing | None = None
+    counts: Counts = field(default_factory=Counts)
+    members_seconds: float = 600
+    intake: Intake = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.intake = Intake(
+            self.quay,
+            self.store,
+            self.clock,
+            self.counts,
+            allowed=self.allowed,
+            name="Aldis",
+            receipt_window=timedelta(seconds=60),
+            pause_factor=0.0001,
+            doors=Doors(quota=self.quota, pairing=self.pairing),
+            members_seconds=self.members_seconds,
+        )
+
+    async def take(self, *envelopes: Envelope) -> None:
+        for each in envelopes:
+            await self.intake.take(each)
+
+    async def rows(self) -> list[tuple[Any, ...]]:
+        """The kind, the refusal, the urgency and the end of every row of the inbox."""
+        query = "SELECT kind, refusal, urgent, expires_at FROM inbox ORDER BY id"
+        return await self.store.read(lambda shelves: shelves.inbox.rows(query))
+
+    async def refusals(self) -> list[str | None]:
+        return [row[1] for row in await self.rows()]
+
+    async def count(self) -> int:
+        return len(await self.rows())
+
+
+async def finished(intake: Intake) -> None:
+    """Wait for what the intake does aside."""
+    await asyncio.gather(*intake._aside)
+
+
+def names_kept(shelves: Shelves) -> list[tuple[str | None, str | None]]:
+    """Author and number of every envelope in the inbox, conversation by conversation."""
+    found: list[tuple[str | None, str | None]] = []
+    busy: list[ConversationId] = []
+    while claim := shelves.inbox.claim(now=NOON, until=NOON, busy=busy):
+        busy.append(claim.conversation)
+        kept = [events.loaded(Envelope, item.envelope) for item in claim.items]
+        found += [(each.author, each.number) for each in kept]
+    return found
+
+
+# Strangers
+
+
+async def test_a_stranger_is_given_one_code_and_leaves_no_row(store: Store, clock: SetClock) -> None:
+    """One message with a code that an admin can use; nothing more, whatever they write; not a byte in the store."""
+    door = Door(store, clock, pairing=(pairing := Pairing()))
+    await door.take(envelope("let me in", 1, author="mallory"), envelope("please", 2, author="mallory"))
+    await finished(door.intake)
+    [reply] = door.quay.sent
+    assert reply.chat == "direct:mallory"
+    code = next(word for word in reply.content.text.split() if "-" in word).strip(".")
+    assert pairing.approve(code, NOON) == "mallory"
+    assert "let me in" not in reply.content.text
+    for table in ("inbox", "conversations", "outbox", "people"):
+        query = f"SELECT count(*) FROM {table}"
+        assert await store.read(lambda shelves, query=query: shelves.inbox.rows(query)) == [(0,)]
+    assert door.counts.all() | {"strangers": 2, "codes_given": 1} == door.counts.all()
+    assert door.quay.read == []
+
+
+async def test_without_pairing_a_stranger_is_told_nothing(store: Store, clock: SetClock) -> None:
+    """Not that anybody is there."""
+    door = Door(store, clock)
+    await door.take(envelope("let me in", 1, author="mallory"))
+    await finished(door.intake)
+    assert (door.quay.sent, await door.count()) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        envelope("Aldis, hi", author="mallory", chat="group:H"),
+        envelope("hi", author="mallory", kind=Kind.EDIT),
+        envelope("hi", author="mallory", kind=Kind.REACTION),
+        envelope("hi", author="mallory", kind=Kind.DELETE),
+        envelope("hi", author="mallory", kind=Kind.TIMER),
+        envelope("hi", author="mallory", kind=Kind.OTHER),
+        envelope("", author="mallory"),
+        envelope("unreadable", author="mallory"),
+        envelope("hi", author="mallory", chat="direct:alice"),
+        envelope("hi", author="mallory", from_self=True),
+        envelope("hi", author=None),
+    ],
+    ids=["group", "edit", "reaction", "delete", "timer", "other", "empty", "unreadable", "other chat", "own", "nobody"],
+)
+async def test_only_a_direct_message_with_words_gets_a_code(store: Store, clock: SetClock, frame: Envelope) -> None:
+    """A stranger in a group gets nothing ever, and frames without words are no question."""
+    door = Door(store, clock, pairing=Pairing())
+    await door.take(frame)
+    await finished(door.intake)
+    assert (door.quay.sent, await door.count()) == ([], 0)
+
+
+async def test_a_crowd_of_strangers_gets_twenty_codes(store: Store, clock: SetClock) -> None:
+    """The others are told nothing, and what is under way at once is bounded by that."""
+    door = Door(store, clock, pairing=Pairing())
+    await door.take(*(envelope("hi", n, author=f"stranger{n}") for n in range(200)))
+    assert len(door.intake._aside) <= 20
+    await finished(door.intake)
+    assert len(door.quay.sent) == 20
+
+
+async def test_a_code_that_cannot_be_sent_holds_nobody_up(store: Store, clock: SetClock) -> None:
+    """The stream goes on while it is being sent, and when it fails."""
+    quay = Harbour(gate=asyncio.Event(), sends=[NotSent("no connection")])
+    door = Door(store, clock, quay, pairing=Pairing())
+    await door.take(envelope("hi", 1, author="mallory"), envelope("hi", 2))
+    assert await door.count() == 1
+    assert quay.gate is not None
+    quay.gate.set()
+    await finished(door.intake)
+    assert quay.sent == []
+    await door.take(envelope("hi", 3))
+    assert await door.count() == 2
+
+
+async def test_who_was_let_in_may_write_directly_until_put_out(store: Store, clock: SetClock) -> None:
+    """At once, without a restart; a group is not opened by it."""
+    door = Door(store, clock, allowed=access("alice", groups=()), pairing=Pairing())
+    await store.transaction(lambda shelves: shelves.people.allow("bob", account=ACCOUNT, by="alice", now=NOON))
+    await door.take(envelope("hi", 1, author="bob"), envelope("Aldis, hi", 2, author="bob", chat="group:H"))
+    assert await door.count() == 1
+    await store.transaction(lambda shelves: shelves.people.deny("bob", account=ACCOUNT))
+    await door.take(envelope("hi", 3, author="bob"))
+    assert await door.count() == 1
+    assert len(door.quay.sent) == 1  # a stranger again, who gets a code
+
+
+async def test_strangers_do_not_fill_the_log(store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
+    """A line a minute, with the count, whatever they send and whether it can be read."""
+    caplog.set_level(logging.INFO)
+    door = Door(store, clock, pairing=Pairing())
+    for n in range(50):
+        await door.take(envelope("hi", n, author="mallory"), envelope(author=None, kind=Kind.UNDECRYPTABLE))
+    assert len(caplog.records) == 2
+    clock.move(60)
+    await door.take(envelope("hi", 99, author="mallory"))
+    assert "(51 so far)" in caplog.records[-1].message
+
+
+# Members of listed groups
+
+
+WELCOME = replace(access("alice"), group_members_may_write=True)
+
+
+async def test_members_of_a_listed_group_may_write_from_the_first_message_on(store: Store, clock: SetClock) -> None:
+    """Who is in is known before the first frame is taken from the stream."""
+    quay = Harbour(streams=[[envelope("hi", 1, author="carol"), envelope("hi", 2, author="mallory")]])
+    quay.known = [garden("carol", "alice")]
+    door = Door(store, clock, quay, allowed=WELCOME)
+    await _run(door, lambda: quay.read == [1])
+    assert await door.count() == 1
+    assert quay.asked == 1
+
+
+async def test_a_member_in_the_group_only_is_told_nothing_without_the_setting(store: Store, clock: SetClock) -> None:
+    """Being in a listed group is no direct access, and nobody asks the bridge who is in."""
+    quay = Harbour(
+        streams=[[envelope("hi", 1, author="carol"), envelope("Aldis, hi", 2, author="carol", chat="group:G")]]
+    )
+    quay.known = [garden("carol")]
+    door = Door(store, clock, quay, allowed=access("alice"))
+    await _run(door, lambda: quay.read == [2])
+    assert (await door.count(), quay.asked) == (1, 0)
+
+
+async def test_new_members_are_learned_while_the_stream_is_open(store: Store, clock: SetClock) -> None:
+    """Again and again; a bridge that does not tell for once changes nothing, and who left is out."""
+    quay = Harbour()
+    quay.known = [garden("carol"), Disconnected("away"), garden("dave")]
+    door = Door(store, clock, quay, allowed=WELCOME, members_seconds=0.001)
+    await _run(door, lambda: quay.asked >= 4)
+    await door.take(envelope("hi", 1, author="dave"), envelope("hi", 2, author="carol"))
+    assert (await door.count(), door.counts.all()["strangers"]) == (1, 1)
+
+
+async def test_the_stream_is_not_opened_while_nobody_knows_who_is_in(store: Store, clock: SetClock) -> None:
+    """A member must not be taken for a stranger because Aldis has just been started."""
+    quay = Harbour(streams=[[envelope("hi", 1, author="carol")]])
+    quay.known = [Disconnected("not yet"), Disconnected("not yet"), garden("carol")]
+    door = Door(store, clock, quay, allowed=WELCOME)
+    await _run(door, lambda: quay.read == [1])
+    assert (quay.asked, quay.opened) == (3, 1)
+
+
+async def test_a_bridge_that_never_tells_who_is_in_makes_nobody_deaf(store: Store, clock: SetClock) -> None:
+    """After a few tries the others are heard all the same."""
+    quay = Harbour(streams=[[envelope("hi", 1)]])
+    quay.known = [Disconnected("never")]
+    door = Door(store, clock, quay, allowed=WELCOME)
+    await _run(door, lambda: quay.read == [1])
+    assert quay.asked == 5
+
+
+async def _run(door: Door, until: Callable[[], bool]) -> None:
+    task = asyncio.create_task(door.intake.run())
+    await door.quay.until(until)
+    task.cancel()
+    await asyncio.wait([task])
+    await door.intake.aclose()
+
+
+# Numbers
+
+
+def called(author: str, sent_at: int = 1, *, number: str | None = NUMBER, chat: str | None = None) -> Envelope:
+    return replace(envelope("Aldis, hi", sent_at, author=author, chat=chat), number=number)
+
+
+async def test_a_listed_number_belongs_to_who_came_with_it_first(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Another account with the same number is a stranger; the operator is told once, and neither who nor which."""
+    door = Door(store, clock, allowed=access(NUMBER))
+    await door.take(called("alice", 1), called("mallory", 2), called("mallory", 3), called("alice", 4))
+    assert await door.count() == 2
+    assert door.counts.all() | {"strangers": 2, "numbers_changed": 1} == door.counts.all()
+    assert door.intake.changed_numbers == 1
+    [told] = [record.message for record in caplog.records if record.levelno == logging.ERROR]
+    assert "doctor" in told
+    assert NUMBER not in caplog.text
+    assert "mallory" not in caplog.text
+
+
+async def test_the_pin_outlives_a_restart(store: Store, clock: SetClock) -> None:
+    """Who was first is known from the store."""
+    await Door(store, clock, allowed=access(NUMBER)).take(called("alice", 1))
+    door = Door(store, clock, allowed=access(NUMBER))
+    await door.take(called("mallory", 2), called("alice", 3))
+    assert await door.count() == 2
+
+
+async def test_who_hides_or_changes_a_listed_number_stays_who_they_are(store: Store, clock: SetClock) -> None:
+    """The account is the person; and what is written down says so, for whoever asks for an admin later."""
+    door = Door(store, clock, allowed=access(groups=(), admins=(NUMBER,)))
+    await door.take(called("alice", 1), called("alice", 2, number=None), called("alice", 3, number="+15550109999"))
+    assert await store.transaction(names_kept) == [("alice", NUMBER)] * 3
+
+
+async def test_in_a_group_the_other_account_is_heard_without_its_number(store: Store, clock: SetClock) -> None:
+    """The group is open to everybody in it, but the number that makes an admin is taken off the envelope."""
+    door = Door(store, clock, allowed=access(admins=(NUMBER,)))
+    await door.take(called("alice", 1), called("mallory", 2, chat="group:G"))
+    assert await store.transaction(names_kept) == [("alice", NUMBER), ("mallory", None)]
+
+
+async def test_the_operator_confirms_a_new_account_by_its_uuid(store: Store, clock: SetClock) -> None:
+    """With the uuid on the list it is let in, and the number is its own from then on."""
+    await Door(store, clock, allowed=access(NUMBER)).take(called("alice", 1))
+    door = Door(store, clock, allowed=access(NUMBER, "mallory"))
+    await door.take(called("mallory", 2), called("alice", 3), called("mallory", 4))
+    assert await door.count() == 3
+    assert door.counts.all()["strangers"] == 1
+
+
+async def test_the_store_is_not_asked_where_no_number_is_listed(store: Store, clock: SetClock) -> None:
+    """Who is on the list by uuid costs nothing more than before."""
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE people RENAME TO away"))
+    door = Door(store, clock)
+    await door.take(called("alice"))
+    assert await door.count() == 1
+
+
+# Too many
+
+
+async def test_a_flood_leaves_a_bounded_number_of_rows_and_one_refusal(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first beyond the limit is kept to be refused, the others are gone; a minute later there is room again."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=5))
+    await door.take(*(envelope("hi", n) for n in range(100)))
+    assert await door.refusals() == [None] * 5 + ["too_many"]
+    assert door.counts.all()["refused_too_many"] == 95
+    assert [record.message for record in caplog.records if "refused" in record.message] == [
+        "a message was refused: too_many; more of this minute are dropped"
+    ]
+    clock.move(60)
+    await door.take(*(envelope("hi", 100 + n) for n in range(10)))
+    assert await door.refusals() == ([None] * 5 + ["too_many"]) * 2
+
+
+async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetClock) -> None:
+    """Read means that it will be answered."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    await door.take(envelope("hi", 1), envelope("hi", 2), envelope("hi", 3))
+    await finished(door.intake)
+    assert door.quay.read == [1]
+
+
+async def test_deletions_come_in_when_messages_do_not(store: Store, clock: SetClock) -> None:
+    """What must be gone is gone; they are urgent, and bounded as well."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=2))
+    await door.take(*(envelope("hi", n) for n in range(5)))
+    await door.take(*(envelope("hi", n, kind=Kind.DELETE) for n in range(50)))
+    kinds = [(kind, urgent) for kind, _, urgent, _ in await door.rows()]
+    assert kinds == [("message", 0)] * 3 + [("delete", 1)] * 20
+
+
+async def test_group_talk_is_no_reason_to_say_anything(store: Store, clock: SetClock) -> None:
+    """Of what is too much in a group only what was meant for Aldis is refused aloud."""
+    door = Door(store, clock, quota=Quota(conversation_messages_per_minute=3))
+    await door.take(*(envelope("among us", n, author=f"p{n}", chat="group:G") for n in range(50)))
+    assert await door.refusals() == [None] * 3
+    await door.take(*(envelope("Aldis, you?", n, author=f"p{n}", chat="group:G") for n in range(50, 60)))
+    assert await door.refusals() == [None] * 3 + ["too_many"]
+
+
+async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, clock: SetClock) -> None:
+    """However slowly they come; what is urgent goes past it, and another conversation does not wait for it."""
+    door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(max_waiting=3))
+    for n in range(10):
+        await door.take(envelope("hi", n))
+        clock.move(1)
+    assert await door.refusals() == [None] * 3 + ["queue_full"]
+    await door.take(replace(envelope("/stop", 20), is_command=True), envelope("hi", 21, author="bob"))
+    assert await door.refusals() == [None] * 3 + ["queue_full", None, None]
+    assert door.counts.all()["refused_queue_full"] == 7
+
+
+async def test_a_command_that_is_refused_is_not_carried_out(store: Store, clock: SetClock) -> None:
+    """It waits its turn like a message, to be refused; urgent, it would be done at once."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    await door.take(*(replace(envelope("/new", n), is_command=True) for n in range(3)))
+    assert [(refusal, urgent) for _, refusal, urgent, _ in await door.rows()] == [(None, 1), ("too_many", 0)]
+
+
+async def test_what_is_urgent_does_not_wait_without_end_either(store: Store, clock: SetClock) -> None:
+    """While nobody works it off, ten times as many notes as messages are kept."""
+    door = Door(store, clock, quota=Quota(max_waiting=2))
+    await door.take(*(envelope("hi", n, kind=Kind.REACTION) for n in range(30)))
+    assert await door.count() == 20
+
+
+async def test_a_backlog_is_taken_whole(store: Store, clock: SetClock) -> None:
+    """What people wrote over an afternoon while Aldis was down comes in at once, and is no flood."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=2, max_waiting=1000))
+    start = int((NOON - timedelta(hours=5)).timestamp() * 1000)
+    await door.take(*(replace(envelope("hi", n), server_at=start + n * 60_000) for n in range(100)))
+    assert await door.refusals() == [None] * 100
+
+
+async def test_a_message_that_could_not_be_written_is_not_refused_when_it_is_tried_again(
+    store: Store, clock: SetClock
+) -> None:
+    """Only what was written down counts: a full disk does not use up anybody's minute."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    for _ in range(3):
+        with pytest.raises(StoreError):
+            await door.take(envelope("hi", 1))
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+    await door.take(envelope("hi", 1))
+    assert await door.refusals() == [None]
+
+
+# What is written down with it
+
+
+async def test_a_message_with_a_timer_says_when_it_ends(store: Store, clock: SetClock) -> None:
+    """From its arrival on; one without stays. A command is urgent."""
+    door = Door(store, clock)
+    await door.take(
+        replace(envelope("hi", 1), expires_in_seconds=30),
+        envelope("hi", 2),
+        replace(envelope("/help", 3), is_command=True),
+    )
+    noon = int(NOON.timestamp() * 1000)
+    assert [(urgent, ends) for _, _, urgent, ends in await door.rows()] == [(0, noon + 30_000), (0, None), (1, None)]
+
+
+async def test_without_doors_the_list_alone_decides(store: Store, clock: SetClock) -> None:
+    """For the terminal: nobody is counted, nobody looked up."""
+    intake = Intake(
+        Harbour(),
+        store,
+        clock,
+        Counts(),
+        allowed=access(NUMBER, "*"),
+        name="Aldis",
+        receipt_window=timedelta(seconds=60),
+    )
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE pins RENAME TO away"))
+    for n in range(130):
+        await intake.take(called("alice", SentId(n)))
+    [(count,)] = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM inbox"))
+    assert count == 130

@@ -1,0 +1,440 @@
+"""The doctor: every finding over real servers and a real store, the right exit status, and no key in what it prints."""
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bot import doctor, settings
+from bot.clock import Clock, MachineClock, SetClock
+from bot.doctor import Finding, Means, exit_status, printed
+from bot.providers.anthropic import Anthropic
+from bot.providers.base import Provider
+from bot.providers.offline import Offline
+from bot.settings import ProviderName, Settings
+from bot.transports.base import Linking, Transport
+from bot.transports.bridge import Bridge
+from bot.transports.rest_api import RestApi, RestApiLinking
+from bot.transports.signal_cli import SignalCli as SignalCliTransport
+from bot.transports.signal_cli import SignalCliLinking
+from store import opened
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import Seen, Server, answer_json
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY
+from tests.servers.script import say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_rest_api import SignalRestApi
+
+OTHER_ACCOUNT = "+15550109999"
+
+
+@dataclass
+class Practice:
+    """A doctor with a bridge, a model and a place for a store."""
+
+    signal: SignalCli | SignalRestApi
+    model: AnthropicServer
+    path: Path
+    given: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def settings(self) -> Settings:
+        usual = {
+            "SIGNAL__URL": self.signal.url,
+            "STORE__PATH": str(self.path),
+            "WEB__PORT": "0",
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ANTHROPIC_API_KEY": self.model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+        }
+        return settings.loaded({**usual, **self.given}, env_file=None)
+
+    async def examine(self, clock: Clock | None = None, *, asks_models: bool = False) -> tuple[Finding, ...]:
+        given = self.settings
+
+        def linking(bridge: Bridge) -> Linking:
+            return (SignalCliLinking if bridge == "signal_cli" else RestApiLinking)(given.signal.url)
+
+        def transport(bridge: Bridge, account: str) -> Transport:
+            return (SignalCliTransport if bridge == "signal_cli" else RestApi)(given.signal.url, account)
+
+        def provider(name: ProviderName) -> Provider:
+            if name == "offline":
+                return Offline()
+            key = given.llm.anthropic.api_key
+            assert key is not None
+            return Anthropic(
+                api_key=key.get_secret_value(), model=given.llm.anthropic.model, base_url=given.llm.anthropic.base_url
+            )
+
+        means = Means(linking=linking, transport=transport, provider=provider)
+        return await doctor.examined(given, means, clock or MachineClock(), asks_models=asks_models)
+
+
+@pytest.fixture
+async def practice(path: Path) -> AsyncGenerator[Practice]:
+    async with SignalCli() as signal, AnthropicServer() as model:
+        yield Practice(signal, model, path)
+
+
+def about(findings: tuple[Finding, ...], *words: str) -> Finding:
+    """The one finding in which all these words stand."""
+    [found] = [finding for finding in findings if all(word in finding.what for word in words)]
+    return found
+
+
+async def test_everything_is_well(practice: Practice) -> None:
+    """Nothing but the machine's own SQLite is worth a word; status 0; the store is not made by looking for it."""
+    practice.given = {"ACCESS__GROUPS": GROUP, "ACCESS__ADMINS": BOB.number or ""}
+    found = await practice.examine()
+    assert [finding.what for finding in found if finding.level != "ok" and "SQLite" not in finding.what] == []
+    assert exit_status(found) == 0
+    assert about(found, "ACCESS__ALLOWED", ALICE.uuid, "Alice", ALICE.number or "").level == "ok"
+    assert about(found, "ACCESS__ADMINS", BOB.number or "", "Bob", BOB.uuid).level == "ok"
+    assert about(found, "ACCESS__GROUPS", GROUP, "4 members").level == "ok"
+    assert about(found, "bridge: signal-cli 0.14.6").level == "ok"
+    assert about(found, f"account: {ACCOUNT} is linked").level == "ok"
+    assert about(found, "made at the first start").level == "ok"
+    assert not practice.path.parent.exists()
+
+
+async def test_no_key_is_printed_and_nothing_is_sent(practice: Practice) -> None:
+    """Whatever is looked at; and no model is asked unless that is wanted."""
+    practice.given = {"BRAVE_API_KEY": "brave-key-canary", "TOOLS__WEATHER__API_KEY": "weather-key-canary"}
+    shown = printed(await practice.examine())
+    assert "canary" not in shown
+    assert practice.model.key
+    assert practice.model.key not in shown
+    assert practice.model.requests == []
+    assert (practice.signal.sent, practice.signal.read, practice.signal.streams_opened) == ([], [], 0)
+
+
+def test_findings_are_lines() -> None:
+    """The level first, what to do below it, and no sign that a terminal would obey."""
+    found = (
+        Finding(level="ok", what="store: fine"),
+        Finding(level="problem", what="access: \x1b[2Jme\nok  all is well", todo="look"),
+    )
+    assert printed(found).splitlines() == [
+        "ok       store: fine",
+        "problem  access:  [2Jme ok  all is well",
+        "         -> look",
+    ]
+    assert exit_status(found) == 1
+    assert exit_status(found[:1]) == 0
+
+
+# The machine
+
+
+@pytest.mark.parametrize(
+    ("version", "affected"),
+    [
+        ((3, 40, 1), True),
+        ((3, 44, 5), True),
+        ((3, 44, 6), False),
+        ((3, 45, 3), True),
+        ((3, 50, 6), True),
+        ((3, 50, 7), False),
+        ((3, 51, 2), True),
+        ((3, 51, 3), False),
+        ((3, 52, 0), False),
+        ((4, 0, 0), False),
+    ],
+)
+def test_which_sqlite_can_damage_a_shared_log(version: tuple[int, ...], affected: bool) -> None:
+    """The lines in which it was mended, and all later ones, are safe."""
+    assert doctor._has_reset_bug(version) == affected
+
+
+async def test_the_machine_s_sqlite_is_named(practice: Practice) -> None:
+    """With a warning where nothing else may open the file."""
+    found = about(await practice.examine(), "SQLite", sqlite3.sqlite_version)
+    assert (found.level == "warning") == doctor._has_reset_bug(sqlite3.sqlite_version_info)
+
+
+async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
+    """Machines without a battery begin in 1970; the bridge's clock tells as well."""
+    found = await practice.examine(SetClock(datetime(1970, 1, 2, tzinfo=UTC)))
+    assert about(found, "clock: it is wrong").level == "problem"
+    assert about(found, "its clock and ours differ").level == "warning"
+    assert exit_status(found) == 1
+
+
+@pytest.mark.parametrize(("free_bytes", "level"), [(10**9, "ok"), (10**8, "warning"), (10**7, "problem")])
+def test_room_on_the_disk(free_bytes: int, level: str) -> None:
+    """Little is worth a warning; next to nothing is a problem."""
+    assert doctor._room(free_bytes).level == level
+
+
+async def test_the_disk_of_the_store_is_looked_at(practice: Practice) -> None:
+    """Also where the folder of the store has still to be made."""
+    assert "MB are free" in about(await practice.examine(), "disk:").what
+
+
+# The store
+
+
+async def test_a_store_that_opens(practice: Practice) -> None:
+    """With its size, and who was let in by a code."""
+    async with opened(practice.path, realm="signal") as store:
+        await store.transaction(
+            lambda shelves: shelves.people.allow(MALLORY.uuid, account=ACCOUNT, by="admin", now=datetime.now(UTC))
+        )
+    found = await practice.examine()
+    assert about(found, "store:", "opens with its key").level == "ok"
+    assert about(found, "1 people were let in").level == "ok"
+    assert MALLORY.uuid not in printed(found)
+
+
+async def test_a_store_that_a_running_aldis_holds(practice: Practice) -> None:
+    """It is left alone; the health page is asked instead."""
+    practice.given = {"WEB__PORT": "9"}
+    async with opened(practice.path, realm="signal"):
+        found = await practice.examine()
+    assert about(found, "held by a running Aldis").level == "ok"
+    assert about(found, "no health page answers").level == "warning"
+
+
+async def test_a_store_under_another_key(practice: Practice) -> None:
+    """Told by name, and the exit status says so."""
+    async with opened(practice.path, realm="signal"):
+        pass
+    practice.given = {"STORE__KEY": "00" * 32}
+    found = await practice.examine()
+    assert about(found, "store: the master key").level == "problem"
+    assert exit_status(found) == 1
+
+
+async def test_a_file_that_is_no_store(practice: Practice) -> None:
+    """A damaged file is a problem, not a crash."""
+    practice.path.parent.mkdir()
+    practice.path.write_bytes(b"no database" * 1000)
+    assert about(await practice.examine(), "store:").level == "problem"
+
+
+# The bridge
+
+
+async def test_no_bridge(practice: Practice) -> None:
+    """What needs it is not looked up, and the rest is looked at all the same."""
+    await practice.signal.stop()
+    found = await practice.examine()
+    assert about(found, "nothing answers at SIGNAL__URL").level == "problem"
+    assert about(found, ALICE.uuid, "could not be looked up").level == "warning"
+    assert about(found, "models: anthropic").level == "ok"
+
+
+async def test_something_else_answers(practice: Practice) -> None:
+    """A server that is no bridge is named as such."""
+    async with AnthropicServer() as other:
+        practice.given = {"SIGNAL__URL": other.url}
+        assert about(await practice.examine(), "neither signal-cli").level == "problem"
+
+
+async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice) -> None:
+    """With its version, and its lists."""
+    async with SignalRestApi() as signal:
+        practice.signal = signal
+        practice.given = {"ACCESS__GROUPS": GROUP}
+        found = await practice.examine()
+    assert about(found, "bridge: signal-cli-rest-api 0.101").level == "ok"
+    assert about(found, "drops what arrives while").level == "warning"
+    assert about(found, ALICE.uuid, "Alice").level == "ok"
+    assert about(found, GROUP, "4 members").level == "ok"
+    assert exit_status(found) == 0
+
+
+async def test_signal_cli_rest_api_in_another_mode(practice: Practice) -> None:
+    """A mode that never delivers anything is a problem."""
+    async with SignalRestApi(mode="native") as signal:
+        practice.signal = signal
+        assert about(await practice.examine(), "MODE=json-rpc").level == "problem"
+
+
+async def test_the_setting_names_the_other_bridge(practice: Practice) -> None:
+    """It would never connect."""
+    practice.given = {"SIGNAL__TRANSPORT": "rest_api"}
+    found = about(await practice.examine(), "SIGNAL__TRANSPORT says rest_api")
+    assert (found.level, "signal_cli" in found.todo) == ("problem", True)
+
+
+@pytest.mark.parametrize(
+    ("accounts", "wanted", "words"),
+    [
+        ([], None, "none is linked"),
+        ([ACCOUNT], OTHER_ACCOUNT, "does not have"),
+        ([ACCOUNT, OTHER_ACCOUNT], None, "has several"),
+    ],
+)
+async def test_no_account_to_answer_for(
+    practice: Practice, accounts: list[str], wanted: str | None, words: str
+) -> None:
+    """None, another one, or too many: what to do stands beside it."""
+    practice.signal.accounts = accounts
+    practice.given = {"SIGNAL__ACCOUNT": wanted or ""}
+    found = about(await practice.examine(), "account:", words)
+    assert found.level == "problem"
+    assert found.todo
+
+
+async def test_lists_that_the_bridge_does_not_give(practice: Practice) -> None:
+    """Contacts that cannot be read are a problem of the bridge."""
+    results = ({"version": "0.14.6"}, [{"number": ACCOUNT}], "?")
+    practice.signal.faults += [answer_json({"jsonrpc": "2.0", "result": result, "id": 1}) for result in results]
+    assert about(await practice.examine(), "contacts and groups are not told").level == "problem"
+
+
+# Who may write
+
+
+async def test_nobody_may_write(practice: Practice) -> None:
+    """A bot that answers nobody is a mistake."""
+    practice.given = {"ACCESS__ALLOWED": ""}
+    assert about(await practice.examine(), "nobody may write").level == "problem"
+
+
+async def test_entries_that_nobody_knows(practice: Practice) -> None:
+    """A typing error shows, and for a group what there is instead."""
+    wrong = GROUP.swapcase()
+    practice.given = {"ACCESS__ALLOWED": f"+15550108888,{CAROL.uuid}", "ACCESS__GROUPS": wrong}
+    found = await practice.examine()
+    assert about(found, "+15550108888", "is not known").level == "warning"
+    assert about(found, CAROL.uuid, "Carol", "hides their number").level == "ok"
+    assert about(found, wrong, GROUP, "Garden club").level == "warning"
+
+
+async def test_everybody_may_write(practice: Practice) -> None:
+    """Allowed, but not without a word about the cost."""
+    practice.given = {"ACCESS__ALLOWED": "*", "ACCESS__GROUPS": "*"}
+    found = await practice.examine()
+    assert about(found, "everybody may write").level == "warning"
+    assert about(found, "in every group, those who are named").level == "ok"
+
+
+@pytest.mark.parametrize(
+    ("strangers", "admins", "words", "level"),
+    [
+        ("ignore", "", "strangers are told nothing", "ok"),
+        ("pair", ALICE.uuid, "an admin can let them in", "ok"),
+        ("pair", "", "nobody is an admin", "warning"),
+    ],
+)
+async def test_what_strangers_hear(practice: Practice, strangers: str, admins: str, words: str, level: str) -> None:
+    """A code is of no use where nobody can take it."""
+    practice.given = {"ACCESS__STRANGERS": strangers, "ACCESS__ADMINS": admins}
+    assert about(await practice.examine(), words).level == level
+
+
+async def pin(practice: Practice, *people: str) -> None:
+    async with opened(practice.path, realm="signal") as store:
+        for at, person in enumerate(people):
+            now = datetime(2026, 11, 20, tzinfo=UTC) + timedelta(days=at)
+            await store.transaction(
+                lambda shelves, person=person, now=now: shelves.people.pin(BOB.number or "", person, now=now)
+            )
+
+
+async def test_a_number_that_changed_hands(practice: Practice) -> None:
+    """Since when, to whom, and how to confirm it; the other numbers are well."""
+    await pin(practice, "another account")
+    practice.given = {"ACCESS__ALLOWED": f"{ALICE.number},{BOB.number}"}
+    found = await practice.examine()
+    changed = about(found, "now belongs to another account", BOB.number or "", "2026-11-20")
+    assert changed.level == "problem"
+    assert BOB.uuid in changed.todo
+    assert exit_status(found) == 1
+
+
+async def test_a_number_with_which_somebody_else_came(practice: Practice) -> None:
+    """They were refused; the operator can ask who it was."""
+    await pin(practice, BOB.uuid, "another account")
+    practice.given = {"ACCESS__ALLOWED": BOB.number or ""}
+    found = about(await practice.examine(), "another account came with", BOB.number or "", "2026-11-21")
+    assert found.level == "warning"
+
+
+async def test_a_number_that_is_still_theirs(practice: Practice) -> None:
+    """Nothing to say."""
+    await pin(practice, BOB.uuid)
+    practice.given = {"ACCESS__ALLOWED": BOB.number or ""}
+    assert not [finding for finding in await practice.examine() if "another account" in finding.what]
+
+
+# What answers
+
+
+async def test_a_model_is_asked_where_that_is_wanted(practice: Practice) -> None:
+    """A very small question, with what it cost."""
+    practice.model.scripted(say("Yes."))
+    found = about(await practice.examine(asks_models=True), "answered as")
+    assert found.level == "ok"
+    assert "USD" in found.what
+    assert len(practice.model.requests) == 1
+
+
+async def test_a_model_that_does_not_answer(practice: Practice) -> None:
+    """What went wrong, without the key."""
+    practice.given = {"ANTHROPIC_API_KEY": "wrong-key-canary"}
+    found = await practice.examine(asks_models=True)
+    assert about(found, "does not answer", "BadKey").level == "problem"
+    assert "canary" not in printed(found)
+
+
+async def test_no_model(practice: Practice) -> None:
+    """The offline one answers, which is worth a warning; it is not asked."""
+    practice.given = {"ANTHROPIC_API_KEY": ""}
+    found = await practice.examine(asks_models=True)
+    assert about(found, "no model answers, only the offline one").level == "warning"
+
+
+async def test_a_compatible_server(practice: Practice) -> None:
+    """Named with its address."""
+    practice.given = {"ANTHROPIC_API_KEY": "", "LLM__OPENAI__BASE_URL": "http://127.0.0.1:9/v1"}
+    assert about(await practice.examine(), "openai at http://127.0.0.1:9/v1", "its first model").level == "ok"
+
+
+async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
+    """Each by name; what is off or could have a key says which variable."""
+    practice.given = {"TOOLS__CALCULATOR__ENABLED": "false"}
+    found = await practice.examine()
+    assert about(found, "tools: calculator is off").todo == "TOOLS__CALCULATOR__ENABLED=true switches it on"
+    assert "TOOLS__WEB_SEARCH__API_KEY is not set" in about(found, "tools: web_search is on").todo
+    practice.given = {"TOOLS__ENABLED": "false"}
+    assert about(await practice.examine(), "tools: all are switched off").todo
+
+
+# A running Aldis
+
+
+@dataclass
+class Page(Server):
+    """A health page."""
+
+    answer: web.Response = field(default_factory=web.Response)
+
+    def respond(self, seen: Seen, request: web.Request) -> web.Response:
+        return self.answer if seen.path == "/healthz" else web.Response(status=404)
+
+
+async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
+    """Its problems are problems; what it has counted and is worth a look is a warning."""
+    counts = {"envelopes_undecryptable": 3, "numbers_changed": 1, "refused_too_many": 0, "envelopes_message": 9}
+    async with Page() as page:
+        practice.given = {"WEB__PORT": str(page.port)}
+        page.answer = web.json_response({"ok": True, "problems": [], "counts": counts})
+        well = await practice.examine()
+        page.answer = web.json_response({"ok": False, "problems": ["deaf"], "counts": {}}, status=503)
+        ill = await practice.examine()
+        page.answer = web.Response(text="<html>")
+        other = await practice.examine()
+    assert about(well, "Aldis is well").level == "ok"
+    assert about(well, "could not be decrypted", "3").level == "warning"
+    assert about(well, "another account", "1").todo
+    assert not [finding for finding in well if "too many" in finding.what]
+    assert about(ill, "running: deaf").level == "problem"
+    assert about(other, "not running, or not here").level == "ok"

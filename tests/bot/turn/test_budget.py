@@ -1,0 +1,363 @@
+"""Money: no call to a model that nobody may pay for, every call counted once, and people told in time, once."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+from bot import phrases
+from bot.clock import SetClock
+from bot.errors import ContextTooLong, ProviderError
+from bot.events import PersonId
+from bot.policy.budgets import Budgets, NearlyUsedUp, UsedUp
+from bot.providers.base import Completion, Request, Stop, Usage
+from bot.turn.agent import Agent, Limits
+from bot.turn.budget import Budget
+from bot.turn.steps import Outcome, Turn
+from bot.turn.turns import Turns
+from store import Store, StoreError, opened
+from tests.bot.turn.talk import Desk, Echo, Scripted, calls, says, toolbox
+from tests.conftest import NOON
+
+GROUP = "group:G"
+CENT = "0.01"
+"""What a completion of the scripted model costs."""
+A_DAY_SECONDS = 24 * 3600
+FREE = Budgets()
+
+
+def limits(**limit_usd: str) -> Budgets:
+    """The limits by the first part of their names: `person_day="1.50"`."""
+    return Budgets(**{f"{name}_usd": Decimal(usd) for name, usd in limit_usd.items()})
+
+
+@dataclass
+class Purse(Desk):
+    """A desk whose agent has a budget."""
+
+    limits: Budgets = field(default_factory=Budgets)
+    timezone: str = "UTC"
+
+    def started_anew(self) -> Turns:
+        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone, max_parts=5)
+
+    @cached_property
+    def budget(self) -> Budget:
+        return Budget(self.store, self.clock, self.limits, timezone=self.timezone)
+
+    @property
+    def agent(self) -> Agent:
+        bounds = Limits(max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=30)
+        box = toolbox(self.clock, *self.tools)
+        return Agent(self.provider, box, system="Be kind.", limits=bounds, budget=self.budget)
+
+    async def asked(self, person: str = "alice", chat: str | None = None) -> Turn:
+        """A new message of the person, claimed and loaded."""
+        turn = await self.loaded(chat=chat or f"direct:{person}")
+        return replace(turn, incoming=tuple(replace(one, author=PersonId(person)) for one in turn.incoming))
+
+    async def told(self, person: str = "alice", chat: str | None = None) -> Outcome:
+        """A whole turn, kept."""
+        turn = await self.asked(person, chat)
+        outcome = await self.answer(turn)
+        await self.turns.keep(turn, outcome)
+        return outcome
+
+
+def purse(
+    store: Store,
+    clock: SetClock,
+    *script: Completion | ProviderError,
+    tools: tuple[Echo, ...] = (),
+    within: Budgets = FREE,
+) -> Purse:
+    return Purse(store, clock, Scripted(list(script)), tools, limits=within)
+
+
+def remark(percent: int, scope: str = "person", span: str = "day") -> str:
+    return "\n\n" + phrases.budget_nearly_used_up(scope, span, percent)
+
+
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        ("person_day", phrases.BUDGET_PERSON_NONE),
+        ("person_month", phrases.BUDGET_PERSON_NONE),
+        ("group_day", phrases.BUDGET_GROUP_NONE),
+        ("all_month", phrases.BUDGET_ALL_NONE),
+    ],
+)
+async def test_with_nothing_to_spend_no_model_is_asked(
+    store: Store, clock: SetClock, limit: str, sentence: str
+) -> None:
+    """0 means 0: not one call, a sentence instead, nothing of it in the history."""
+    there = purse(store, clock, says("Hi."), within=limits(**{limit: "0"}))
+    outcome = await there.told(chat=GROUP)
+    assert (outcome.text, outcome.ok, outcome.messages) == (sentence, False, ())
+    assert there.provider.requests == []
+
+
+async def test_until_the_limit_is_reached_people_are_answered(store: Store, clock: SetClock) -> None:
+    """The third cent of two is not spent; others have their own two."""
+    there = purse(store, clock, *[says("Hi.")] * 5, within=limits(person_day="0.02"))
+    assert [(await there.told()).ok for _ in range(4)] == [True, True, False, False]
+    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY
+    assert (await there.told("bob")).ok
+    assert len(there.provider.requests) == 3
+
+
+async def test_a_group_has_its_own_limit(store: Store, clock: SetClock) -> None:
+    """Whoever spends it; its people are answered elsewhere."""
+    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(group_month="0.02"))
+    assert [(await there.told(person, GROUP)).ok for person in ("alice", "bob", "carol")] == [True, True, False]
+    assert (await there.told("alice", GROUP)).text == phrases.BUDGET_GROUP_MONTH
+    assert (await there.told("alice")).ok
+    assert (await there.told("alice", "group:H")).ok
+
+
+async def test_everybody_together_has_a_limit(store: Store, clock: SetClock) -> None:
+    """When it is reached nobody is answered, in no chat."""
+    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(all_day="0.03"))
+    assert [(await there.told(person)).ok for person in ("alice", "bob")] == [True, True]
+    assert (await there.told("carol", GROUP)).ok
+    assert (await there.told("dave")).text == phrases.BUDGET_ALL_DAY
+
+
+async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
+    """The day's at midnight, the month's on the first, by the calendar of the people."""
+    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.01", person_month="0.02"))
+    there.timezone = "Europe/Berlin"
+    clock.move(11 * 3600 - 1)  # a second before midnight
+    assert [(await there.told()).ok for _ in range(2)] == [True, False]
+    clock.move(1)
+    assert [(await there.told()).ok for _ in range(2)] == [True, False]
+    clock.move(8 * A_DAY_SECONDS)
+    assert (await there.told()).text == phrases.BUDGET_PERSON_MONTH
+    clock.move(A_DAY_SECONDS)
+    assert (await there.told()).ok
+
+
+async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) -> None:
+    """What the first completion and its tools cost counts before the second; it is in the ledger, tools and all."""
+    tool = Echo()
+    there = purse(
+        store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(tool,), within=limits(person_day="0.012")
+    )
+    outcome = await there.told()
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY, ["a"], 1)
+    spent = await store.read(lambda shelves: shelves.ledger.spending())
+    assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
+
+
+async def test_what_was_paid_before_a_crash_is_used_and_counts(store: Store, clock: SetClock) -> None:
+    """The journal's completion is free, the next one is not."""
+    there = purse(store, clock, calls(("echo", {"word": "a"})), within=limits(person_day="0.012"))
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    there.tools = (Echo(work=lambda _: die()),)
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    there.tools = (tool := Echo(),)
+    del there.budget  # a new process knows of no running turn
+    outcome = await there.answer(await there.again())
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY, ["a"], 1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "person", "chat", "admitted"),
+    [
+        ("person_day", "alice", "group:H", False),
+        ("person_day", "bob", GROUP, True),
+        ("group_day", "bob", GROUP, False),
+        ("group_day", "alice", "group:H", True),
+        ("group_day", "alice", "direct:alice", True),
+        ("all_day", "bob", "direct:bob", False),
+    ],
+)
+async def test_what_running_turns_have_spent_counts(
+    store: Store, clock: SetClock, limit: str, person: str, chat: str, admitted: bool
+) -> None:
+    """Before any of it is in the ledger: for the same person, the same group, or all."""
+    there = purse(store, clock, within=limits(**{limit: CENT}))
+    running = await there.asked("alice", GROUP)
+    assert await there.budget.used_up(running, Decimal(0)) is None
+    there.budget.charge(running, says("Hi."), Decimal(CENT))
+    other = await there.asked(person, chat)
+    assert (await there.budget.used_up(other, Decimal(0)) is None) == admitted
+
+
+async def test_a_kept_turn_counts_once(store: Store, clock: SetClock) -> None:
+    """Its costs move from its bill to the ledger: never both, never neither."""
+    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(all_day="0.02"))
+    waiting = await there.asked("bob")
+    running = await there.asked("alice")
+    outcome = await there.answer(running)
+    assert await there.budget.used_up(waiting, Decimal("0.01")) is not None
+    assert await there.budget.used_up(waiting, Decimal("0.009")) is None
+    await there.turns.keep(running, outcome)
+    assert await there.budget.used_up(waiting, Decimal("0.01")) is not None
+    assert await there.budget.used_up(waiting, Decimal("0.009")) is None
+
+
+async def test_a_turn_that_ended_otherwise_is_let_go_of(store: Store, clock: SetClock) -> None:
+    """What was taken back is not kept, and its bill is not held against anybody for ever."""
+    there = purse(store, clock, within=limits(person_day=CENT))
+    running = await there.asked()
+    assert await there.budget.used_up(running, Decimal(CENT)) is not None
+    await store.transaction(lambda shelves: shelves.journal.close(running.id, "ignored", now=NOON))
+    assert await there.budget.used_up(await there.asked(chat=GROUP), Decimal(0)) is None
+
+
+async def test_without_a_limit_nothing_is_read(path: Path, clock: SetClock) -> None:
+    """No limit at all, or none that counts here: the store is not asked, as one that is closed shows."""
+    async with opened(path, realm="signal") as store:
+        turn = await purse(store, clock).asked()
+    for free in (Budgets(), limits(group_day="0", group_month="5")):
+        assert await Budget(store, clock, free, timezone="UTC").used_up(turn, Decimal(99)) is None
+    with pytest.raises(StoreError):
+        await Budget(store, clock, limits(all_day="5"), timezone="UTC").used_up(turn, Decimal(0))
+
+
+async def test_people_are_told_once_that_it_is_nearly_used_up(store: Store, clock: SetClock) -> None:
+    """Below the answer that takes it there, not in the history, and not again after a restart."""
+    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.05"))
+    said = [await there.told() for _ in range(4)]
+    assert [outcome.text for outcome in said] == ["Hi.", "Hi.", "Hi.", "Hi." + remark(80)]
+    assert all(outcome.ok for outcome in said)
+    assert "budget" not in str(said[3].messages)
+    del there.budget
+    assert (await there.told()).text == "Hi."
+    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY
+    clock.move(A_DAY_SECONDS)
+    assert (await there.told()).text == "Hi."
+
+
+async def test_each_limit_is_told_of(store: Store, clock: SetClock) -> None:
+    """One at a time, the tightest first."""
+    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.02", all_month="0.021"))
+    assert [(await there.told()).text for _ in range(3)] == [
+        "Hi.",
+        "Hi." + remark(100),
+        phrases.BUDGET_PERSON_DAY,
+    ]
+    assert (await there.told("bob")).text == "Hi." + remark(100, "all", "month")
+
+
+async def test_turns_side_by_side_tell_once(store: Store, clock: SetClock) -> None:
+    """While the one that tells is not kept yet, another does not tell it, too; one of another month would."""
+    there = purse(store, clock, within=limits(all_month="0.1"))
+    one, two = await there.asked("alice"), await there.asked("bob")
+    assert await there.budget.used_up(one, Decimal("0.09")) is None
+    told = there.budget.nearly_used_up(one)
+    assert told == NearlyUsedUp(scope="all", span="month", period="2026-11", percent=90)
+    assert await there.budget.used_up(two, Decimal(0)) is None
+    assert there.budget.nearly_used_up(two) is None
+    clock.move(10 * A_DAY_SECONDS)
+    assert await there.budget.used_up(two, Decimal(0)) is None
+    assert there.budget.nearly_used_up(two) is not None
+
+
+async def test_a_sentence_of_failure_carries_no_remark(store: Store, clock: SetClock) -> None:
+    """It is told with the next answer."""
+    refused = says("I would rather not.", Stop.REFUSAL)
+    there = purse(store, clock, refused, refused, says("Hi."), within=limits(person_month="0.025"))
+    assert [(await there.told()).text for _ in range(3)] == [
+        phrases.REFUSED,
+        phrases.REFUSED,
+        "Hi." + remark(100, span="month"),
+    ]
+
+
+async def test_asking_again_with_less_history_is_checked_too(store: Store, clock: SetClock) -> None:
+    """Another turn has used the money up in the meantime."""
+
+    @dataclass
+    class Meanwhile(Scripted):
+        happens: Callable[[], None] = lambda: None
+
+        async def complete(self, request: Request) -> Completion:
+            self.happens()
+            return await super().complete(request)
+
+    there = purse(store, clock, within=limits(all_day="0.05"))
+    there.provider = Meanwhile([says("Hi.")])
+    await there.told()
+    other = await there.asked("bob")
+    assert await there.budget.used_up(other, Decimal(0)) is None
+    long = ContextTooLong("long", provider="p")
+    there.provider = Meanwhile(
+        [long, says("Hi.")], happens=lambda: there.budget.charge(other, says("Hi."), Decimal("0.05"))
+    )
+    assert (await there.told()).text == phrases.BUDGET_ALL_DAY
+    assert len(there.provider.requests) == 1
+
+
+@pytest.mark.parametrize("limit_usd", [{}, {"person_day": CENT}], ids=["unlimited", "limited"])
+async def test_an_unknown_cost_is_loud_and_does_not_block(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, limit_usd: dict[str, str]
+) -> None:
+    """One warning for each model, however often it is asked, also where there is no limit; people are answered."""
+    unpriced = replace(says("Hi."), cost_usd=None)
+    there = purse(
+        store, clock, unpriced, unpriced, replace(unpriced, model="model-2"), unpriced, within=limits(**limit_usd)
+    )
+    assert [(await there.told()).ok for _ in range(4)] == [True] * 4
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == 2
+    assert "model-1 is unknown" in warnings[0]
+    assert "BUDGET__PRICES=model-2=input/output" in warnings[1]
+    [total, *_] = await store.read(lambda shelves: shelves.ledger.totals("alice", None, ("2026-11-21",)))
+    assert (total.spending.cost_usd, total.spending.unknown_costs) == (Decimal(0), 4)
+
+
+async def test_a_server_that_does_not_count_is_named(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A price would not help: the operator hears what is missing."""
+    await purse(store, clock, replace(says("Hi."), cost_usd=None, usage=Usage())).told()
+    assert "does not tell how many tokens model model-1 used" in caplog.text
+    assert "BUDGET__PRICES" not in caplog.text
+
+
+async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock: SetClock) -> None:
+    """Model and tools, for the person, the group and everybody; what is left is known to the last digit."""
+    there = purse(
+        store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(Echo(),), within=limits(group_day="1")
+    )
+    assert (await there.told(chat=GROUP)).text == "A."
+    totals = await store.read(lambda shelves: shelves.ledger.totals("alice", GROUP, ("2026-11-21",)))
+    assert [str(total.spending.cost_usd) for total in totals] == ["0.022"] * 3
+    last = await there.budget.used_up(await there.asked(chat=GROUP), Decimal("0.978"))
+    assert last == UsedUp(scope="group", span="day", renews=True)
+
+
+@pytest.mark.parametrize(
+    ("scope", "span", "percent", "words"),
+    [
+        ("person", "day", 80, "(80 % of today's budget for you is used.)"),
+        ("group", "month", 99, "(99 % of this month's budget for this group is used.)"),
+        ("all", "day", 155, "(100 % of today's budget is used.)"),
+    ],
+)
+def test_the_remark_is_plain(scope: str, span: str, percent: int, words: str) -> None:
+    """Whose budget, how much of it, for how long; nobody is told of more than all of it."""
+    assert phrases.budget_nearly_used_up(scope, span, percent) == words
+
+
+def test_every_limit_has_its_sentence() -> None:
+    """What ran out and when it renews: no two limits sound the same, but those that never renew."""
+    every = [(scope, span) for scope in ("person", "group", "all") for span in ("day", "month")]
+    assert len({phrases.budget_used_up(scope, span, renews=True) for scope, span in every}) == 6
+    assert len({phrases.budget_used_up(scope, span, renews=False) for scope, span in every}) == 3

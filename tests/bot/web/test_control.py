@@ -1,0 +1,232 @@
+"""The control socket: the running Aldis does what the command line asks; nobody waits in vain."""
+
+import asyncio
+import socket
+import stat
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from bot.clock import SetClock
+from bot.errors import ConfigError
+from bot.web.control import Control, asked, listening, socket_path
+from store import NOT_INCLUDED, Store, StoreError, opened
+from tests.conftest import NOON
+
+
+async def well() -> Mapping[str, Any]:
+    return {"ok": True}
+
+
+@pytest.fixture
+async def running(store: Store, path: Path, clock: SetClock) -> AsyncGenerator[Path]:
+    """The path of a store that an Aldis with a control socket has open."""
+    async with listening(Control(store, clock, well), path):
+        yield path
+
+
+@asynccontextmanager
+async def speaking(path: Path, answer: web.StreamResponse | None) -> AsyncGenerator[None]:
+    """Somebody on the socket of this store who gives one answer to everything; None: never any."""
+
+    async def handle(_: web.Request) -> web.StreamResponse:
+        if answer is None:
+            await asyncio.Event().wait()
+        assert answer is not None
+        return answer
+
+    app = web.Application()
+    app.router.add_route("*", "/{verb}", handle)
+    runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=0.01)
+    await runner.setup()
+    await web.UnixSite(runner, str(socket_path(path))).start()
+    yield
+    await runner.cleanup()
+
+
+async def test_the_running_one_makes_the_backup(running: Path, tmp_path: Path) -> None:
+    """It says where the copy is, and that the master key is not in it."""
+    folder = tmp_path / "backups"
+    answer = await asked(running, "backup", {"folder": str(folder)})
+    assert answer == {"file": str(folder / "aldis-20261121T120000Z.db"), "note": NOT_INCLUDED}
+    assert len(names(folder)) == 2
+
+
+async def test_the_running_one_rotates_the_key(running: Path) -> None:
+    """It tells how many keys were wrapped again, and its key file is another one then."""
+    master = running.with_name("aldis.db-master-key")
+    former = text(master)
+    assert await asked(running, "rotate-key") == {"keys": 1}
+    assert text(master) != former
+
+
+async def test_the_running_one_tells_its_state(running: Path) -> None:
+    """Whatever it was given to tell."""
+    assert await asked(running, "state") == {"ok": True}
+
+
+async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: Path, clock: SetClock) -> None:
+    """The store's own sentence."""
+
+    async def failing() -> Mapping[str, Any]:
+        raise StoreError("the store is closed")
+
+    async with listening(Control(store, clock, failing), path):
+        with pytest.raises(StoreError, match="the store is closed"):
+            await asked(path, "state")
+
+
+async def test_somebody_who_may_not_ask_is_told(path: Path) -> None:
+    """Something is there, yet it is no socket that can be spoken to."""
+    path.parent.mkdir()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+        other.bind(str(socket_path(path)))
+        with pytest.raises(StoreError, match="the running Aldis cannot be asked"):
+            await asked(path, "state")
+
+
+async def test_a_refusal_is_the_sentence_of_the_running_one(running: Path, tmp_path: Path) -> None:
+    """As if the verb had opened the store itself."""
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(StoreError, match=str(tmp_path / "file")):
+        await asked(running, "backup", {"folder": str(tmp_path / "file")})
+    with pytest.raises(StoreError, match="has to be a whole path, not backups"):
+        await asked(running, "backup", {"folder": "backups"})
+    for body in ({}, {"folder": 7}, {"folder": "/x", "more": "y"}, None):
+        with pytest.raises(StoreError, match="is asked for with"):
+            await asked(running, "backup", body)
+
+
+async def test_a_key_from_the_settings_is_refused_with_the_way(path: Path, clock: SetClock) -> None:
+    """The sentence comes through the socket as it is."""
+    async with opened(path, realm="signal", key=b"k" * 32) as store, listening(Control(store, clock, well), path):
+        with pytest.raises(StoreError, match="set STORE__OLD_KEY to it and STORE__KEY to a new one"):
+            await asked(path, "rotate-key")
+
+
+async def test_where_nobody_runs_the_verb_is_told_so(path: Path, tmp_path: Path) -> None:
+    """No folder, no socket, or one that a killed process left: all the same, nobody is there."""
+    assert await asked(path, "state") is None
+    assert await asked(tmp_path / ("x" * 100) / "aldis.db", "state") is None
+    path.parent.mkdir()
+    assert await asked(path, "state") is None
+    leave_behind(socket_path(path))
+    assert await asked(path, "state") is None
+
+
+async def test_a_socket_that_was_left_behind_is_replaced(store: Store, path: Path, clock: SetClock) -> None:
+    """Only one process can have the store open, so what stands there is nobody's."""
+    leave_behind(socket_path(path))
+    async with listening(Control(store, clock, well), path):
+        assert await asked(path, "state") == {"ok": True}
+    assert not is_there(socket_path(path))
+    assert await asked(path, "state") is None
+
+
+async def test_it_is_the_owners_alone(running: Path) -> None:
+    """Whoever may not read the store may not ask either."""
+    assert stat.S_ISSOCK(mode(socket_path(running)))
+    assert stat.S_IMODE(mode(socket_path(running))) == 0o600
+
+
+async def test_nothing_else_is_served(running: Path) -> None:
+    """Other paths and other methods find nothing."""
+    connector = aiohttp.UnixConnector(str(socket_path(running)))
+    async with aiohttp.ClientSession("http://aldis", connector=connector) as http:
+        for method, place, status in (("GET", "/", 404), ("GET", "/backup", 405), ("POST", "/state", 405)):
+            async with http.request(method, place) as response:
+                assert response.status == status
+
+
+async def test_a_path_that_is_too_long_for_a_socket_has_one_all_the_same(tmp_path: Path, clock: SetClock) -> None:
+    """The address of a socket has 108 bytes; a store may stand deeper."""
+    path = tmp_path / ("deep" * 20) / ("deeper" * 20) / "aldis.db"
+    async with opened(path, realm="signal") as store, listening(Control(store, clock, well), path):
+        assert await asked(path, "state") == {"ok": True}
+        assert stat.S_IMODE(mode(socket_path(path))) == 0o600
+    assert not is_there(socket_path(path))
+
+
+async def test_a_name_that_is_too_long_is_the_operators_mistake(tmp_path: Path, clock: SetClock) -> None:
+    """Where no name of it fits, the setting is named."""
+    path = tmp_path / ("x" * 120)
+    async with opened(path, realm="signal") as store:
+        with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
+            async with listening(Control(store, clock, well), path):
+                raise AssertionError("it was served")
+    with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
+        await asked(path, "state")
+
+
+async def test_a_place_where_no_socket_can_be_is_named(store: Store, path: Path, clock: SetClock) -> None:
+    """A folder of that name is an error that names it."""
+    socket_path(path).mkdir()
+    with pytest.raises(ConfigError, match=f"^STORE__PATH: the control socket {socket_path(path)} cannot be made"):
+        async with listening(Control(store, clock, well), path):
+            raise AssertionError("it was served")
+    socket_path(path).rmdir()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        web.Response(text="hello"),
+        web.Response(text="{", content_type="application/json"),
+        web.json_response([1]),
+        web.Response(status=500, text="oops"),
+    ],
+    ids=["text", "half", "a list", "a failure"],
+)
+async def test_an_answer_that_is_none_is_told(path: Path, answer: web.Response) -> None:
+    """Whoever else sits on the socket is not believed."""
+    path.parent.mkdir()
+    async with speaking(path, answer):
+        with pytest.raises(StoreError, match="no answer that can be understood"):
+            await asked(path, "state")
+
+
+async def test_nobody_waits_for_ever(path: Path) -> None:
+    """An Aldis that hangs is told as one."""
+    path.parent.mkdir()
+    async with speaking(path, None):
+        with pytest.raises(StoreError, match="has not answered within 0 s"):
+            await asked(path, "state", within_seconds=0.05)
+
+
+async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
+    """Stopping leaves no half of a copy behind."""
+    clock = SetClock(NOON)
+    async with listening(Control(store, clock, well), path):
+        asking = asyncio.create_task(asked(path, "backup", {"folder": str(tmp_path / "backups")}))
+        while not is_there(tmp_path / "backups"):
+            await asyncio.sleep(0.001)
+    await asyncio.gather(asking, return_exceptions=True)
+    assert {name.removesuffix("-keys") for name in names(tmp_path / "backups")} == {"aldis-20261121T120000Z.db"}
+
+
+def leave_behind(path: Path) -> None:
+    """What a process that is killed leaves of its socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as endpoint:
+        endpoint.bind(str(path))
+    assert stat.S_ISSOCK(path.stat().st_mode)
+
+
+def names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
+def text(path: Path) -> str:
+    return path.read_text()
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()

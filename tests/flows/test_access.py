@@ -1,0 +1,189 @@
+"""Who gets in: the bot as a process, people at its door, and what each of them costs it."""
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from bot import phrases
+from tests.flows.processes import Process, started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import (
+    ALDIS,
+    ALICE,
+    BOB,
+    CAROL,
+    GROUP,
+    MALLORY,
+    Frame,
+    Person,
+    delete,
+    edit,
+    message,
+    reaction,
+    sync_sent,
+    timer,
+    timestamp,
+    typing,
+)
+from tests.servers.signal_cli import SignalCli
+
+OTHER_GROUP = "QW5vdGhlckdyb3VwLS8rMDEyMzQ1Njc4OWFiY2RlZmc="
+WORDS = "sesame"
+"""What must not be found anywhere when whoever wrote it may not write."""
+
+
+@dataclass
+class World:
+    """The outside of one test."""
+
+    signal: SignalCli
+    model: AnthropicServer
+    folder: Path
+
+    @asynccontextmanager
+    async def running(self, **settings: str) -> AsyncGenerator[Process]:
+        """Aldis, connected; ended in good order."""
+        usual = {
+            "SIGNAL__URL": self.signal.url,
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ACCESS__GROUPS": GROUP,
+            "ANTHROPIC_API_KEY": self.model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+        }
+        streams = self.signal.streams_opened
+        async with started("run", settings={**usual, **settings}, folder=self.folder) as process:
+            await self.signal.connected(streams + 1)
+            yield process
+            ended = await process.terminate()
+            assert ended.status == 0, ended.stderr
+            assert WORDS not in ended.stderr
+
+    async def answered(self, frame: Frame) -> str:
+        """The answer to a message."""
+        before = len(self.signal.sent)
+        await self.signal.deliver(frame)
+        return (await self.signal.sent_count(before + 1))[-1].text
+
+    @property
+    def files(self) -> bytes:
+        """Every byte on the disk."""
+        return b"".join(file.read_bytes() for file in self.folder.iterdir() if file.is_file())
+
+    def assert_nothing_of(self, words: str) -> None:
+        """It reached neither the model nor the disk."""
+        assert all(words not in seen.body.decode() for seen in self.model.requests)
+        assert words.encode() not in self.files
+
+    def counted(self, table: str) -> int:
+        """The rows of a table of the store, once Aldis has ended."""
+        with closing(sqlite3.connect(self.folder / "aldis.db")) as store:
+            [(count,)] = store.execute(f"SELECT count(*) FROM {table}").fetchall()
+        return count
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with SignalCli() as signal, AnthropicServer() as model:
+        yield World(signal, model, tmp_path)
+
+
+def everything_by(author: Person, group: str | None = None) -> list[Frame]:
+    """A frame of every kind that a person can send, with the words in those that have any."""
+    target = timestamp()
+    return [
+        message(WORDS, author=author, group=group),
+        message(f"Aldis, {WORDS}", author=author, group=group),
+        message(f"/help {WORDS}", author=author, group=group),
+        edit(WORDS, target, author=author, group=group),
+        delete(target, author=author, group=group),
+        reaction("👍", target, author=author, group=group),
+        timer(60, author=author, group=group),
+        typing(author=author, group=group),
+    ]
+
+
+async def test_who_may_not_write_costs_nothing(world: World) -> None:
+    """No model call, no send, no receipt, no stored word, whatever they send.
+
+    A stranger, directly and in both groups; a member of the listed group directly; a listed person in a group that is
+    not listed; the account itself on another device. Those who may write are answered in between.
+    """
+    world.signal.groups[OTHER_GROUP] = (ALICE, MALLORY)
+    async with world.running():
+        await world.signal.deliver(
+            *everything_by(MALLORY),
+            *everything_by(MALLORY, OTHER_GROUP),
+            *everything_by(CAROL),
+            *everything_by(BOB),
+            *everything_by(ALICE, OTHER_GROUP),
+            *everything_by(replace(ALDIS, device=2)),
+            sync_sent(WORDS),
+        )
+        assert (await world.answered(message("hello", author=ALICE))).endswith("hello")
+        assert "hello" in await world.answered(message("Aldis, hello", author=CAROL, group=GROUP))
+    assert [sent.chat for sent in world.signal.sent] == [ALICE.chat, f"group:{GROUP}"]
+    assert {recipient for recipient, _ in world.signal.read} <= {ALICE.uuid, CAROL.uuid}
+    assert len(world.model.requests) == 2
+    assert (world.counted("inbox"), world.counted("conversations")) == (2, 2)
+    world.assert_nothing_of(WORDS)
+
+
+async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) -> None:
+    """One code, and nothing else that a stranger could hear; an admin's word opens the direct chat, and closes it."""
+    settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.number or ""}
+    async with world.running(**settings):
+        code = (await world.answered(message(WORDS, author=MALLORY))).partition(": ")[2].partition(".")[0]
+        await world.signal.deliver(
+            *everything_by(MALLORY), message(f"Aldis, {WORDS}", author=MALLORY, group=OTHER_GROUP)
+        )
+        # Nobody but an admin can use it, wherever they heard it.
+        await world.signal.deliver(message(f"/allow {code}", author=MALLORY))
+        assert "code" not in await world.answered(message(f"Aldis, /allow {code}", author=BOB, group=GROUP))
+        assert [sent.chat for sent in world.signal.sent] == [MALLORY.chat, f"group:{GROUP}"]
+        assert world.model.requests == []
+        world.assert_nothing_of(WORDS)
+        let_in = await world.answered(message(f"/allow {code.lower()}", author=ALICE))
+        assert (await world.answered(message("hello", author=MALLORY))).endswith("hello")
+    async with world.running(**settings):
+        assert (await world.answered(message("again", author=MALLORY))).endswith("again")
+        listed = await world.answered(message("/people", author=ALICE))
+        label = next(word for word in let_in.replace("`", " ").split() if len(word.strip(".")) == 8 and word in listed)
+        await world.answered(message(f"/deny {label}", author=ALICE))
+        await world.signal.deliver(message(WORDS, author=MALLORY), message("are you there?", author=ALICE))
+        await world.signal.until(lambda: any("are you there?" in sent.text for sent in world.signal.sent))
+    world.assert_nothing_of(WORDS)
+
+
+async def test_members_write_directly_where_it_is_set_and_numbers_stay_with_their_account(world: World) -> None:
+    """A member of the listed group is answered directly; who comes with somebody's listed number is a stranger."""
+    impostor = replace(MALLORY, number=BOB.number)
+    world.signal.groups[GROUP] = (ALICE, CAROL)
+    async with world.running(ACCESS__ALLOWED=BOB.number or "", ACCESS__GROUP_MEMBERS_MAY_WRITE="true") as process:
+        assert (await world.answered(message("hello", author=CAROL))).endswith("hello")
+        assert (await world.answered(message("it is me", author=BOB))).endswith("it is me")
+        await world.signal.deliver(*everything_by(impostor))
+        assert (await world.answered(message("still me", author=replace(BOB, number=None)))).endswith("still me")
+        assert process.is_running
+    assert [sent.recipient for sent in world.signal.sent] == [CAROL.uuid, BOB.uuid, BOB.uuid]
+    assert world.counted("inbox") == 3
+    world.assert_nothing_of(WORDS)
+
+
+async def test_a_flood_is_told_once_and_leaves_little(world: World) -> None:
+    """Of five hundred messages some are answered, one is refused aloud, the rest is gone; others do not wait."""
+    async with world.running(LIMITS__MESSAGES_PER_MINUTE="5", ACCESS__ALLOWED=f"{ALICE.uuid},{BOB.uuid}"):
+        await world.signal.deliver(*(message(f"flood {number}") for number in range(500)))
+        await world.signal.deliver(message("and me?", author=BOB))
+        await world.signal.until(lambda: any(sent.recipient == BOB.uuid for sent in world.signal.sent))
+        await world.signal.until(lambda: any(phrases.TOO_MANY in sent.text for sent in world.signal.sent))
+        # Deleting is never too much.
+        await world.signal.deliver(*(delete(timestamp()) for _ in range(20)), message("done?", author=BOB))
+        await world.signal.until(lambda: any("done?" in sent.text for sent in world.signal.sent))
+    assert "".join(sent.text for sent in world.signal.sent).count(phrases.TOO_MANY) == 1
+    assert world.counted("inbox") == 5 + 1 + 20 + 2
+    assert len(world.signal.read) == 5 + 2
+    assert all("flood 499" not in seen.body.decode() for seen in world.model.requests)

@@ -1,0 +1,113 @@
+"""Money, told whole: a real Aldis with a budget, a model that counts its tokens, and people who ask for more."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot import phrases
+from tests.flows.processes import Ended, started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import ALICE, BOB, GROUP, Person, message
+from tests.servers.script import Heard, Scripted, Tokens, say
+from tests.servers.signal_cli import SignalCli
+
+UNPRICED = "claude-of-next-year"
+"""A model whose price only the operator knows."""
+ITS_PRICE = {"LLM__ANTHROPIC__MODEL": UNPRICED, "BUDGET__PRICES": f"other=7/7, {UNPRICED}=0.1/0.5"}
+
+
+def a_cent(heard: Heard) -> Scripted:
+    """An answer that costs one cent where a million tokens of output cost 0.50 dollars."""
+    return say(f"You said: {heard.text}").using(Tokens(fresh=0, cache_read=0, output=20_000))
+
+
+def where_it_is_noon() -> str:
+    """A time zone in which no midnight falls into the test."""
+    return f"Etc/GMT{datetime.now(UTC).hour - 12:+d}"
+
+
+@dataclass
+class World:
+    """The outside of one test, and what is left of the process at its end."""
+
+    signal: SignalCli
+    model: AnthropicServer
+    folder: Path
+    ended: list[Ended] = field(default_factory=list[Ended])
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.uuid}",
+            "ACCESS__GROUPS": GROUP,
+            "ANTHROPIC_API_KEY": self.model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+            "LOCALE__TIMEZONE": where_it_is_noon(),
+        }
+
+    async def ask(self, person: Person, text: str = "Well?", *, group: str | None = None) -> str:
+        """Ask and give the answer."""
+        before = len(self.signal.sent)
+        await self.signal.deliver(message(text, author=person, group=group))
+        return (await self.signal.sent_count(before + 1))[-1].text
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with SignalCli() as signal, AnthropicServer() as model:
+        model.reply, model.models = a_cent, (UNPRICED,)
+        yield World(signal, model, tmp_path)
+
+
+@asynccontextmanager
+async def running(world: World, **settings: str) -> AsyncGenerator[None]:
+    """Aldis, connected; it ends well."""
+    streams = world.signal.streams_opened
+    async with started("run", settings={**world.settings, **settings}, folder=world.folder) as process:
+        await world.signal.connected(streams + 1)
+        yield
+        ended = await process.terminate()
+        assert ended.status == 0, ended.stderr
+        world.ended.append(ended)
+
+
+async def test_with_nothing_to_spend_nobody_costs_anything(world: World) -> None:
+    """0 means 0: people hear so, in a group and alone, and not one request reaches the model."""
+    async with running(world, **ITS_PRICE, BUDGET__ALL_DAY_USD="0", BUDGET__PERSON_DAY_USD="5"):
+        assert await world.ask(ALICE) == phrases.BUDGET_ALL_NONE
+        assert await world.ask(BOB) == phrases.BUDGET_ALL_NONE
+        assert await world.ask(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_ALL_NONE
+    assert world.model.requests == []
+
+
+async def test_a_budget_is_told_of_used_up_and_survives_a_restart(world: World) -> None:
+    """Warned once, then refused; others are answered; a new process knows what was spent, by the operator's price."""
+    budget = {**ITS_PRICE, "BUDGET__PERSON_DAY_USD": "0.0249", "BUDGET__WARN_AT": "0.4"}
+    remark = phrases.budget_nearly_used_up("person", "day", 40)
+    async with running(world, **budget):
+        first = await world.ask(ALICE, "One?")
+        assert first.endswith(remark)
+        assert "budget" not in await world.ask(ALICE, "Two?")
+    async with running(world, **budget):
+        assert "budget" not in await world.ask(ALICE, "Three?")
+        assert await world.ask(ALICE, "Four?") == phrases.BUDGET_PERSON_DAY
+        assert await world.ask(ALICE, "Aldis, five?", group=GROUP) == phrases.BUDGET_PERSON_DAY
+        assert (await world.ask(BOB, "One?")).endswith(remark)
+    asked = [seen.body.decode() for seen in world.model.requests]
+    assert len(asked) == 4
+    assert "is used" not in "".join(asked)
+    assert all("BUDGET__PRICES" not in ended.stderr for ended in world.ended)
+
+
+async def test_an_unknown_price_is_loud_and_people_are_answered(world: World) -> None:
+    """The operator reads what to set, and not with every answer; what nobody knows the cost of uses up no budget."""
+    async with running(world, LLM__ANTHROPIC__MODEL=UNPRICED, BUDGET__PERSON_DAY_USD="0.01"):
+        for _ in range(3):
+            assert (await world.ask(ALICE)).startswith("You said:")
+    told = [line for line in world.ended[0].stderr.splitlines() if f"set BUDGET__PRICES={UNPRICED}=" in line]
+    assert len(told) in {1, 2}  # at the start, and with the first answer

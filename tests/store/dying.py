@@ -1,0 +1,106 @@
+"""What a kill at any step would leave: `python -m tests.store.dying PATH COPIES VERB` works on the store at PATH.
+
+Before every SQL statement, every renaming and removal and every opening of a file it leaves a copy of the store's
+folder in COPIES, numbered from 000, unless nothing has changed since the last one: the very bytes that another process
+would find if this one had been killed there.
+"""
+
+import asyncio
+import shutil
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from store import InboxId, Shelves, opened, restore
+from store.sealing import KEY_BYTES
+from tests.conftest import NOON
+from tests.store.lives import Answer
+
+OLD, NEW = b"o" * KEY_BYTES, b"n" * KEY_BYTES
+
+_path, _copies = Path(sys.argv[1]), Path(sys.argv[2])
+_connect = sqlite3.connect
+_last: dict[str, bytes] = {}
+_is_copying = True
+
+
+def _step(_: object = None) -> None:
+    global _is_copying  # noqa: PLW0603  (copying opens files, which are steps of their own otherwise)
+    if _is_copying:
+        return
+    _is_copying = True
+    now = {file.name: file.read_bytes() for file in _path.parent.iterdir() if not file.name.endswith(("-shm", "-lock"))}
+    if now != _last:
+        shutil.copytree(_path.parent, _copies / f"{len(list(_copies.iterdir())):03}")
+        _last.clear()
+        _last.update(now)
+    _is_copying = False
+
+
+def _traced(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+    connection = _connect(*args, **kwargs)
+    connection.set_trace_callback(_step)
+    return connection
+
+
+def _audited(event: str, args: tuple[Any, ...]) -> None:
+    if event in {"open", "os.rename", "os.remove", "os.truncate"} and str(args[0]).startswith(str(_path)):
+        _step()
+
+
+def _command(shelves: Shelves) -> InboxId:
+    [errand] = shelves.inbox.errands()
+    return errand.item.id
+
+
+async def _forget() -> None:
+    async with opened(_path, realm="signal") as store:
+        command = await store.read(_command)
+        await store.forget("direct:a", before=command, now=NOON, then=Answer(command))
+
+
+async def _forget_person() -> None:
+    async with opened(_path, realm="signal") as store:
+        command = await store.read(_command)
+        await store.forget_person("alice", direct_address="direct:a", before=command, now=NOON, then=Answer(command))
+
+
+async def _rotate() -> None:
+    async with opened(_path, realm="signal") as store:
+        await store.rotate_key()
+
+
+async def _take_over() -> None:
+    async with opened(_path, realm="signal", key=NEW, old_key=OLD):
+        pass
+
+
+async def _restore() -> None:
+    restore(_path.parent.parent / "copies" / "copy.db", _path, now=NOON)
+    async with opened(_path, realm="signal"):
+        pass
+
+
+_VERBS: dict[str, Callable[[], Awaitable[None]]] = {
+    "forget": _forget,
+    "forget-person": _forget_person,
+    "rotate": _rotate,
+    "take-over": _take_over,
+    "restore": _restore,
+}
+
+
+async def _main() -> None:
+    global _is_copying  # noqa: PLW0603
+    _copies.mkdir()  # noqa: ASYNC240  (nothing else runs)
+    sqlite3.connect = _traced
+    sys.addaudithook(_audited)
+    _is_copying = False
+    await _VERBS[sys.argv[3]]()
+    _is_copying = True
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

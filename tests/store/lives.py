@@ -1,0 +1,149 @@
+"""What the tests of forgetting, keys, backups and failing machines put into a store, and how they look at it again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from store import (
+    Arrival,
+    ConversationId,
+    Entry,
+    Erased,
+    InboxId,
+    Shelves,
+    Store,
+    StoredMessage,
+    TurnId,
+)
+from tests.conftest import NOON
+
+LATER = NOON + timedelta(minutes=5)
+
+
+def arrival(
+    conversation: ConversationId, sent_at: int, words: bytes = b"words", author: str = "alice", *, urgent: bool = False
+) -> Arrival:
+    return Arrival(
+        conversation=conversation,
+        account="account",
+        author=author,
+        device=1,
+        sent_at=sent_at,
+        kind="message",
+        envelope=words,
+        received_at=NOON,
+        urgent=urgent,
+    )
+
+
+async def asked(store: Store, address: str, sent_at: int, words: bytes = b"words", author: str = "alice") -> InboxId:
+    """A message that has come in and waits."""
+    return await said(store, address, sent_at, words, author, urgent=False)
+
+
+async def ordered(store: Store, address: str, sent_at: int, author: str = "alice") -> InboxId:
+    """A command that has come in and waits."""
+    return await said(store, address, sent_at, b"/forget", author, urgent=True)
+
+
+async def said(store: Store, address: str, sent_at: int, words: bytes, author: str, *, urgent: bool) -> InboxId:
+    conversation = await store.conversation(address, now=NOON)
+    item = await store.transaction(
+        lambda shelves: shelves.inbox.put(arrival(conversation, sent_at, words, author, urgent=urgent))
+    )
+    assert item is not None
+    return item
+
+
+def taken(shelves: Shelves) -> tuple[ConversationId, TurnId]:
+    """The conversation and the turn of a claim."""
+    claim = shelves.inbox.claim(now=NOON, until=LATER, busy=())
+    assert claim is not None
+    return claim.conversation, claim.turn
+
+
+def answered(shelves: Shelves, conversation: ConversationId, turn: TurnId, words: Iterable[bytes]) -> None:
+    """A turn ends with these messages, the last of which goes out; it used a tool."""
+    messages = tuple(words)
+    entry = Entry(
+        kind="tool",
+        name="calculate",
+        outcome="ok",
+        latency_seconds=0.1,
+        cost_usd=Decimal("0.25"),
+        details=b"details of " + messages[0],
+    )
+    rows = [
+        StoredMessage(turn=turn, role="assistant" if number % 2 else "user", call_id=None, message=message)
+        for number, message in enumerate(messages)
+    ]
+    shelves.history.append(conversation, rows)
+    shelves.ledger.add(conversation, turn, "alice", (entry,), now=NOON)
+    shelves.outbox.put(conversation, turn, 0, messages[-1], in_group=False, now=NOON)
+    shelves.journal.close(turn, "kept", now=NOON)
+    shelves.inbox.done(turn)
+
+
+async def talked(store: Store, address: str, sent_at: int, words: bytes, author: str = "alice") -> TurnId:
+    """A question and its answer, which has been sent under the timestamp `sent_at` + 1 million."""
+    await asked(store, address, sent_at, b"asked " + words, author)
+
+    def live(shelves: Shelves) -> TurnId:
+        conversation, turn = taken(shelves)
+        answered(shelves, conversation, turn, (b"asked " + words, b"told " + words))
+        [item] = shelves.outbox.begin(now=NOON, most=8)
+        shelves.outbox.sent(item.id, 1_000_000 + sent_at, now=NOON)
+        return turn
+
+    return await store.transaction(live)
+
+
+async def remembered(store: Store, address: str) -> list[bytes]:
+    """The history of the conversation at an address, opened."""
+    conversation = await store.conversation(address, now=NOON)
+    rows = await store.read(lambda shelves: shelves.history.last(conversation, 100))
+    return [row.message for row in rows]
+
+
+async def waiting(store: Store) -> list[bytes]:
+    """The words of all open messages, urgent or not, in order of arrival; they are claimed afterwards."""
+
+    def look(shelves: Shelves) -> list[bytes]:
+        items = [errand.item for errand in shelves.inbox.errands()]
+        while (claim := shelves.inbox.claim(now=NOON, until=LATER, busy=())) is not None:
+            items += claim.items
+        return [item.envelope for item in sorted(items, key=lambda item: item.id)]
+
+    return await store.transaction(look)
+
+
+@dataclass
+class Answer:
+    """What `Store.forget` is given as `then`: it settles the command and answers it, as the bot does."""
+
+    command: InboxId
+    erased: Erased | None = None
+    conversation: ConversationId | None = None
+
+    def __call__(self, shelves: Shelves, conversation: ConversationId, erased: Erased) -> None:
+        self.erased, self.conversation = erased, conversation
+        turn = shelves.inbox.begin_turn(conversation, now=NOON)
+        shelves.journal.close(turn, "ignored", now=NOON)
+        shelves.outbox.put(conversation, turn, 0, b"forgotten", in_group=False, now=NOON)
+        shelves.inbox.settle(self.command)
+
+
+async def forgotten(store: Store, address: str, command: InboxId) -> Erased:
+    """A conversation is forgotten by a command in it, which is answered."""
+    return await store.forget(address, before=command, now=NOON, then=Answer(command))
+
+
+async def rows(store: Store, query: str, *values: object) -> list[tuple[object, ...]]:
+    return await store.read(lambda shelves: shelves.inbox.rows(query, values))
+
+
+def found(path: Path, words: bytes) -> list[str]:
+    """The names of the files of the store that hold these bytes."""
+    return [file.name for file in sorted(path.parent.iterdir()) if file.is_file() and words in file.read_bytes()]

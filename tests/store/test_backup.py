@@ -1,0 +1,321 @@
+"""Backups: a copy made under load is whole, and a store restored from it is the store as it was at that moment."""
+
+import asyncio
+import secrets
+import sqlite3
+import stat
+from contextlib import closing
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from store import (
+    Damaged,
+    SchemaTooNew,
+    Shelves,
+    Store,
+    StoredMessage,
+    StoreError,
+    StoreInUse,
+    WrongKey,
+    backup,
+    opened,
+    restore,
+)
+from store.migrations import newest
+from store.sealing import KEY_BYTES
+from tests.conftest import NOON
+from tests.store.lives import arrival, found, ordered, remembered, rows, talked
+from tests.store.places import each_step, keys_of, master_of, wrapped
+
+WORDS = [b"asked one", b"told one"]
+STAMP = "20261121T120000Z"
+
+
+def files(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir()}
+
+
+async def backed_up(path: Path, folder: Path, key: bytes | None = None) -> Path:
+    """A store with one turn, and a copy of it from before a second turn."""
+    async with opened(path, realm="signal", key=key) as store:
+        await talked(store, "direct:a", 1, b"one")
+        copy = await store.backup(folder, now=NOON)
+        await talked(store, "direct:a", 2, b"two")
+    return copy
+
+
+async def assert_holds(path: Path, words: list[bytes], key: bytes | None = None) -> None:
+    async with opened(path, realm="signal", key=key) as store:
+        assert await remembered(store, "direct:a") == words
+
+
+class TestMaking:
+    async def test_it_is_two_files_for_the_owner_alone(self, path: Path, tmp_path: Path) -> None:
+        """Named after the time, in a folder that is made; neither plain words nor the master key are in them."""
+        folder = tmp_path / "deep" / "backups"
+        copy = await backed_up(path, folder)
+        assert copy == folder / f"aldis-{STAMP}.db"
+        assert files(folder) == {copy.name, keys_of(copy).name}
+        assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+        master = master_of(path).read_text().strip()
+        for secret in (b"asked one", b"direct:a", master.encode(), bytes.fromhex(master)):
+            assert found(copy, secret) == []
+
+    async def test_every_copy_under_load_is_a_moment_of_the_store(self, store: Store, tmp_path: Path) -> None:
+        """Eight writers at full speed: each copy is sound and holds a beginning of what each of them wrote."""
+        conversations = [await store.conversation(f"direct:{number}", now=NOON) for number in range(8)]
+        is_over = False
+
+        async def write(number: int) -> int:
+            for sent_at in count():
+                if is_over:
+                    return sent_at
+                came = arrival(conversations[number], sent_at, author=f"writer {number}")
+                await store.transaction(lambda shelves, came=came: shelves.inbox.put(came))
+            return 0
+
+        async with asyncio.TaskGroup() as group:
+            writing = [group.create_task(write(number)) for number in range(8)]
+            copies = [await store.backup(tmp_path, now=NOON + timedelta(seconds=second)) for second in range(5)]
+            is_over = True
+        written = [task.result() for task in writing]
+        seen = [0] * 8
+        for copy in copies:
+            with closing(sqlite3.connect(copy)) as connection:
+                assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+                assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+                for number, conversation in enumerate(conversations):
+                    query = "SELECT sent_at FROM inbox WHERE conversation_id = ? ORDER BY id"
+                    numbers = [sent_at for (sent_at,) in connection.execute(query, (conversation,))]
+                    assert numbers == list(range(len(numbers)))
+                    assert seen[number] <= len(numbers) <= written[number]
+                    seen[number] = len(numbers)
+        assert sum(seen) > 0
+
+    async def test_the_keys_fit_the_rows(self, path: Path, tmp_path: Path) -> None:
+        """Conversations begin and are forgotten meanwhile; each copy opens, and everything in it."""
+        async with opened(path, realm="signal") as store:
+
+            async def live(number: int) -> None:
+                for sent_at in range(0, 12, 3):
+                    await talked_alone(store, f"direct:{number}", 100 * number + sent_at)
+                    command = await ordered(store, f"direct:{number}", 100 * number + sent_at + 1)
+                    await store.forget(
+                        f"direct:{number}",
+                        before=command,
+                        now=NOON,
+                        then=lambda shelves, *_, command=command: shelves.inbox.settle(command),
+                    )
+                    await talked_alone(store, f"direct:{number}", 100 * number + sent_at + 2)
+
+            async with asyncio.TaskGroup() as group:
+                for number in range(3):
+                    group.create_task(live(number))
+                copies = [await store.backup(tmp_path, now=NOON + timedelta(seconds=second)) for second in range(4)]
+        for copy in copies:
+            master_of(copy).write_bytes(master_of(path).read_bytes())
+            async with opened(copy, realm="signal") as store:
+                for number in range(3):
+                    assert {*await remembered(store, f"direct:{number}")} <= {b"words"}
+
+    async def test_nothing_is_overwritten(self, store: Store, tmp_path: Path) -> None:
+        """Two copies within a second: the second is refused, the first left alone, nothing else left behind."""
+        copy = await store.backup(tmp_path / "backups", now=NOON)
+        before = copy.read_bytes()
+        with pytest.raises(StoreError, match=f"{copy} is there already"):
+            await store.backup(tmp_path / "backups", now=NOON)
+        both = await asyncio.gather(
+            *(store.backup(tmp_path / "backups", now=NOON + timedelta(seconds=1)) for _ in range(2)),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(each, StoreError) for each in both) == 1
+        assert copy.read_bytes() == before
+        assert len(files(tmp_path / "backups")) == 4
+
+    async def test_a_folder_that_cannot_be_used_is_named(self, store: Store, tmp_path: Path) -> None:
+        """The store itself goes on."""
+        (tmp_path / "file").write_text("a file")
+        with pytest.raises(StoreError, match=str(tmp_path / "file")):
+            await store.backup(tmp_path / "file", now=NOON)
+        await talked(store, "direct:a", 1, b"one")
+
+    async def test_a_caller_that_leaves_leaves_a_whole_copy(self, store: Store, tmp_path: Path) -> None:
+        """Whoever is cancelled waits for its end, so that no half of one is left."""
+        copying = asyncio.create_task(store.backup(tmp_path / "backups", now=NOON))
+        await asyncio.sleep(0)
+        copying.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await copying
+        assert files(tmp_path / "backups") == {f"aldis-{STAMP}.db", f"aldis-{STAMP}.db-keys"}
+
+    async def test_a_copy_that_the_disk_has_damaged_is_not_called_one(self, store: Store, tmp_path: Path) -> None:
+        """Each file is read again and checked before it gets its name."""
+        copy = await store.backup(tmp_path, now=NOON)
+        draft = tmp_path / "draft"
+        for part in ("", "-keys"):
+            copy_of(copy, part, draft)
+        damage(draft)
+        with pytest.raises(Damaged, match=str(draft)):
+            backup._finished(draft, tmp_path / "later.db")
+        assert not [name for name in files(tmp_path) if name.startswith("later")]
+
+    async def test_what_was_forgotten_is_in_no_later_copy(self, path: Path, tmp_path: Path) -> None:
+        """Free pages and rows that were deleted are not copied."""
+        async with opened(path, realm="signal") as store:
+            await talked(store, "direct:a", 1, b"one")
+            [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
+            assert isinstance(sealed, bytes)
+            former = wrapped(path)
+            command = await ordered(store, "direct:a", 2)
+            await store.forget(
+                "direct:a", before=command, now=NOON, then=lambda shelves, *_: shelves.inbox.settle(command)
+            )
+            copy = await store.backup(tmp_path / "backups", now=NOON)
+        assert found(copy, sealed) == []
+        assert len([key for key in former if found(copy, key)]) == 1
+
+
+async def talked_alone(store: Store, address: str, sent_at: int) -> None:
+    """A turn of this conversation in one transaction, whatever the others do meanwhile."""
+    conversation = await store.conversation(address, now=NOON)
+
+    def live(shelves: Shelves) -> None:
+        turn = shelves.inbox.begin_turn(conversation, now=NOON)
+        shelves.history.append(conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=b"words")])
+        shelves.journal.close(turn, "kept", now=NOON)
+
+    await store.transaction(live)
+
+
+class TestRestoring:
+    async def test_the_store_is_as_it_was(self, path: Path, tmp_path: Path) -> None:
+        """The drill: words of then are back, words from afterwards are not; the files of before are kept aside."""
+        copy = await backed_up(path, tmp_path / "backups")
+        former = restore(copy, path, now=NOON)
+        assert former == path.with_name(f"aldis.db.before-{STAMP}")
+        await assert_holds(path, WORDS)
+        assert files(path.parent) == {
+            *("aldis.db", "aldis.db-keys", "aldis.db-master-key", "aldis.db-lock"),
+            *(f"aldis.db.before-{STAMP}", f"aldis.db.before-{STAMP}-keys"),
+        }
+        assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+
+    async def test_it_can_be_taken_back(self, path: Path, tmp_path: Path) -> None:
+        """What was put aside is restored like any copy."""
+        copy = await backed_up(path, tmp_path / "backups")
+        former = restore(copy, path, now=NOON)
+        assert former is not None
+        assert restore(former, path, now=NOON + timedelta(seconds=1)) is not None
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
+    async def test_it_works_on_a_new_machine(self, path: Path, tmp_path: Path) -> None:
+        """Where nothing was: the copy and the master key are enough."""
+        key = secrets.token_bytes(KEY_BYTES)
+        copy = await backed_up(path, tmp_path / "backups", key)
+        elsewhere = tmp_path / "new" / "machine" / "aldis.db"
+        assert restore(copy, elsewhere, now=NOON, key=key) is None
+        await assert_holds(elsewhere, WORDS, key)
+
+    async def test_a_log_of_before_is_not_played_into_it(self, path: Path, tmp_path: Path) -> None:
+        """After a crash the store has a write-ahead log, which goes aside with it and can be restored with it."""
+        copy = await backed_up(path, tmp_path / "backups")
+        crashed = tmp_path / "crashed" / "aldis.db"
+        async with opened(path, realm="signal") as store:
+            await talked(store, "direct:a", 3, b"three")
+            copy_files(path.parent, crashed.parent)
+        former = restore(copy, crashed, now=NOON)
+        assert former is not None
+        assert former.with_name(former.name + "-wal").exists()
+        await assert_holds(crashed, WORDS)
+        restore(former, crashed, now=NOON + timedelta(seconds=1))
+        await assert_holds(crashed, [*WORDS, b"asked two", b"told two", b"asked three", b"told three"])
+
+    async def test_a_running_store_is_not_touched(self, path: Path, tmp_path: Path) -> None:
+        """It is told to stop Aldis first, and the running one does not notice."""
+        copy = await backed_up(path, tmp_path / "backups")
+        async with opened(path, realm="signal") as store:
+            with pytest.raises(StoreInUse, match=str(path)):
+                restore(copy, path, now=NOON)
+            assert len(await remembered(store, "direct:a")) == 4
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
+    @pytest.mark.parametrize("part", ["", "-keys"])
+    @pytest.mark.parametrize("harm", ["flipped", "cut off", "something else", "empty", "missing"])
+    async def test_a_copy_that_is_not_whole_is_refused(self, path: Path, tmp_path: Path, part: str, harm: str) -> None:
+        """Its file is named, and the present store is left as it is."""
+        copy = await backed_up(path, tmp_path / "backups")
+        file = copy.with_name(copy.name + part)
+        content = file.read_bytes()
+        match harm:
+            case "flipped":
+                file.write_bytes(content[:4096] + b"\xff" * 4096 + content[8192:])
+            case "cut off":
+                file.write_bytes(content[:4096])
+            case "something else":
+                file.write_bytes(b"Dear diary, " * 1000)
+            case "empty":
+                file.write_bytes(b"")
+            case _:
+                file.unlink()
+        before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+        with pytest.raises(StoreError, match=str(copy)) as caught:
+            restore(copy, path, now=NOON)
+        assert harm == "missing" or isinstance(caught.value, Damaged)
+        assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+
+    async def test_a_copy_under_another_key_is_refused(self, path: Path, tmp_path: Path) -> None:
+        """Nothing in it could be read: better to be told now than by the next message."""
+        copy = await backed_up(path, tmp_path / "backups")
+        with pytest.raises(WrongKey, match=f"does not open {copy}: .*STORE__KEY"):
+            restore(copy, path, now=NOON, key=secrets.token_bytes(KEY_BYTES))
+        given = bytes.fromhex(master_of(path).read_text())
+        master_of(path).unlink()
+        with pytest.raises(WrongKey):
+            restore(copy, path, now=NOON)
+        assert restore(copy, path, now=NOON, key=secrets.token_bytes(KEY_BYTES), old_key=given) is not None
+
+    async def test_a_copy_of_a_newer_aldis_is_refused(self, path: Path, tmp_path: Path) -> None:
+        """It names both schemas."""
+        copy = await backed_up(path, tmp_path / "backups")
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute(f"PRAGMA user_version = {newest() + 1}")
+        with pytest.raises(SchemaTooNew, match=f"schema {newest() + 1}.* {newest()}"):
+            restore(copy, path, now=NOON)
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
+    async def test_a_crash_at_any_step_leaves_one_store_or_the_other(self, path: Path, tmp_path: Path) -> None:
+        """Never half of each and never an empty one: what was begun is finished at the next opening, or cleared."""
+        copy = await backed_up(path, tmp_path / "made")
+        (tmp_path / "copies").mkdir()
+        copy.rename(tmp_path / "copies" / "copy.db")
+        keys_of(copy).rename(tmp_path / "copies" / "copy.db-keys")
+        seen: list[int] = []
+        async for at in each_step(path, tmp_path / "steps", "restore"):
+            async with opened(at, realm="signal") as store:
+                words = await remembered(store, "direct:a")
+            assert words in (WORDS, [*WORDS, b"asked two", b"told two"])
+            left = {name for name in files(at.parent) if ".restor" in name}
+            assert left == set()
+            aside = at.with_name(f"aldis.db.before-{STAMP}")
+            assert aside.exists() == (words == WORDS)
+            seen.append(len(words))
+        assert seen == sorted(seen, reverse=True)
+        assert set(seen) == {2, 4}
+
+
+def copy_of(copy: Path, part: str, target: Path) -> None:
+    target.with_name(target.name + part).write_bytes(copy.with_name(copy.name + part).read_bytes())
+
+
+def damage(path: Path) -> None:
+    """The last page is nonsense."""
+    path.write_bytes(path.read_bytes()[:-4096] + b"\xff" * 4096)
+
+
+def copy_files(source: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    for file in source.iterdir():
+        (target / file.name).write_bytes(file.read_bytes())

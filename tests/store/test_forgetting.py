@@ -1,0 +1,418 @@
+"""Forgetting: what must be gone is gone, whole; what must stay, and what came later, is there."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from store import Damaged, Erased, InboxId, Shelves, Store, StoreError, TurnId, opened
+from tests.conftest import NOON
+from tests.store.lives import (
+    LATER,
+    Answer,
+    answered,
+    arrival,
+    asked,
+    forgotten,
+    ordered,
+    remembered,
+    rows,
+    taken,
+    talked,
+    waiting,
+)
+from tests.store.places import wrapped
+
+DAY = timedelta(days=1)
+
+
+async def turn_row(store: Store, turn: TurnId) -> tuple[object, ...]:
+    [row] = await rows(store, "SELECT state, ended_at IS NOT NULL, expires_at FROM turns WHERE id = ?", turn)
+    return row
+
+
+class TestATurn:
+    async def test_all_its_words_go_and_its_costs_stay(self, store: Store) -> None:
+        """History, steps, details of tools, who asked: gone; the ledger's row and the names of its messages stay."""
+        turn = await talked(store, "direct:a", 1, b"one")
+        other = await talked(store, "direct:a", 2, b"two")
+        erased = await store.transaction(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+        assert erased == Erased(conversations=0, turns=1, messages=2)
+        assert await remembered(store, "direct:a") == [b"asked two", b"told two"]
+        assert await rows(store, "SELECT turn_id FROM askers") == [(other,)]
+        assert await rows(store, "SELECT turn_id, cost_usd, details IS NULL FROM ledger ORDER BY id") == [
+            (turn, "0.25", 1),
+            (other, "0.25", 0),
+        ]
+        assert await turn_row(store, turn) == ("ignored", 1, None)
+        assert await rows(store, "SELECT count(*) FROM inbox WHERE turn_id = ?", turn) == [(1,)]
+
+    async def test_a_turn_that_runs_is_over(self, store: Store) -> None:
+        """Its messages are settled, its steps gone; what it still comes to is kept by nobody."""
+        await asked(store, "direct:a", 1)
+
+        def run(shelves: Shelves) -> TurnId:
+            conversation, turn = taken(shelves)
+            shelves.journal.add(conversation, turn, 0, b"step")
+            shelves.forgetting.turn(turn, now=LATER)
+            assert not shelves.journal.is_running(turn)
+            return turn
+
+        turn = await store.transaction(run)
+        assert await turn_row(store, turn) == ("ignored", 1, None)
+        assert await rows(store, "SELECT count(*) FROM journal") == [(0,)]
+        assert await rows(store, "SELECT state, envelope FROM inbox") == [("done", None)]
+        assert await waiting(store) == []
+
+    async def test_what_is_not_sent_of_its_answer_is_never_sent(self, store: Store) -> None:
+        """What waits is dead; what is being sent keeps its place, for the timestamp that it will be known by."""
+        await asked(store, "direct:a", 1)
+
+        def live(shelves: Shelves) -> None:
+            conversation, turn = taken(shelves)
+            answered(shelves, conversation, turn, (b"asked", b"part 0"))
+            for position in (1, 2):
+                shelves.outbox.put(conversation, turn, position, b"part", in_group=False, now=NOON)
+            [sent] = shelves.outbox.begin(now=NOON, most=8)
+            shelves.outbox.sent(sent.id, 77, now=NOON)
+            [sending] = shelves.outbox.begin(now=NOON, most=8)
+            shelves.forgetting.turn(turn, now=NOON)
+            assert shelves.outbox.begin(now=LATER, most=8) == ()
+            shelves.outbox.sent(sending.id, 78, now=NOON)
+            assert shelves.outbox.begin(now=LATER, most=8) == ()
+
+        await store.transaction(live)
+        assert await rows(store, "SELECT state, sent_at, reply, settled_at IS NULL FROM outbox ORDER BY id") == [
+            ("sent", 77, None, 0),
+            ("sent", 78, None, 0),
+            ("dead", None, None, 0),
+        ]
+
+    async def test_forgetting_it_again_changes_nothing(self, store: Store) -> None:
+        """Nothing is counted twice."""
+        turn = await talked(store, "direct:a", 1, b"one")
+        await store.transaction(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+        assert await store.transaction(lambda shelves: shelves.forgetting.turn(turn, now=LATER)) == Erased()
+
+    async def test_turns_are_found_by_age(self, store: Store) -> None:
+        """Those that ended before the moment, answered or failed, oldest first; once forgotten they are not named."""
+        turns = [await talked(store, "direct:a", number, b"words") for number in range(3)]
+
+        def age(shelves: Shelves) -> None:
+            for number, turn in enumerate(turns):
+                shelves.journal.close(turn, "failed" if number == 1 else "kept", now=NOON + (3 - number) * DAY)
+
+        await store.transaction(age)
+        conversation = await store.conversation("direct:a", now=NOON)
+
+        async def before(days: int) -> list[TurnId]:
+            named = await store.read(lambda shelves: shelves.forgetting.turns_before(NOON + days * DAY))
+            assert all(place == conversation for place, _ in named)
+            return [turn for _, turn in named]
+
+        assert await before(1) == []
+        assert await before(3) == [turns[2], turns[1]]
+        assert await before(9) == [turns[2], turns[1], turns[0]]
+        for turn in turns[1:]:
+            await store.transaction(lambda shelves, turn=turn: shelves.forgetting.turn(turn, now=NOON))
+        assert await before(9) == [turns[0]]
+
+    async def test_turns_are_found_when_their_time_is_over(self, store: Store) -> None:
+        """First to expire first; neither one that runs, nor one that stays, nor one that was forgotten is named."""
+        turns = [await talked(store, "direct:a", number, b"words") for number in range(4)]
+
+        def time(shelves: Shelves) -> None:
+            for turn, expires_at in zip(turns, (300, 200, 100, None), strict=True):
+                shelves.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (expires_at, turn))
+            shelves.inbox.execute("UPDATE turns SET state = 'running' WHERE id = ?", (turns[2],))
+
+        async def expired() -> list[TurnId]:
+            return [turn for _, turn in await store.read(lambda shelves: shelves.forgetting.turns_expired(NOON))]
+
+        await store.transaction(time)
+        assert await expired() == [turns[1], turns[0]]
+        await store.transaction(lambda shelves: shelves.forgetting.turn(turns[1], now=NOON))
+        assert await expired() == [turns[0]]
+
+    async def test_no_batch_is_endless(self, store: Store) -> None:
+        """Whoever comes back after a year does not hold everybody up with one transaction."""
+        conversation = await store.conversation("direct:a", now=NOON)
+
+        def many(shelves: Shelves) -> None:
+            for _ in range(300):
+                turn = shelves.inbox.begin_turn(conversation, now=NOON, expires_at=NOON)
+                shelves.journal.close(turn, "kept", now=NOON)
+
+        await store.transaction(many)
+        assert len(await store.read(lambda shelves: shelves.forgetting.turns_before(LATER))) == 200
+        assert len(await store.read(lambda shelves: shelves.forgetting.turns_expired(LATER))) == 200
+
+
+class TestAConversation:
+    async def test_it_begins_anew_and_the_command_is_answered_in_it(self, store: Store) -> None:
+        """Nothing is remembered, what was destroyed is counted, and the answer is the next thing to be sent."""
+        await talked(store, "direct:a", 1, b"one")
+        await talked(store, "direct:a", 2, b"two")
+        before = await store.conversation("direct:a", now=NOON)
+        command = await ordered(store, "direct:a", 3)
+        answer = Answer(command)
+        erased = await store.forget("direct:a", before=command, now=NOON, then=answer)
+        assert erased == answer.erased == Erased(conversations=1, turns=2, messages=4)
+        after = await store.conversation("direct:a", now=NOON)
+        assert after == answer.conversation != before
+        assert await remembered(store, "direct:a") == []
+        [item] = await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=8))
+        assert (item.conversation, item.reply) == (after, b"forgotten")
+        await store.transaction(lambda shelves: shelves.outbox.sent(item.id, 99, now=NOON))
+        assert await waiting(store) == []
+        await talked(store, "direct:a", 4, b"four")
+        assert await remembered(store, "direct:a") == [b"asked four", b"told four"]
+
+    async def test_no_other_conversation_notices(self, store: Store) -> None:
+        """Theirs stay what they are, under their own keys."""
+        await talked(store, "direct:a", 1, b"one")
+        await talked(store, "direct:b", 2, b"two")
+        other = await store.conversation("direct:b", now=NOON)
+        assert await forgotten(store, "direct:a", await ordered(store, "direct:a", 3)) == Erased(
+            conversations=1, turns=1, messages=2
+        )
+        assert await store.conversation("direct:b", now=NOON) == other
+        assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
+
+    async def test_what_waited_before_goes_and_what_came_later_is_answered(self, store: Store) -> None:
+        """Earlier questions are settled unread; later ones wait, also those that somebody had just begun to answer."""
+        await asked(store, "direct:a", 1, b"before")
+        await store.transaction(taken)
+        command = await ordered(store, "direct:a", 2)
+        await asked(store, "direct:a", 3, b"after")
+        await asked(store, "direct:a", 4, b"also after")
+        other = await asked(store, "direct:b", 5, b"of b")
+
+        def begin(shelves: Shelves) -> None:
+            claim = shelves.inbox.claim(now=NOON, until=LATER, busy={shelves.forgetting.place(other)}, most=1)
+            assert claim is not None
+            assert [item.envelope for item in claim.items] == [b"after"]
+            shelves.journal.add(claim.conversation, claim.turn, 0, b"step")
+
+        await store.transaction(begin)
+        await forgotten(store, "direct:a", command)
+        assert await rows(store, "SELECT sent_at, state, turn_id, claimed_until FROM inbox ORDER BY id") == [
+            (1, "done", None, None),
+            (2, "done", None, None),
+            (3, "waiting", None, None),
+            (4, "waiting", None, None),
+            (5, "waiting", None, None),
+        ]
+        assert await rows(store, "SELECT count(*) FROM journal") == [(0,)]
+        assert await waiting(store) == [b"after", b"also after", b"of b"]
+
+    async def test_a_later_message_that_is_damaged_stops_nobody(self, store: Store) -> None:
+        """It is dead, as it would have been when it was taken up; the others are sealed anew."""
+        command = await ordered(store, "direct:a", 1)
+        broken = await asked(store, "direct:a", 2)
+        await asked(store, "direct:a", 3, b"after")
+        await store.transaction(
+            lambda shelves: shelves.inbox.execute("UPDATE inbox SET envelope = x'00' WHERE id = ?", (broken,))
+        )
+        await forgotten(store, "direct:a", command)
+        assert await rows(store, "SELECT state FROM inbox ORDER BY id") == [("done",), ("dead",), ("waiting",)]
+        assert await waiting(store) == [b"after"]
+
+    async def test_bells_ring_for_what_waits_on(self, store: Store) -> None:
+        """Whoever takes messages up looks again at once: they are in another conversation now."""
+        command = await ordered(store, "direct:a", 1)
+        await asked(store, "direct:a", 2)
+        for bell in store.bells.values():
+            bell.clear()
+        await forgotten(store, "direct:a", command)
+        assert {name for name, bell in store.bells.items() if bell.is_set()} == set(store.bells)
+
+    async def test_redeliveries_and_late_receipts_are_still_known(self, store: Store) -> None:
+        """The names of messages hold no words: they stay, so that nothing is answered or proved a second time."""
+        await talked(store, "direct:a", 1, b"one")
+        await asked(store, "direct:a", 2)
+        command = await ordered(store, "direct:a", 3)
+        await forgotten(store, "direct:a", command)
+        conversation = await store.conversation("direct:a", now=NOON)
+
+        def again(shelves: Shelves) -> None:
+            for sent_at in (1, 2, 3):
+                assert shelves.inbox.put(arrival(conversation, sent_at)) is None
+            shelves.outbox.begin(now=NOON, most=8)
+            assert not shelves.outbox.prove("direct:a", 1_000_001, window=timedelta(days=36500))
+
+        await store.transaction(again)
+
+    async def test_a_send_under_way_is_known_when_it_ends(self, store: Store) -> None:
+        """Its words are gone; what else waited to be sent is gone whole; the answer to the command comes after it."""
+        await asked(store, "direct:a", 1)
+
+        def live(shelves: Shelves) -> None:
+            conversation, turn = taken(shelves)
+            answered(shelves, conversation, turn, (b"asked", b"part 0"))
+            shelves.outbox.put(conversation, turn, 1, b"part 1", in_group=False, now=NOON)
+            shelves.outbox.begin(now=NOON, most=8)
+
+        await store.transaction(live)
+        command = await ordered(store, "direct:a", 2)
+        await forgotten(store, "direct:a", command)
+        query = "SELECT state, reply IS NULL FROM outbox ORDER BY id"
+        assert await rows(store, query) == [("sending", 1), ("waiting", 0)]
+        [(item,)] = await rows(store, "SELECT min(id) FROM outbox")
+
+        def end(shelves: Shelves) -> list[bytes]:
+            assert shelves.outbox.begin(now=LATER, most=8) == ()
+            shelves.inbox.execute("UPDATE outbox SET state = 'sent', sent_at = 77 WHERE id = ?", (item,))
+            return [begun.reply for begun in shelves.outbox.begin(now=LATER, most=8)]
+
+        assert await store.transaction(end) == [b"forgotten"]
+
+    async def test_what_was_spent_stays_without_what_it_was_spent_on(self, store: Store) -> None:
+        """Forgetting renews no budget: the rows of the ledger belong to the conversation as it goes on."""
+        await talked(store, "direct:a", 1, b"one")
+        spent = await store.read(lambda shelves: shelves.ledger.spending())
+        await forgotten(store, "direct:a", await ordered(store, "direct:a", 2))
+        conversation = await store.conversation("direct:a", now=NOON)
+        assert await store.read(lambda shelves: shelves.ledger.spending(conversation)) == spent
+        assert await rows(store, "SELECT details, turn_id FROM ledger") == [(None, None)]
+
+    async def test_it_can_be_forgotten_again_and_again(self, path: Path) -> None:
+        """Each time under a new key, of which there is always one, also after a restart."""
+        async with opened(path, realm="signal") as store:
+            for number in range(3):
+                await talked(store, "direct:a", 2 * number, b"one")
+                seen = set(wrapped(path))
+                command = await ordered(store, "direct:a", 2 * number + 1)
+                assert await forgotten(store, "direct:a", command) == Erased(conversations=1, turns=1, messages=2)
+                assert len(wrapped(path)) == len(seen) == 2
+                assert len(set(wrapped(path)) & seen) == 1
+            await talked(store, "direct:a", 9, b"last")
+        async with opened(path, realm="signal") as store:
+            assert await remembered(store, "direct:a") == [b"asked last", b"told last"]
+
+    async def test_two_who_forget_it_at_once_do_not_meet(self, store: Store) -> None:
+        """One after the other, each with a key of its own."""
+        await talked(store, "direct:a", 1, b"one")
+        commands = [await ordered(store, "direct:a", number) for number in (2, 3)]
+        erased = await asyncio.gather(*(forgotten(store, "direct:a", command) for command in commands))
+        assert sorted(each.turns for each in erased) == [0, 1]
+        await talked(store, "direct:a", 4, b"four")
+        assert await remembered(store, "direct:a") == [b"asked four", b"told four"]
+
+    async def test_who_asks_for_it_meanwhile_gets_the_new_one(self, store: Store) -> None:
+        """Nobody is left with the id of a conversation that has gone, however the two met."""
+        for number in range(4):
+            command = await ordered(store, "direct:a", number)
+            store._conversations.clear()
+            both = [forgotten(store, "direct:a", command), store.conversation("direct:a", now=NOON)]
+            await asyncio.gather(*(both if number % 2 else reversed(both)))
+            [(kept,)] = await rows(store, "SELECT id FROM conversations")
+            assert await store.conversation("direct:a", now=NOON) == kept
+
+    async def test_if_the_answer_fails_nothing_is_forgotten(self, store: Store) -> None:
+        """All of it is one transaction: the exception comes through, and everything is as it was."""
+        await talked(store, "direct:a", 1, b"one")
+        command = await ordered(store, "direct:a", 2)
+
+        class Oops(Exception):
+            pass
+
+        def failing(*_: object) -> None:
+            raise Oops
+
+        with pytest.raises(Oops):
+            await store.forget("direct:a", before=command, now=NOON, then=failing)
+        assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
+        assert await waiting(store) == [b"/forget"]
+        assert await forgotten(store, "direct:a", command) == Erased(conversations=1, turns=1, messages=2)
+
+    async def test_without_a_key_to_go_on_under_nothing_is_forgotten(self, store: Store) -> None:
+        """It fails before anything is lost, not when the first message comes that nobody could read."""
+        await talked(store, "direct:a", 1, b"one")
+        after = InboxId(await ordered(store, "direct:a", 2) + 1)
+        with pytest.raises(Damaged, match="no data key"):
+            await store.transaction(lambda shelves: shelves.forgetting.conversation("direct:a", before=after, now=NOON))
+        assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
+
+    async def test_a_caller_that_leaves_leaves_nothing_undone(self, store: Store, path: Path) -> None:
+        """Whoever is cancelled when the rows have gone leaves the old key to the next checkpoint."""
+        await talked(store, "direct:a", 1, b"one")
+        command = await ordered(store, "direct:a", 2)
+        keys = wrapped(path)
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def then(shelves: Shelves, conversation: object, erased: object) -> None:
+            shelves.inbox.settle(command)
+            loop.call_soon_threadsafe(done.set)
+
+        leaving = asyncio.create_task(store.forget("direct:a", before=command, now=NOON, then=then))
+        await done.wait()
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        assert await remembered(store, "direct:a") == []
+        await store.checkpoint()
+        assert len(set(wrapped(path)) & set(keys)) == 1
+
+    async def test_a_place_where_nothing_is_known_has_nothing_to_forget(self, store: Store) -> None:
+        """The command may come from elsewhere; it is answered where it came from."""
+        command = await ordered(store, "direct:a", 1)
+        answer = Answer(command)
+        assert await store.forget("direct:b", before=command, now=NOON, then=answer) == Erased()
+        assert answer.conversation == await store.conversation("direct:a", now=NOON)
+        with pytest.raises(StoreError, match="message 99 of the inbox is not there"):
+            await forgotten(store, "direct:a", InboxId(99))
+
+
+class TestAPerson:
+    async def test_what_a_person_asked_goes_everywhere(self, store: Store) -> None:
+        """The direct conversation whole, elsewhere the turns of that person alone; the words of others stay."""
+        await talked(store, "direct:alice", 1, b"one")
+        await talked(store, "group:g", 2, b"two")
+        await talked(store, "group:g", 3, b"three", author="bob")
+        await talked(store, "direct:bob", 4, b"four", author="bob")
+        command = await ordered(store, "group:g", 5)
+        answer = Answer(command)
+        group = await store.conversation("group:g", now=NOON)
+        erased = await store.forget_person(
+            "alice", direct_address="direct:alice", before=command, now=NOON, then=answer
+        )
+        assert erased == answer.erased == Erased(conversations=1, turns=2, messages=4)
+        assert answer.conversation == group == await store.conversation("group:g", now=NOON)
+        assert await remembered(store, "direct:alice") == []
+        assert await remembered(store, "group:g") == [b"asked three", b"told three"]
+        assert await remembered(store, "direct:bob") == [b"asked four", b"told four"]
+        assert await rows(store, "SELECT count(*), count(person), count(cost_usd), count(details) FROM ledger") == [
+            (4, 4, 4, 2)
+        ]
+
+    async def test_only_what_the_person_said_before_is_not_answered(self, store: Store) -> None:
+        """A turn that answers several people is over, yet what the others asked is answered by another one."""
+        for number, (author, words) in enumerate((("alice", b"mine"), ("bob", b"his"))):
+            await asked(store, "group:g", number, words, author)
+        turn = (await store.transaction(taken))[1]
+        command = await ordered(store, "group:g", 2)
+        await asked(store, "group:g", 3, b"later")
+        await asked(store, "group:h", 4, b"his", "bob")
+        await store.forget_person(
+            "alice", direct_address="direct:alice", before=command, now=NOON, then=Answer(command)
+        )
+        assert await turn_row(store, turn) == ("ignored", 1, None)
+        assert await rows(store, "SELECT sent_at, state FROM inbox WHERE state <> 'waiting'") == [
+            (0, "done"),
+            (2, "done"),
+        ]
+        assert await waiting(store) == [b"his", b"later", b"his"]
+
+    async def test_an_answer_to_the_person_that_waits_is_not_sent(self, store: Store) -> None:
+        """Not in a group either."""
+        await asked(store, "group:g", 1)
+        await store.transaction(lambda shelves: answered(shelves, *taken(shelves), (b"asked", b"told")))
+        command = await ordered(store, "direct:alice", 2)
+        await store.forget_person(
+            "alice", direct_address="direct:alice", before=command, now=NOON, then=Answer(command)
+        )
+        begun = await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=8))
+        assert [item.reply for item in begun] == [b"forgotten"]

@@ -1,0 +1,118 @@
+"""The people: let in and put out again, numbers that stay with their account, and a file that names nobody."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from store import Store, opened
+from store.people import People
+from tests.conftest import NOON
+
+T = TypeVar("T")
+
+ACCOUNT, OTHER_ACCOUNT = "+15550100001", "+15550100009"
+ADMIN = "ad000000-0000-4000-8000-000000000001"
+MALLORY = "3a110000-0000-4000-8000-0000000000d1"
+TRUDY = "72dd0000-0000-4000-8000-0000000000e1"
+NUMBER, OTHER_NUMBER = "+15550100666", "+15550100777"
+LATER = NOON + timedelta(days=1)
+
+
+async def on(store: Store, work: Callable[[People], T]) -> T:
+    return await store.transaction(lambda shelves: work(shelves.people))
+
+
+@pytest.fixture
+async def let_in(store: Store) -> Store:
+    """A store in which Mallory was let in by the admin, at noon."""
+    await on(store, lambda people: people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
+    return store
+
+
+async def test_only_who_was_let_in_is_in(let_in: Store) -> None:
+    """Nobody else, and not under another account of ours."""
+    assert await on(let_in, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
+    assert not await on(let_in, lambda people: people.is_allowed(TRUDY, account=ACCOUNT))
+    assert not await on(let_in, lambda people: people.is_allowed(MALLORY, account=OTHER_ACCOUNT))
+
+
+async def test_letting_in_again_keeps_the_first_time(let_in: Store) -> None:
+    """When and by whom is kept with each person; the list is in the order of time."""
+    await on(let_in, lambda people: people.allow(MALLORY, account=ACCOUNT, by=TRUDY, now=LATER))
+    await on(let_in, lambda people: people.allow(TRUDY, account=ACCOUNT, by=MALLORY, now=LATER))
+    first, second = await on(let_in, lambda people: people.allowed())
+    labels = [await on(let_in, lambda people, who=who: people.label(who, account=ACCOUNT)) for who in (MALLORY, ADMIN)]
+    assert [first.label, first.by] == labels
+    assert (first.at, second.at, second.by) == (NOON, LATER, first.label)
+
+
+@pytest.mark.parametrize("by_label", [False, True])
+async def test_putting_out(let_in: Store, by_label: bool) -> None:
+    """By who it is, or by the label in the list; the second time there is nobody to put out."""
+    await on(let_in, lambda people: people.allow(TRUDY, account=ACCOUNT, by=ADMIN, now=NOON))
+    label = await on(let_in, lambda people: people.label(MALLORY, account=ACCOUNT))
+    name = label.upper() if by_label else MALLORY
+    assert [await on(let_in, lambda people: people.deny(name, account=ACCOUNT)) for _ in range(2)] == [True, False]
+    assert not await on(let_in, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
+    assert await on(let_in, lambda people: people.is_allowed(TRUDY, account=ACCOUNT))
+
+
+@pytest.mark.parametrize("name", ["", "%", "________", "a", MALLORY[:8]])
+async def test_what_names_nobody_puts_nobody_out(let_in: Store, name: str) -> None:
+    """No pattern, no beginning of a label."""
+    assert not await on(let_in, lambda people: people.deny(name, account=ACCOUNT))
+    assert await on(let_in, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
+
+
+async def test_a_number_stays_with_the_account_that_came_with_it_first(store: Store) -> None:
+    """Another account with the same number is refused, and the time of the first refusal is kept."""
+    assert await on(store, lambda people: people.pinned(NUMBER, MALLORY)) is None
+    pins = [
+        await on(store, lambda people, who=who, now=now: people.pin(NUMBER, who, now=now))
+        for who, now in ((MALLORY, NOON), (MALLORY, LATER), (TRUDY, LATER), (TRUDY, LATER + timedelta(days=1)))
+    ]
+    assert pins == [True, True, False, False]
+    mine, theirs = [await on(store, lambda people, who=who: people.pinned(NUMBER, who)) for who in (MALLORY, TRUDY)]
+    assert mine is not None
+    assert theirs is not None
+    assert (mine.is_theirs, theirs.is_theirs, mine.since, mine.refused_at) == (True, False, NOON, LATER)
+
+
+async def test_a_number_moves_to_an_account_that_the_operator_confirms(store: Store) -> None:
+    """From then on the old account is the one that is refused, and nothing is left of the first refusal."""
+    for who in (MALLORY, TRUDY):
+        await on(store, lambda people, who=who: people.pin(NUMBER, who, now=NOON))
+    assert await on(store, lambda people: people.pin(NUMBER, TRUDY, now=LATER, is_confirmed=True))
+    moved = await on(store, lambda people: people.pinned(NUMBER, TRUDY))
+    assert moved is not None
+    assert (moved.is_theirs, moved.since, moved.refused_at) == (True, LATER, None)
+    assert not await on(store, lambda people: people.pin(NUMBER, MALLORY, now=LATER))
+
+
+async def test_a_person_keeps_their_number_when_they_hide_it(store: Store) -> None:
+    """Of the numbers that are asked for, the one that is pinned to them; nobody else has it."""
+    await on(store, lambda people: people.pin(NUMBER, MALLORY, now=NOON))
+    asked: list[tuple[str, set[str]]] = [
+        (MALLORY, {NUMBER, OTHER_NUMBER}),
+        (MALLORY, {OTHER_NUMBER}),
+        (TRUDY, {NUMBER}),
+        (MALLORY, set()),
+    ]
+    told = [await on(store, lambda people, who=who, of=of: people.number_of(who, of)) for who, of in asked]
+    assert told == [NUMBER, None, None, None]
+
+
+async def test_the_file_names_nobody(path: Path) -> None:
+    """Neither a number nor a uuid stands in any file of the store, and it is all there after a restart."""
+    async with opened(path, realm="signal") as store:
+        await on(store, lambda people: people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
+        await on(store, lambda people: people.pin(NUMBER, MALLORY, now=NOON))
+        files = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    async with opened(path, realm="signal") as store:
+        assert await on(store, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
+        assert await on(store, lambda people: people.number_of(MALLORY, {NUMBER})) == NUMBER
+    files += b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert not [word for word in (ACCOUNT, ADMIN, MALLORY, NUMBER) if word.encode() in files]

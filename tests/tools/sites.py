@@ -1,0 +1,129 @@
+"""Strangers' servers, and a name service that says what a test wants: what the tests of the fetcher stand on."""
+
+import asyncio
+import socket
+import ssl
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from tools import Fetcher, Page
+from tools.addresses import IpAddress, Reach
+
+HERE, INSIDE = "127.0.0.1", "127.0.0.2"
+"""The address that stands for the public internet where a test says so, and one that is never admitted."""
+
+Talk = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class Line:
+    """A server that talks below HTTP; it counts who connects and remembers what was asked."""
+
+    port: int = 0
+    accepted: int = 0
+    heard: list[str] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def line(talk: Talk, host: str = HERE, authority: ssl.SSLContext | None = None) -> AsyncGenerator[Line]:
+    talks: list[asyncio.Task[Any] | None] = []
+    state = Line()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        state.accepted += 1
+        talks.append(asyncio.current_task())
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            state.heard.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            await talk(writer)
+        writer.close()
+        with suppress(ConnectionError, ssl.SSLError):
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, host, 0, ssl=authority)
+    state.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield state
+    await asyncio.gather(*filter(None, talks))
+
+
+def says(*answer: str | bytes) -> Talk:
+    async def talk(writer: asyncio.StreamWriter) -> None:
+        for piece in answer:
+            writer.write(piece.encode() if isinstance(piece, str) else piece)
+        await writer.drain()
+
+    return talk
+
+
+SECRET = says("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nsecret")
+"""What stands in every place that must not be reached."""
+
+
+class Names:
+    """Looks names up in a table, each time the next answer, the last one for good; numbers are read by the system."""
+
+    def __init__(self, table: dict[str, list[Sequence[str] | Exception]]) -> None:
+        self._table = table
+        self.asked: dict[str, int] = defaultdict(int)
+
+    async def __call__(self, host: str, port: int) -> Sequence[IpAddress]:
+        self.asked[host] += 1
+        if host not in self._table:
+            return self._numbers(host, port)
+        answers = self._table[host]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return [ip_address(text) for text in answer]
+
+    def _numbers(self, host: str, port: int) -> Sequence[IpAddress]:
+        # This reads every spelling of a number as a connection by name would, and never asks a server.
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        return [ip_address(address[0]) for *_, address in found]
+
+
+def only_here(*ports: int) -> Reach:
+    """A reach in which this machine's first address stands for the whole public internet."""
+    return Reach(ports=frozenset(ports), admits=lambda address: address == IPv4Address(HERE))
+
+
+async def fetch(
+    fetcher: Fetcher, url: str, *, accept: Collection[str] = ("text/html", "text/plain"), **more: Any
+) -> Page:
+    given: dict[str, Any] = {"max_bytes": 2_000_000, "timeout_seconds": 10.0}
+    return await fetcher.get(url, accept=accept, **(given | more))
+
+
+def certified(name: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A server's side and a client's side of TLS, whose only certificate is for that name."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    today = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(today - timedelta(days=1))
+        .not_valid_after(today + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = certificate.public_bytes(serialization.Encoding.PEM)
+    bundle = folder / "site.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    bundle.write_bytes(private + pem)
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(bundle)
+    return server, ssl.create_default_context(cadata=pem.decode())
