@@ -9,7 +9,8 @@ import logging
 import sys
 import traceback
 from datetime import UTC, datetime
-from typing import Literal, TextIO
+from types import TracebackType
+from typing import Literal, TextIO, cast
 
 _OURS = ("bot", "tools", "store")
 
@@ -26,6 +27,22 @@ def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = No
     logging.raiseExceptions = False
     for name in _OURS:
         logging.getLogger(name).setLevel(level)
+    # What ends the process would else be shown with its message.
+    sys.excepthook = _ended
+
+
+def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Tell of the bug that ends the process; of each one where several came together."""
+    del kind, trace
+    for leaf in _leaves(error):
+        logging.getLogger(__name__).critical("a bug ends Aldis: %s", described(leaf))
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return [leaf for part in group.exceptions for leaf in _leaves(part)]
+    return [error]
 
 
 def described(error: BaseException) -> str:

@@ -60,7 +60,7 @@ def is_zone(name: str) -> bool:
     """Whether there is a time zone of that IANA name."""
     try:
         ZoneInfo(name)
-    except (OSError, ValueError, LookupError):  # a folder of zones, a path, an unknown name
+    except (OSError, ValueError, LookupError, RecursionError):  # a folder of zones, a path, an unknown name
         return False
     return True
 

@@ -9,8 +9,10 @@
                     '------ due again after the grace ----'        give_up: waiting, sending -> dead
 
 Signal has no idempotency key. `unknown` is a send whose answer never came; it is sent again only when no receipt has
-proved it within a grace period. One item of a conversation is under way at a time, in the order in which they were
-put, so a receipt for a timestamp that nobody knows can belong to one item only.
+proved it within a grace period. One item of a conversation is under way at a time, in the order in which they were put.
+A receipt names a timestamp and a person, but no conversation: it can be for a direct message or for one to a group, and
+for the first of two attempts as well as for the second. So it proves a send only where no other can be meant; until
+that shows it is kept. An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
 An item may take the place of an earlier one (`replaces`): whether that went out, and under which timestamp, is known
 when it is its turn to be sent. What was taken back has no words any more and is not sent (again).
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'sending', 'unknown')`) before
@@ -25,6 +27,9 @@ from store.records import ConversationId, OutboxId, OutboxItem, Sent, TurnId, Wa
 from store.shelf import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
+
+_CLOCK_MS = 1000
+"""By how much the clock of the bridge, which names the messages, may be behind ours."""
 
 
 class Outbox(Shelf):
@@ -104,16 +109,23 @@ class Outbox(Shelf):
 
     def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> None:
         """It went out under this timestamp, as an edit of `edited` if set; its words go."""
+        self.execute(
+            "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2)",
+            (sent_at, item),
+        )
         if edited is not None:
             self.execute(
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
                 (edited.revision + 1, edited.original_at, item),
             )
         self._settle(item, "sent", sent_at, now)
+        self._reconcile()
 
     def postpone(self, item: OutboxId, *, due_at: datetime) -> None:
         """It surely did not go out: try again then, unless it was taken back meanwhile."""
+        self.execute("DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?)", (item,))
         self._end_attempt(item, "waiting", due_at)
+        self._reconcile()
 
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
         """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
@@ -136,29 +148,50 @@ class Outbox(Shelf):
     def prove(self, address: str, sent_at: int, *, window: timedelta) -> bool:
         """A phone of whoever has the direct chat at `address` has received a message of ours of this timestamp.
 
-        If nobody knows the timestamp and a send that may have been it was begun not longer than `window` before, that
-        send is proved: the one under way in the direct chat, else the one to a group, if there is but one. Gives
-        whether one was.
+        If nobody knows the timestamp, and one send alone can have got it, one that was begun not longer than `window`
+        before, that send is proved. Gives whether one was.
         """
-        if self.rows("SELECT 1 FROM outbox WHERE sent_at = ?", (sent_at,)):
+        if self.rows("SELECT 1 FROM attempts WHERE sent_at = ?", (sent_at,)):
             return False
-        rows = self.rows(
-            "SELECT outbox.id, conversations.handle = ?1 FROM outbox "
-            "JOIN conversations ON conversations.id = outbox.conversation_id "
-            "WHERE outbox.state IN ('waiting', 'sending', 'unknown') AND outbox.state <> 'waiting' "
-            "AND (conversations.handle = ?1 OR outbox.in_group) "
-            "AND ?2 BETWEEN outbox.attempted_at - 5000 AND outbox.attempted_at + ?3",  # the bridge has its own clock
-            (self.chat_handle(address), sent_at, int(window.total_seconds() * 1000)),
+        self.execute(
+            "INSERT INTO receipts (target, person, window_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (sent_at, self.chat_handle(address), int(window.total_seconds() * 1000)),
         )
-        candidates = [item for item, is_direct in rows if is_direct] or [item for item, _ in rows]
-        if len(candidates) != 1:
-            return False
-        self._settle(candidates[0], "sent", sent_at, moment(sent_at))
-        self.stir("outbox")
-        return True
+        return sent_at in self._reconcile()
+
+    def _reconcile(self) -> set[int]:
+        """Let the receipts that are kept prove what they can by now; gives the timestamps that they proved."""
+        proved: set[int] = set()
+        for target, person, window_ms in self.rows("SELECT target, person, window_ms FROM receipts ORDER BY target"):
+            owners = self._owners(target, person, window_ms)
+            items = {item for _, item in owners}
+            if len(items) == 1:  # perhaps twice tried: then the later attempt is the likelier one
+                self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (target, owners[-1][0]))
+                self._settle(items.pop(), "sent", target, moment(target))
+                proved.add(target)
+            if len(owners) == 0 or target in proved:
+                self.execute("DELETE FROM receipts WHERE target = ?", (target,))
+        if proved:
+            self.stir("outbox")
+            return proved | self._reconcile()  # what is known now may leave one owner to another receipt
+        return proved
+
+    def _owners(self, target: int, person: bytes, window_ms: int) -> list[tuple[int, int]]:
+        """The attempts that a receipt can mean, each with its item; none when one is known to have this name."""
+        if self.rows("SELECT 1 FROM attempts WHERE sent_at = ?", (target,)):
+            return []
+        rows = self.rows(
+            "SELECT attempts.id, outbox.id FROM attempts JOIN outbox ON outbox.id = outbox_id "
+            "JOIN conversations ON conversations.id = outbox.conversation_id "
+            "WHERE attempts.sent_at IS NULL AND (conversations.handle = ?1 OR in_group) "
+            "AND begun_at BETWEEN ?2 - ?3 AND ?2 + ?4 ORDER BY attempts.id",
+            (person, target, window_ms, _CLOCK_MS),
+        )
+        return [(attempt, item) for attempt, item in rows]
 
     def prune(self, *, before: datetime) -> int:
-        """Forget items that were settled before then; gives how many."""
+        """Forget items that were settled before then, and receipts from before; gives how many items."""
+        self.execute("DELETE FROM receipts WHERE target < ?", (millis(before),))
         return self.execute("DELETE FROM outbox WHERE settled_at < ?", (millis(before),)).rowcount
 
     def backlog(self) -> Waiting:
@@ -190,6 +223,7 @@ class Outbox(Shelf):
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
         )
+        self.execute("INSERT INTO attempts (outbox_id, begun_at) VALUES (?, ?)", (item, millis(now)))
         return OutboxItem(
             id=OutboxId(item),
             conversation=ConversationId(conversation),

@@ -32,6 +32,8 @@ _log = logging.getLogger(__name__)
 _AT_ONCE = 16
 _FIRST_PAUSE_SECONDS = 2.0
 _LONGEST_PAUSE_SECONDS = 300.0
+_LONGEST_WAIT_SECONDS = 86_400.0
+"""However long Signal wants us to wait: once a day it is asked again."""
 _STORE_PAUSE_SECONDS = 1.0
 _SHORTEST_WAIT_SECONDS = 0.05
 
@@ -98,9 +100,13 @@ class Courier:
         return self._started(group, await self._store.transaction(self._begun))
 
     def _begun(self, shelves: Shelves) -> _Begun:
-        """What is to be sent now, within a transaction."""
+        """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
         items = shelves.outbox.begin(now=now, most=_AT_ONCE - len(self._sending))
+        for item in items:
+            if item.was_unknown:
+                resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
         due_at = shelves.outbox.next_due_at()
         return items, None if due_at is None else max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds())
 
@@ -149,8 +155,7 @@ class Courier:
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             return self._in_doubt(item, described(error))
         self._counts.add("replies_sent")
-        seconds = (self._clock.now() - now).total_seconds()
-        return lambda shelves: self._sent(shelves, item, sent_at, edits, seconds)
+        return lambda shelves: shelves.outbox.sent(item.id, sent_at, now=self._clock.now(), edited=edits)
 
     async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> SentId:
         """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other."""
@@ -159,17 +164,10 @@ class Courier:
             return await self._transport.send(replace(outgoing, edits=target))
         return await self._transport.remove(outgoing)
 
-    def _sent(self, shelves: Shelves, item: OutboxItem, sent_at: int, edits: Sent | None, seconds: float) -> None:
-        now = self._clock.now()
-        shelves.outbox.sent(item.id, sent_at, now=now, edited=edits)
-        if item.was_unknown:
-            resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=seconds)
-            shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
-
     def _later(self, item: OutboxItem, error: NotSent | SendUnknown) -> Callable[[Shelves], None]:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
-        seconds = max(seconds, error.retry_after_seconds or 0)
+        seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
         _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
         due_at = self._clock.now() + timedelta(seconds=seconds)
         return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at)

@@ -39,6 +39,8 @@ _TYPING_SECONDS = 8.0
 """Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
+_MOST_BURIALS = 10
+"""How often it is tried to tell that a turn was given up. Every process that is killed meanwhile counts, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -211,7 +213,7 @@ class Worker:
         except UnreadableEvent:
             await self._discarded(claim)
             return
-        if claim.attempt > self._pace.max_attempts + 1:  # to tell that it was given up has failed as well
+        if claim.attempt > self._pace.max_attempts + _MOST_BURIALS:
             await self._discarded(claim)
             return
         if await self._decided(claim, envelopes):

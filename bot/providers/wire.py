@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
@@ -37,8 +37,13 @@ def _zero_for_null(value: object) -> object:
     return 0 if value is None else value
 
 
-Count = Annotated[int, BeforeValidator(_zero_for_null)]
-"""A number of tokens; null means 0, as a missing one does."""
+def _believable(count: int) -> int:
+    """No vendor's limit is near this, and a number that no ledger can hold must not cost the answer."""
+    return min(max(count, 0), 10**12)
+
+
+Count = Annotated[int, BeforeValidator(_zero_for_null), AfterValidator(_believable)]
+"""A number of tokens; null means 0, as a missing one does, and so does a negative one."""
 
 _object = TypeAdapter(dict[str, object])
 

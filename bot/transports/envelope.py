@@ -124,7 +124,7 @@ def peeked(raw: str, *, account: str, own_uuid: PersonId | None) -> Envelope | N
         raw=kept,
         from_self=from_self,
         server_at=whole_in(source, "serverReceivedTimestamp"),
-        expires_in_seconds=whole_in(data, "expiresInSeconds") or 0,
+        expires_in_seconds=_timer_seconds(data),
         is_command=kind is Kind.MESSAGE and is_command(_words(data)),
     )
 
@@ -244,7 +244,7 @@ def _message(opened: _Opened) -> Incoming:
         attachments=() if view_once else _attachments(data),
         sticker=bool(data.get("sticker")),
         view_once=view_once,
-        expires_in_seconds=whole_in(data, "expiresInSeconds") or 0,
+        expires_in_seconds=_timer_seconds(data),
         group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
     )
 
@@ -286,7 +286,7 @@ def _reacted(opened: _Opened) -> Reacted | None:
 
 
 def _timer(opened: _Opened) -> TimerChanged:
-    seconds = whole_in(opened.data, "expiresInSeconds") or 0
+    seconds = _timer_seconds(opened.data)
     return TimerChanged(author=opened.author, chat=opened.chat, expires_in_seconds=seconds)
 
 
@@ -320,6 +320,11 @@ def _confirmed(receipt: Json) -> Literal["delivered", "read", "viewed"] | None:
 def _undecryptable(envelope: Envelope, frame: Json) -> Undecryptable:
     name = text_in(object_in(frame, "exception"), "type")
     return Undecryptable(author=envelope.author, reason=name if _CLASS_NAME.fullmatch(name) else "unknown")
+
+
+def _timer_seconds(data: Json) -> int:
+    """The disappearing-message timer; Signal keeps it in 32 bits."""
+    return min(whole_in(data, "expiresInSeconds") or 0, 2**32 - 1)
 
 
 _READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {

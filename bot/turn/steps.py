@@ -58,6 +58,8 @@ class ToolRun:
     outcome: str
     latency_seconds: float
     cost_usd: Decimal
+    tool: str = "unknown"
+    """The tool's name; `unknown` where there is none of that name, for then it is a word that the model made up."""
     step: Literal["ran"] = "ran"
 
 
@@ -266,7 +268,7 @@ def _attempt_entry(attempt: Attempt) -> Entry:
 def _run_entry(run: ToolRun) -> Entry:
     return Entry(
         kind="tool",
-        name=run.answer.name,
+        name=run.tool,
         outcome=run.outcome,
         latency_seconds=run.latency_seconds,
         cost_usd=run.cost_usd,

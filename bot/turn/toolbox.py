@@ -133,22 +133,23 @@ class Toolbox:
     def _answered(self, call: ToolCall, result: Result, seconds: float) -> ToolRun:
         content = '{"ok":true,"untrusted_data":' + fitted(result.data, self._max_result_chars) + "}"
         cost = self._tools[call.name].spec.cost_usd if result.cost_usd is None else result.cost_usd
-        return _run(call, content, "ok", seconds, cost)
+        return self._run(call, content, "ok", seconds, cost)
 
     def _failed(self, call: ToolCall, error: str, message: str, seconds: float) -> ToolRun:
         content = json.dumps({"ok": False, "error": error, "message": message[:500]}, ensure_ascii=False)
-        return _run(call, content, error, seconds, Decimal(0))
+        return self._run(call, content, error, seconds, Decimal(0))
 
-
-def _run(call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal) -> ToolRun:
-    _log.debug("tool %s: %s in %.3f s, %d characters", call.name, outcome, seconds, len(content))
-    return ToolRun(
-        answer=ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok"),
-        arguments=call.arguments,
-        outcome=outcome,
-        latency_seconds=seconds,
-        cost_usd=cost,
-    )
+    def _run(self, call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal) -> ToolRun:
+        tool = call.name if call.name in self._tools else "unknown"
+        _log.debug("tool %s: %s in %.3f s, %d characters", tool, outcome, seconds, len(content))
+        return ToolRun(
+            answer=ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok"),
+            arguments=call.arguments,
+            outcome=outcome,
+            latency_seconds=seconds,
+            cost_usd=cost,
+            tool=tool,
+        )
 
 
 def _validated(model: type[Arguments], call: ToolCall) -> Arguments:

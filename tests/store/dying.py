@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from store import InboxId, Shelves, opened, restore
-from store.sealing import KEY_BYTES
 from tests.conftest import NOON
-from tests.store.lives import Answer
-
-OLD, NEW = b"o" * KEY_BYTES, b"n" * KEY_BYTES
+from tests.store.lives import NEW, OLD, Answer
 
 _path, _copies = Path(sys.argv[1]), Path(sys.argv[2])
 _connect = sqlite3.connect

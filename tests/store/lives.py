@@ -17,9 +17,11 @@ from store import (
     StoredMessage,
     TurnId,
 )
+from store.sealing import KEY_BYTES
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(minutes=5)
+OLD, NEW = b"o" * KEY_BYTES, b"n" * KEY_BYTES
 
 
 def arrival(

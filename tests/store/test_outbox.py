@@ -143,12 +143,39 @@ async def test_a_members_receipt_proves_the_send_to_the_only_group_in_doubt(stor
     assert not await prove(store, "direct:member", NOON + timedelta(seconds=2))
 
 
-async def test_the_direct_chat_comes_before_a_group(store: Store) -> None:
-    """Where both are in doubt the receipt is taken for the direct one."""
+async def test_a_receipt_that_can_mean_two_sends_proves_none(store: Store) -> None:
+    """A group's message and a direct one are both in doubt: neither is taken for sent, for the other may be meant."""
     await doubted(store, "group:G")
     await doubted(store, "direct:a")
+    assert not await prove(store, "direct:a", NOON + timedelta(seconds=1))
+    assert [state for state, _ in await states(store)] == ["unknown", "unknown"]
+    # A stranger to the direct chat can mean the group's alone; then the first receipt can mean but one as well.
+    assert await prove(store, "direct:b", NOON + timedelta(seconds=2))
+    assert [state for state, _ in await states(store)] == ["sent", "sent"]
+
+
+async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other(store: Store) -> None:
+    """The group's message goes out while the direct one is in doubt; when its time is known its receipt is spent."""
+    await doubted(store, "direct:a")
+    await say(store, "group:G", b"to all")
+    [to_all] = [item for item in await begin(store) if item.reply == b"to all"]
+    at = NOON + timedelta(seconds=1)
+    assert not await prove(store, "direct:a", at)
+    await store.transaction(lambda shelves: shelves.outbox.sent(to_all.id, millis(at), now=NOON))
+    assert sorted(state for state, _ in await states(store)) == ["sent", "unknown"]
+
+
+async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: Store) -> None:
+    """It was repeated after the grace period, and its first attempt is confirmed at last, late."""
+    await doubted(store, "direct:a")
+    [again] = await begin(store, NOON + GRACE)
+    second = NOON + GRACE + timedelta(seconds=1)
+    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await say(store, "direct:a", b"next")
+    [_, *_] = await begin(store, NOON + GRACE)
+    assert not await prove(store, "direct:a", second)
     assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    assert [state for state, _ in await states(store)] == ["unknown", "sent"]
+    assert [state for state, _ in await states(store)] == ["sent", "sending"]
 
 
 async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> None:
