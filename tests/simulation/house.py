@@ -1,0 +1,61 @@
+"""Aldis as `bot.app` puts it together, over the doubles of one story; everything that has to fit to it is here."""
+
+import asyncio
+from functools import lru_cache
+
+from bot.aldis import Aldis
+from bot.app import _Parts
+from bot.clock import Clock
+from bot.loops.courier import Patience
+from bot.providers.fallback import Fallback
+from bot.settings import Settings, loaded
+from store import Store
+from tests.simulation.crashes import Life
+from tests.simulation.disk import REALM
+from tests.simulation.instruments import instruments
+from tests.simulation.model import Model
+from tests.simulation.network import SEND_SECONDS, Line, Network
+from tests.simulation.scenario import Scenario
+from tests.simulation.timeline import VirtualClock
+
+PATIENCE = Patience(grace_seconds=90)
+
+
+class _VirtualParts(_Parts):
+    """The parts, by a clock that nobody has to wait for."""
+
+    @property
+    def _clock(self) -> Clock:
+        return VirtualClock()
+
+    @_clock.setter
+    def _clock(self, _: Clock) -> None:
+        """The machine's clock is not wanted here."""
+
+
+def assembled(store: Store, network: Network, life: Life) -> Aldis:
+    """Aldis for one life over the store of that life."""
+    parts = _VirtualParts(settings(network.scenario), Line(network, life), store, REALM)
+    provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
+    return parts.aldis(provider, instruments(network, life))
+
+
+async def lived(aldis: Aldis, stop: asyncio.Event) -> None:
+    """The loops, from the recovery at the start until `stop` is set and all has wound down."""
+    await aldis._loop(stop, aldis.intake.run)
+
+
+@lru_cache(maxsize=4)
+def settings(scenario: Scenario) -> Settings:
+    """What the operator has set."""
+    addresses = [chat.address.partition(":") for chat in scenario.chats if chat.is_allowed]
+    environ = {
+        "ACCESS__ALLOWED": ",".join(name for kind, _, name in addresses if kind == "direct"),
+        "ACCESS__GROUPS": ",".join(name for kind, _, name in addresses if kind == "group"),
+        "APPROVALS__TIMEOUT": "60",
+        "LOCALE__TIMEZONE": "UTC",
+        "SIGNAL__SEND_TIMEOUT_SECONDS": f"{SEND_SECONDS:g}",
+        "SIGNAL__UNKNOWN_GRACE_SECONDS": f"{PATIENCE.grace_seconds:g}",
+        "WORKER__CONVERSATIONS_AT_ONCE": str(scenario.conversations_at_once),
+    }
+    return loaded({name: value for name, value in environ.items() if value}, None)

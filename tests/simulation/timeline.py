@@ -1,0 +1,95 @@
+"""Time that passes only when there is nothing left to do: an event loop that jumps from timer to timer."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Generator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+EPOCH = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+"""When every story begins."""
+
+
+class Stalled(Exception):
+    """Everybody waits, and no timer is set: nothing would ever happen again."""
+
+
+class _Jumps:
+    """Stands where an event loop keeps its selector: there are no files to wait for, so waiting is jumping."""
+
+    def __init__(self, woken: threading.Event) -> None:
+        self.now = 0.0
+        self.is_patient = False
+        self._woken = woken
+
+    def select(self, timeout_seconds: float | None) -> list[Any]:
+        if self.is_patient and timeout_seconds != 0:
+            self._woken.wait()
+            self._woken.clear()
+        elif timeout_seconds is None:
+            raise Stalled
+        else:
+            self.now += timeout_seconds
+        return []
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    """An event loop without files and signals, whose time is a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._woken = threading.Event()
+        self._selector = _Jumps(self._woken)
+        # Sums of floats: a timer that is due in less than this is due.
+        self._clock_resolution = 1e-6
+
+    def time(self) -> float:
+        return self._selector.now
+
+    @contextmanager
+    def patience(self) -> Generator[None]:
+        """Time stands still, and the loop waits for another thread."""
+        self._selector.is_patient = True
+        try:
+            yield
+        finally:
+            self._selector.is_patient = False
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        self._woken.set()
+
+
+def patience() -> AbstractContextManager[None]:
+    """Time stands still in the running loop, which waits for another thread."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return loop.patience()
+
+
+class VirtualClock:
+    """The wall clock of a story."""
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
+
+
+def millis_now() -> int:
+    """The wall clock of a story in milliseconds since 1970."""
+    return round(VirtualClock().now().timestamp() * 1000)
+
+
+def run(story: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, in no time."""
+    loop = VirtualLoop()
+    try:
+        result = loop.run_until_complete(story)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        return result
+    finally:
+        loop.close()
