@@ -1,0 +1,159 @@
+"""The audit of what went out: every message once, to whom it belongs, in order.
+
+Every row of the outbox names the message that went out for it by that message's time. What went out and is named by no
+row is a repetition: a send of unknown outcome was sent again. That is allowed only where Aldis had not read a receipt
+of the first copy when it began the second. A receipt was surely read when a letter after it in the same stream stands
+in the inbox, for intake takes one frame after the other; that letter's `received_at` is then later than the reading.
+And a receipt does not say whether it means a direct message or one to a group: where a send to a group was in doubt at
+the same time and had not gone out, nobody can tell which of the two it proves.
+"""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.chaos.evidence import Evidence, Finding
+from tests.chaos.phones import GRACE_SECONDS, SEND_SECONDS
+from tests.chaos.remains import OutboxRow
+from tests.servers.signal_server import Sent
+
+
+def delivered(evidence: Evidence) -> Finding:
+    """Every message that Aldis takes for sent went out, to its own conversation, with the answer to its questions."""
+    went_out = {sent.timestamp: sent for sent in evidence.sent}
+    questions = evidence.questions_by_turn()
+    broken: list[str] = []
+    for row in evidence.remains.outbox:
+        sent = went_out.get(row.sent_at or 0)
+        if row.state != "sent" or sent is None:
+            broken.append(
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out"
+            )
+        elif sent.chat != row.chat:
+            broken.append(
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt"
+            )
+    broken += _unanswered(evidence, went_out)
+    return Finding("messages sent, each of them seen by people", len(evidence.remains.outbox), "", tuple(broken))
+
+
+def _unanswered(evidence: Evidence, went_out: dict[int, Sent]) -> Iterator[str]:
+    """Kept turns whose answer was not seen by people, or names other questions than those that were asked."""
+    firsts = {row.turn: went_out.get(row.sent_at or 0) for row in evidence.remains.outbox if row.position == 0}
+    for turn, labels in evidence.questions_by_turn().items():
+        sent = firsts.get(turn)
+        if evidence.remains.turns[turn] == "kept" and (sent is None or evidence.labels(sent) != labels):
+            yield f"the answer of turn {turn} to {labels} was not seen by people"
+
+
+def answered_once(evidence: Evidence) -> Finding:
+    """Nobody saw an answer twice whom a receipt could have spared it."""
+    receipts = _Receipts.of(evidence)
+    reasons: Counter[str] = Counter()
+    unmarked = 0
+    broken: list[str] = []
+    for copy, row in _copies(evidence):
+        if row is None:
+            broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
+            continue
+        reason = receipts.reason(copy, row)
+        reasons[reason] += 1
+        unmarked += not evidence.remains.resent[row.turn]
+        if reason not in _ALLOWED:
+            place = copy.chat.partition(":")[0]
+            broken.append(f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}")
+    told = ", ".join(f"{number} {reason}" for reason, number in reasons.items() if reason in _ALLOWED)
+    told = f"{reasons.total()} others seen twice: {told}; {unmarked} of them not marked in the ledger" if told else ""
+    return Finding("messages seen once", len(evidence.sent) - 2 * reasons.total(), told, tuple(broken))
+
+
+_NEVER = "no phone confirmed the first"
+_LATE = "its receipt came after the grace period"
+_LOST = "its receipt was lost with a life or was not read yet"
+_AMBIGUOUS = "its receipt could also mean a send to a group that had not gone out"
+_ALLOWED = {_NEVER, _LATE, _LOST, _AMBIGUOUS}
+
+_ROUNDING_MS = 5
+_TOGETHER_MS = 1000 * (GRACE_SECONDS + SEND_SECONDS)
+"""Sends that a receipt could mean are begun again within this time of each other."""
+
+
+def ordered(evidence: Evidence) -> Finding:
+    """In every conversation people saw the messages in the order in which they were written."""
+    rows = {row.sent_at: row for row in evidence.remains.outbox}
+    broken: list[str] = []
+    for chat in evidence.pen.crowd.listed:
+        seen = [rows[sent.timestamp].id for sent in evidence.sent if sent.chat == chat.id and sent.timestamp in rows]
+        broken += [f"messages of {chat.canary} went out in the order {seen}"] if seen != sorted(seen) else []
+        written = [row.id for row in sorted(rows.values(), key=_written) if row.chat == chat.id]
+        broken += [f"turns of {chat.canary} were answered in another order"] if written != sorted(written) else []
+    return Finding("messages seen in their order", len(rows), "", tuple(broken))
+
+
+def _written(row: OutboxRow) -> tuple[int, int]:
+    return row.turn, row.position
+
+
+def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
+    """What went out and is named by no row, with the row of its other copy in the same conversation."""
+    rows = {row.sent_at: row for row in evidence.remains.outbox}
+    others: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for sent in evidence.sent:
+        if sent.timestamp in rows:
+            others[sent.chat, sent.text].append(sent.timestamp)
+    for sent in evidence.sent:
+        if sent.timestamp not in rows:
+            times = others[sent.chat, sent.text]
+            # The next of the same words: notices have the same words again and again.
+            place = min(bisect_right(times, sent.timestamp), len(times) - 1)
+            yield sent, rows[times[place]] if times else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Receipts:
+    handed_at: dict[int, int]
+    """When a receipt of a message was first handed to any life."""
+    read_at: dict[int, int]
+    """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
+    doubtful: tuple[tuple[int, int], ...]
+    """Sends to groups that were begun again, and of which one copy only went out: the row and when."""
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "_Receipts":
+        once = {row.sent_at: row for row in evidence.remains.inbox if evidence.deliveries[row.sent_at] == 1}
+        handed: dict[int, int] = {}
+        read: dict[int, int] = {}
+        unread: dict[int, list[int]] = defaultdict(list)
+        for frame in evidence.handed:
+            for target in frame.confirms:
+                handed.setdefault(target, frame.at)
+            unread[frame.stream] += frame.confirms
+            if frame.sent_at in once:
+                for target in unread.pop(frame.stream, ()):
+                    read.setdefault(target, once[frame.sent_at].received_at)
+        repeated = {row.id for _, row in _copies(evidence) if row is not None}
+        doubtful = tuple(
+            (row.id, row.attempted_at or 0)
+            for row in evidence.remains.outbox
+            if row.attempts > 1 and row.id not in repeated and (row.chat or "").startswith("group:")
+        )
+        return cls(handed_at=handed, read_at=read, doubtful=doubtful)
+
+    def reason(self, copy: Sent, row: OutboxRow) -> str:
+        """Why this message went out beside the one that its row names."""
+        assert row.sent_at is not None
+        first = min(copy.timestamp, row.sent_at)
+        begun_at = row.attempted_at or 0
+        if begun_at - first < 1000 * GRACE_SECONDS - _ROUNDING_MS:
+            return f"it was sent again {begun_at - first} ms after the first, before the grace period was over"
+        if first not in self.handed_at:
+            return _NEVER
+        if self.handed_at[first] >= begun_at:
+            return _LATE
+        read_at = self.read_at.get(first)
+        if read_at is None or read_at >= begun_at:
+            return _LOST
+        if any(other != row.id and abs(at - begun_at) < _TOGETHER_MS for other, at in self.doubtful):
+            return _AMBIGUOUS
+        return f"its receipt was read {begun_at - read_at} ms before it was sent again"
