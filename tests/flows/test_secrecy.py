@@ -1,0 +1,188 @@
+"""What people write, who they are and the keys stand in no log, on no page and in no file, whatever goes wrong.
+
+Canaries are put wherever words, names, numbers and keys come in (`tests.flows.indiscreet`). Aldis runs with its log at
+DEBUG; then everything that it has written is searched for each of them, in every form (`tests.flows.canaries`).
+"""
+
+import asyncio
+import base64
+import re
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from store import opened
+from tests.flows.canaries import Canaries, files_in, forms
+from tests.flows.consoles import chatted
+from tests.flows.indiscreet import AT_ONCE, MASTER_KEY, STORIES, World
+from tests.flows.processes import Ended, started
+from tests.servers import anthropic, openai
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import answer_json
+from tests.servers.brave import Brave
+from tests.servers.envelopes import message
+from tests.servers.open_meteo import OpenMeteo
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import call, say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_server import SignalServer
+
+LOG_LINE = re.compile(r'\d{4}-\d\d-\d\dT[0-9:]+Z [A-Z]+ |\{"at":|Traceback|  File |aldis: ')
+
+
+@pytest.fixture(params=["signal-cli", "rest-api"])
+async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
+    async with AsyncExitStack() as stack:
+        signal: SignalServer = SignalCli() if request.param == "signal-cli" else SignalRestApi()
+        yield World(
+            signal=await stack.enter_async_context(signal),
+            model=await stack.enter_async_context(AnthropicServer()),
+            spare=await stack.enter_async_context(OpenAIServer(local=True)),
+            search=await stack.enter_async_context(Brave()),
+            weather=await stack.enter_async_context(OpenMeteo()),
+            folder=tmp_path,
+        )
+
+
+def said_by(ended: Ended) -> str:
+    return ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(("world", "form"), [("signal-cli", "text"), ("rest-api", "json")], indirect=["world"])
+async def test_a_day_with_everything_in_it(world: World, form: str) -> None:
+    """Not in the log at DEBUG, not on the pages, not from the verb that asks for them, not in any file of the store."""
+    settings = world.settings | {"LOG__FORMAT": form}
+    async with started("run", settings=settings, folder=world.folder) as process:
+        await world.signal.connected()
+        for story in STORIES:
+            await story(world)
+        pages = [await world.page(path) for path in ("/healthz", "/metrics")]
+        health = await _verb("health", settings=settings, folder=world.folder)
+        assert {path.suffix for path in files_in(world.folder)} >= {".db", ".db-wal", ".db-keys"}
+        running = world.canaries.found_beneath(world.folder)
+        ended = await process.terminate()
+    assert ended.status == 0
+    assert '"counts"' in pages[0]
+    assert ("DEBUG" if form == "text" else '"debug"') in ended.stderr
+    assert world.leaks({"log": said_by(ended), "pages": "".join(pages), "health": said_by(health)}, running) == {}
+    await _still_there(world)
+
+
+async def _verb(*arguments: str, settings: dict[str, str], folder: Path) -> Ended:
+    async with started(*arguments, settings=settings, folder=folder) as process:
+        return await process.ended()
+
+
+async def _still_there(world: World) -> None:
+    """The words are in the store: what was searched is not empty, it is sealed."""
+    async with opened(world.folder / "aldis.db", realm="signal", key=bytes.fromhex(MASTER_KEY)) as store:
+        [(rows,)] = await store.read(lambda shelves: shelves.history.rows("SELECT count(*) FROM history"))
+    assert rows > 10
+
+
+@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
+async def test_bugs_are_told_without_the_words_in_them(world: World) -> None:
+    """Exceptions in the intake, a turn, a tool and a stray task, each with people's words in its message."""
+    new = world.canaries.word
+    world.model.scripted(call("calculate", {"expression": new("what a tool failed over")}))
+    settings = world.settings | {"WORKER__MAX_ATTEMPTS": "1"}
+    async with started("run", settings=settings, folder=world.folder, module="tests.flows.bursting") as process:
+        await world.signal.connected()
+        await world.answered("a question whose tool fails")
+        await world.signal.deliver(message(f"stumble {new('what the intake failed over')}"))
+        await world.signal.connected(2)
+        for what in ("fray", "burst"):
+            await world.signal.deliver(message(f"{what} {new('what failed: ' + what)}"))
+            await world.signal.sent_count(len(world.signal.sent) + 1)
+        ended = await process.terminate()
+    for failure in (
+        "tool calculate: RuntimeError",
+        "failed: LookupError",
+        "KeyError from ValueError",
+        "never retrieved",
+    ):
+        assert failure in ended.stderr
+    assert world.leaks({"log": said_by(ended)}) == {}
+
+
+@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
+async def test_a_bug_that_ends_the_process_is_told_without_words(world: World) -> None:
+    """What nothing catches is shown by the interpreter, unless somebody else shows it first."""
+    async with started("run", settings=world.settings, folder=world.folder, module="tests.flows.bursting") as process:
+        await world.signal.connected()
+        await world.signal.deliver(message(f"collapse {world.canaries.word('what all failed over')}"))
+        ended = await process.ended()
+    assert ended.status != 0
+    assert "ArithmeticError" in ended.stderr
+    assert world.leaks({"log": said_by(ended)}) == {}
+
+
+@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
+async def test_a_chat_shows_words_to_whoever_sits_there_and_logs_none(world: World) -> None:
+    """The answer on standard output, the steps on standard error; nothing of it in a line of the log or in the store.
+
+    The same search finds what may be seen, so it would find the rest.
+    """
+    new = world.canaries.word
+    quoted = f"{world.said('an error')} {world.model.key}"
+    world.model.scripted(
+        call("calculate", {"expression": f"1 + {new('an expression')}"}) + call(new("no tool"), {}),
+        say(new("the answer")),
+    )
+    world.model.faults.append(answer_json(anthropic.error_body("overloaded_error", quoted), 529, AT_ONCE))
+    world.spare.faults.append(answer_json(openai.error_body(quoted, code=quoted), 401))
+    settings = {name: value for name, value in world.settings.items() if name != "STORE__KEY"}
+    ended = await chatted("--once", world.said("a question"), "-vv", settings=settings, folder=world.folder)
+    logged = "".join(line for line in ended.stderr.splitlines(keepends=True) if LOG_LINE.match(line))
+    assert "did not answer" in logged
+    assert world.canaries.found_in(ended.stdout) == ["the answer"]
+    assert "an expression" in world.canaries.found_in(ended.stderr)
+    assert not [name for name in world.canaries.found_in(said_by(ended)) if "key" in name]
+    assert world.leaks({"log": logged}) == {}
+    _check_made_key(world.folder)
+
+
+def _check_made_key(folder: Path) -> None:
+    """The key that was made on the first start is all of its file, and stands in no other."""
+    [file] = [path for path in files_in(folder) if path.name.endswith("-master-key")]
+    made = file.read_text("ascii")
+    assert re.fullmatch(r"[0-9a-f]{64}\n", made)
+    looked_for = Canaries(known={"made": made.strip(), "bytes": bytes.fromhex(made).decode("latin-1")})
+    assert looked_for.found_beneath(folder).keys() == {file.name}
+
+
+@pytest.mark.parametrize("world", ["signal-cli"], indirect=True)
+async def test_settings_show_no_value(world: World) -> None:
+    """Neither the list of settings nor the complaint about a wrong one shows what was entered."""
+    wrong: list[dict[str, str]] = [
+        {"STORE__KEY_FILE": MASTER_KEY, "ANTHROPIC_API_KEY": f"{world.model.key} and a half"},
+        {"SIGNAL__URL": f"http://{world.model.key}@signal-cli:8080/?{world.spare.key}"},
+    ]
+    endings = await asyncio.gather(
+        _verb("settings", settings=world.settings, folder=world.folder),
+        *(_verb("run", settings=world.keys | entered, folder=world.folder) for entered in wrong),
+    )
+    assert [ended.status for ended in endings] == [0, 2, 2]
+    assert [world.canaries.found_in(said_by(ended)) for ended in endings] == [[]] * 3
+    assert all(ended.stderr.count("\n") == 1 for ended in endings[1:])
+
+
+@pytest.mark.parametrize("before", [b"", b"x", b"xy"])
+@pytest.mark.parametrize(
+    "text", ["quitte1zaun", "a11ce000-0000-4000-8000-0000000000a1", "\xc0\xff\xee\x00\x01\x02\x03\x04"]
+)
+def test_the_search_finds_every_form(text: str, before: bytes) -> None:
+    """Letters of both sizes, UTF-8 and UTF-16, hex, base64 at any place in a longer text, escapes of JSON."""
+    canaries = Canaries(known={"it": text})
+    data = text.encode("latin-1")
+    written = [data, data.hex().encode(), data.hex().upper().encode(), base64.b64encode(before + data + b"tail")]
+    if text.isascii():
+        escaped = "".join(f"\\u{ord(letter):04x}" for letter in text).encode()
+        written += [text.upper().encode(), text.encode("utf-16"), text.upper().encode("utf-16-le"), escaped]
+    assert [canaries.found_in(b"\xff\x00{" + before + form + b"}\x00\xff") for form in written] == [["it"]] * len(
+        written
+    )
+    assert canaries.found_in(b"\xff".join(form[1:] for form in forms("something else"))) == []
