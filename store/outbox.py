@@ -132,7 +132,15 @@ class Outbox(Shelf):
         self._end_attempt(item, "unknown", due_at)
 
     def doubt_all(self, *, due_at: datetime) -> int:
-        """After a crash: every send that was under way is unknown, or over where it was taken back. Gives how many."""
+        """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
+
+        What was unknown before waits anew, too: its receipt may have come to Signal's server while nobody read it.
+        """
+        self.execute(
+            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
+            "AND due_at < ?1 AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
+            (millis(due_at), self.realm),
+        )
         return self.execute(
             "UPDATE outbox SET due_at = ?1, state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
             "settled_at = CASE WHEN reply IS NULL THEN ?1 END "

@@ -187,6 +187,15 @@ async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> No
     assert len(await begin(store, NOON + GRACE)) == 1
 
 
+async def test_what_was_unknown_before_a_start_waits_anew(store: Store) -> None:
+    """Its receipt may have waited with Signal's server while Aldis was down, longer than the grace period."""
+    await doubted(store, "direct:a")
+    started = NOON + 10 * GRACE
+    await store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=started + GRACE))
+    assert await begin(store, started) == []
+    assert len(await begin(store, started + GRACE)) == 1
+
+
 async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> None:
     """What was sent or given up is erased from the outbox."""
     await say(store, "direct:a", b"one", b"two")
