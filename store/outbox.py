@@ -84,8 +84,10 @@ class Outbox(Shelf):
     def begin(self, *, now: datetime, most: int) -> tuple[OutboxItem, ...]:
         """The items to send now, at most so many: in each conversation the first that is open, if it is due.
 
-        They are `sending` then.
+        They are `sending` then. Receipts are listened for meanwhile; that is written down.
         """
+        if self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
+            self._listens(millis(now))
         rows = self.rows(
             "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces FROM outbox WHERE id IN ("
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
@@ -131,22 +133,30 @@ class Outbox(Shelf):
         """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
         self._end_attempt(item, "unknown", due_at)
 
-    def doubt_all(self, *, due_at: datetime) -> int:
+    def doubt_all(self, *, now: datetime, grace: timedelta) -> int:
         """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
 
-        What was unknown before waits anew, too: its receipt may have come to Signal's server while nobody read it.
+        What was unknown before waits longer by the time in which nobody listened, for its receipt may have come to
+        Signal's server meanwhile; never longer than `grace` from now. The time of earlier lives counts, however short
+        they were: a process that dies again and again must get its sends done all the same.
         """
-        self.execute(
-            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
-            "AND due_at < ?1 AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (millis(due_at), self.realm),
+        at, until = millis(now), millis(now + grace)
+        [(deaf,)] = self.rows(
+            "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, until - at)
         )
+        self.execute(
+            "UPDATE outbox SET due_at = min(max(due_at + ?1, ?2), ?3) "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
+            (max(deaf, 0), at, until, self.realm),
+        )
+        self._listens(at)
         return self.execute(
             "UPDATE outbox SET due_at = ?1, state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
             "settled_at = CASE WHEN reply IS NULL THEN ?1 END "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (millis(due_at), self.realm),
+            (until, self.realm),
         ).rowcount
 
     def give_up(self, item: OutboxId, *, now: datetime) -> None:
@@ -215,6 +225,12 @@ class Outbox(Shelf):
             (self.realm,),
         )
         return Waiting(items=items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
+
+    def _listens(self, at: int) -> None:
+        self.execute(
+            "INSERT INTO listening (realm, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until",
+            (self.realm, at),
+        )
 
     def _begun(
         self, item: int, conversation: int, turn: int, position: int, reply: bytes, attempts: int, state: str,

@@ -36,6 +36,8 @@ _LONGEST_WAIT_SECONDS = 86_400.0
 """However long Signal wants us to wait: once a day it is asked again."""
 _STORE_PAUSE_SECONDS = 1.0
 _SHORTEST_WAIT_SECONDS = 0.05
+_LONGEST_NAP_SECONDS = 5.0
+"""While something waits: so far the store may be behind in knowing how long receipts were listened for."""
 
 _MOST_EDITS = 10
 _EDITABLE = timedelta(days=1)
@@ -68,8 +70,8 @@ class Courier:
 
     async def recover(self) -> None:
         """At start: what a crash left under way is unknown."""
-        due_at = self._clock.now() + self._grace
-        count = await self._store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=due_at))
+        now, grace = self._clock.now(), self._grace
+        count = await self._store.transaction(lambda shelves: shelves.outbox.doubt_all(now=now, grace=grace))
         if count:
             _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
 
@@ -108,7 +110,9 @@ class Courier:
                 resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
                 shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
         due_at = shelves.outbox.next_due_at()
-        return items, None if due_at is None else max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds())
+        if due_at is None:
+            return items, None
+        return items, min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
 
     def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
         items, seconds = begun

@@ -89,7 +89,9 @@ def _end(letter: Letter, state: str, turn: str | None, *, has_notice: bool) -> s
     if state not in {"done", "dead"}:
         return f"left {state}"
     if letter.sort != "question":
-        return "nothing to answer" if state == "done" else "dead"
+        # What was taken up together with a question shares its end, although nobody waits for a word about it.
+        shares = turn == "failed" and has_notice
+        return "nothing to answer" if state == "done" or shares else "dead"
     if turn == "kept":
         return "answered"
     if turn == "failed" and has_notice:

@@ -182,18 +182,41 @@ async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> No
     """What was being sent when the process died is neither taken for sent nor repeated at once."""
     await say(store, "direct:a", b"answer")
     await begin(store)
-    assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=NOON + GRACE)) == 1
+    assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=NOON, grace=GRACE)) == 1
     assert await begin(store, NOON) == []
     assert len(await begin(store, NOON + GRACE)) == 1
 
 
-async def test_what_was_unknown_before_a_start_waits_anew(store: Store) -> None:
-    """Its receipt may have waited with Signal's server while Aldis was down, longer than the grace period."""
+async def started(store: Store, now: datetime) -> None:
+    """A process begins to listen."""
+    await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=now, grace=GRACE))
+
+
+async def test_the_time_in_which_nobody_listened_does_not_count(store: Store) -> None:
+    """A receipt may have waited with Signal's server while Aldis was down, longer than the grace period."""
     await doubted(store, "direct:a")
-    started = NOON + 10 * GRACE
-    await store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=started + GRACE))
-    assert await begin(store, started) == []
-    assert len(await begin(store, started + GRACE)) == 1
+    start = NOON + 10 * GRACE
+    await started(store, start)
+    assert await begin(store, start + GRACE / 2) == []
+    assert len(await begin(store, start + GRACE)) == 1
+
+
+async def test_the_time_that_earlier_lives_listened_counts(store: Store) -> None:
+    """Lives that are shorter than the grace period come to an end with a send in doubt all the same."""
+    await doubted(store, "direct:a")
+    lives = (NOON + number * 100 * GRACE for number in range(1, 6))
+    begun: list[int] = []
+    for start in lives:
+        await started(store, start)
+        begun += [len(await begin(store, start + part * GRACE)) for part in (0.1, 0.2, 0.3)]
+    assert begun == [0] * 9 + [1] + [0] * 5
+
+
+async def test_a_clock_that_was_set_back_lengthens_no_wait(store: Store) -> None:
+    """Nor does a wait grow beyond the grace period, however long nobody listened."""
+    await doubted(store, "direct:a")
+    await started(store, NOON - 10 * GRACE)
+    assert len(await begin(store, NOON - 9 * GRACE)) == 1
 
 
 async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> None:
@@ -217,7 +240,7 @@ async def test_the_other_realm_sends_nothing_of_this_one(store: Store) -> None:
     shelf.realm = "terminal"
     assert await begin(store) == []
     assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
-    assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(due_at=NOON)) == 0
+    assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=NOON, grace=GRACE)) == 0
 
 
 async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
