@@ -53,6 +53,9 @@ class Remains:
     """How many repeated sends stand in the ledger, by turn."""
     history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]]
     """The turns of each conversation, oldest first, each with its messages."""
+    unnamed: tuple[tuple[int, str | None, int], ...]
+    """Sends that were begun and of which nobody knows to this day whether they went out: the outbox row, its
+    conversation, and when, in milliseconds since 1970."""
     journaled: int
     """Steps of turns that have not ended."""
     unknown_conversations: int
@@ -102,6 +105,10 @@ def _remains(
     outbox = bare.execute(
         "SELECT id, conversation_id, turn_id, position, state, attempts, attempted_at, sent_at FROM outbox ORDER BY id"
     )
+    unnamed = bare.execute(
+        "SELECT outbox.id, conversation_id, begun_at FROM attempts JOIN outbox ON outbox.id = outbox_id "
+        "WHERE attempts.sent_at IS NULL"
+    )
     counted = "SELECT turn_id, count(*) FROM ledger WHERE kind = ? AND outcome = ? GROUP BY turn_id"
     [(journaled,)] = bare.execute("SELECT count(*) FROM journal")
     return Remains(
@@ -126,6 +133,7 @@ def _remains(
         completions=defaultdict(int, bare.execute(counted, ("model", "ok"))),
         resent=defaultdict(int, bare.execute(counted, ("send", "resent"))),
         history=history,
+        unnamed=tuple((row, known[conversation], begun_at) for row, conversation, begun_at in unnamed),
         journaled=journaled,
         unknown_conversations=sum(chat is None for chat in known.values()),
         integrity=integrity,

@@ -4,8 +4,8 @@ Every row of the outbox names the message that went out for it by that message's
 row is a repetition: a send of unknown outcome was sent again. That is allowed only where Aldis had not read a receipt
 of the first copy when it began the second. A receipt was surely read when a letter after it in the same stream stands
 in the inbox, for intake takes one frame after the other; that letter's `received_at` is then later than the reading.
-And a receipt does not say whether it means a direct message or one to a group: where a send to a group was in doubt at
-the same time and had not gone out, nobody can tell which of the two it proves.
+And a receipt does not say whether it means a direct message or one to a group: where another send was in doubt at the
+same time and had not gone out, one of the two to a group, nobody can tell which of them it proves.
 """
 
 from bisect import bisect_right
@@ -71,10 +71,12 @@ def answered_once(evidence: Evidence) -> Finding:
 _NEVER = "no phone confirmed the first"
 _LATE = "its receipt came after the grace period"
 _LOST = "its receipt was lost with a life or was not read yet"
-_AMBIGUOUS = "its receipt could also mean a send to a group that had not gone out"
+_AMBIGUOUS = "its receipt could also mean another send, to a group or beside one, that had not gone out"
 _ALLOWED = {_NEVER, _LATE, _LOST, _AMBIGUOUS}
 
 _ROUNDING_MS = 5
+_CLOCK_MS = 1000
+"""By how much the clock that names the messages may be behind Aldis's."""
 _TOGETHER_MS = 1000 * (GRACE_SECONDS + SEND_SECONDS)
 """Sends that a receipt could mean are begun again within this time of each other."""
 
@@ -118,6 +120,8 @@ class _Receipts:
     """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
     doubtful: tuple[tuple[int, int], ...]
     """Sends to groups that were begun again, and of which one copy only went out: the row and when."""
+    unnamed: tuple[tuple[int, str | None, int], ...]
+    """Sends that nobody knows of to this day: the row, its conversation and when."""
 
     @classmethod
     def of(cls, evidence: Evidence) -> "_Receipts":
@@ -138,7 +142,7 @@ class _Receipts:
             for row in evidence.remains.outbox
             if row.attempts > 1 and row.id not in repeated and (row.chat or "").startswith("group:")
         )
-        return cls(handed_at=handed, read_at=read, doubtful=doubtful)
+        return cls(handed_at=handed, read_at=read, doubtful=doubtful, unnamed=evidence.remains.unnamed)
 
     def reason(self, copy: Sent, row: OutboxRow) -> str:
         """Why this message went out beside the one that its row names."""
@@ -156,4 +160,18 @@ class _Receipts:
             return _LOST
         if any(other != row.id and abs(at - begun_at) < _TOGETHER_MS for other, at in self.doubtful):
             return _AMBIGUOUS
+        if self._could_mean_another(first, row):
+            return _AMBIGUOUS
         return f"its receipt was read {begun_at - read_at} ms before it was sent again"
+
+    def _could_mean_another(self, first: int, row: OutboxRow) -> bool:
+        """Whether another send was begun when the first copy may have been, and has no name to this day."""
+        return any(
+            other != row.id and _CLOCK_MS >= begun_at - first >= -1000 * SEND_SECONDS and _is_group(chat, row.chat)
+            for other, chat, begun_at in self.unnamed
+        )
+
+
+def _is_group(*chats: str | None) -> bool:
+    """Whether one of them is: receipts of the members of a group may mean their direct chats, and the other way."""
+    return any((chat or "").startswith("group:") for chat in chats)
