@@ -42,6 +42,20 @@ class OutboxRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One send that was begun; all times in milliseconds since 1970."""
+
+    row: int
+    """Of the outbox."""
+    chat: str | None
+    begun_at: int
+    sent_at: int | None
+    """What Signal calls what went out; None: nobody knows to this day whether anything did."""
+    settled_at: int | None
+    """When the row was settled, with this attempt or another."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Remains:
     inbox: tuple[InboxRow, ...]
     outbox: tuple[OutboxRow, ...]
@@ -53,9 +67,7 @@ class Remains:
     """How many repeated sends stand in the ledger, by turn."""
     history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]]
     """The turns of each conversation, oldest first, each with its messages."""
-    unnamed: tuple[tuple[int, str | None, int], ...]
-    """Sends that were begun and of which nobody knows to this day whether they went out: the outbox row, its
-    conversation, and when, in milliseconds since 1970."""
+    attempts: tuple[Attempt, ...]
     journaled: int
     """Steps of turns that have not ended."""
     unknown_conversations: int
@@ -105,9 +117,9 @@ def _remains(
     outbox = bare.execute(
         "SELECT id, conversation_id, turn_id, position, state, attempts, attempted_at, sent_at FROM outbox ORDER BY id"
     )
-    unnamed = bare.execute(
-        "SELECT outbox.id, conversation_id, begun_at FROM attempts JOIN outbox ON outbox.id = outbox_id "
-        "WHERE attempts.sent_at IS NULL"
+    attempts = bare.execute(
+        "SELECT outbox.id, conversation_id, begun_at, attempts.sent_at, settled_at "
+        "FROM attempts JOIN outbox ON outbox.id = outbox_id"
     )
     counted = "SELECT turn_id, count(*) FROM ledger WHERE kind = ? AND outcome = ? GROUP BY turn_id"
     [(journaled,)] = bare.execute("SELECT count(*) FROM journal")
@@ -133,7 +145,10 @@ def _remains(
         completions=defaultdict(int, bare.execute(counted, ("model", "ok"))),
         resent=defaultdict(int, bare.execute(counted, ("send", "resent"))),
         history=history,
-        unnamed=tuple((row, known[conversation], begun_at) for row, conversation, begun_at in unnamed),
+        attempts=tuple(
+            Attempt(row=row[0], chat=known[row[1]], begun_at=row[2], sent_at=row[3], settled_at=row[4])
+            for row in attempts
+        ),
         journaled=journaled,
         unknown_conversations=sum(chat is None for chat in known.values()),
         integrity=integrity,

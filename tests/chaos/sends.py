@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tests.chaos.evidence import Evidence, Finding
 from tests.chaos.phones import GRACE_SECONDS, SEND_SECONDS
-from tests.chaos.remains import OutboxRow
+from tests.chaos.remains import Attempt, OutboxRow
 from tests.servers.signal_server import Sent
 
 
@@ -24,8 +24,11 @@ def delivered(evidence: Evidence) -> Finding:
     went_out = {sent.timestamp: sent for sent in evidence.sent}
     questions = evidence.questions_by_turn()
     broken: list[str] = []
+    given_up = _seen_unnamed(evidence)
     for row in evidence.remains.outbox:
         sent = went_out.get(row.sent_at or 0)
+        if row.state == "dead" and row.turn in given_up:
+            continue  # it was repeated as often as it may be, and nothing proved any of them
         if row.state != "sent" or sent is None:
             broken.append(
                 f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out"
@@ -41,10 +44,24 @@ def delivered(evidence: Evidence) -> Finding:
 def _unanswered(evidence: Evidence, went_out: dict[int, Sent]) -> Iterator[str]:
     """Kept turns whose answer was not seen by people, or names other questions than those that were asked."""
     firsts = {row.turn: went_out.get(row.sent_at or 0) for row in evidence.remains.outbox if row.position == 0}
+    firsts |= _seen_unnamed(evidence)
     for turn, labels in evidence.questions_by_turn().items():
         sent = firsts.get(turn)
         if evidence.remains.turns[turn] == "kept" and (sent is None or evidence.labels(sent) != labels):
             yield f"the answer of turn {turn} to {labels} was not seen by people"
+
+
+def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
+    """By turn: what people saw of messages that Aldis has given up, for it never heard that they were seen."""
+    dead = {row.turn: row.chat for row in evidence.remains.outbox if row.state == "dead"}
+    questions = evidence.questions_by_turn()
+    copies = [copy for copy, row in _copies(evidence) if row is None]
+    return {
+        turn: copy
+        for turn, chat in dead.items()
+        for copy in copies
+        if copy.chat == chat and evidence.labels(copy) == questions[turn]
+    }
 
 
 def answered_once(evidence: Evidence) -> Finding:
@@ -53,7 +70,11 @@ def answered_once(evidence: Evidence) -> Finding:
     reasons: Counter[str] = Counter()
     unmarked = 0
     broken: list[str] = []
+    given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(evidence).values() if copy is not None}
     for copy, row in _copies(evidence):
+        if row is None and (copy.chat, copy.text) in given_up:
+            reasons[_GIVEN_UP] += 1
+            continue
         if row is None:
             broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
             continue
@@ -72,7 +93,8 @@ _NEVER = "no phone confirmed the first"
 _LATE = "its receipt came after the grace period"
 _LOST = "its receipt was lost with a life or was not read yet"
 _AMBIGUOUS = "its receipt could also mean another send, to a group or beside one, that had not gone out"
-_ALLOWED = {_NEVER, _LATE, _LOST, _AMBIGUOUS}
+_GIVEN_UP = "nothing proved any of its copies"
+_ALLOWED = {_NEVER, _LATE, _LOST, _AMBIGUOUS, _GIVEN_UP}
 
 _ROUNDING_MS = 5
 _CLOCK_MS = 1000
@@ -120,8 +142,7 @@ class _Receipts:
     """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
     doubtful: tuple[tuple[int, int], ...]
     """Sends to groups that were begun again, and of which one copy only went out: the row and when."""
-    unnamed: tuple[tuple[int, str | None, int], ...]
-    """Sends that nobody knows of to this day: the row, its conversation and when."""
+    attempts: tuple[Attempt, ...]
 
     @classmethod
     def of(cls, evidence: Evidence) -> "_Receipts":
@@ -142,7 +163,7 @@ class _Receipts:
             for row in evidence.remains.outbox
             if row.attempts > 1 and row.id not in repeated and (row.chat or "").startswith("group:")
         )
-        return cls(handed_at=handed, read_at=read, doubtful=doubtful, unnamed=evidence.remains.unnamed)
+        return cls(handed_at=handed, read_at=read, doubtful=doubtful, attempts=evidence.remains.attempts)
 
     def reason(self, copy: Sent, row: OutboxRow) -> str:
         """Why this message went out beside the one that its row names."""
@@ -165,11 +186,19 @@ class _Receipts:
         return f"its receipt was read {begun_at - read_at} ms before it was sent again"
 
     def _could_mean_another(self, first: int, row: OutboxRow) -> bool:
-        """Whether another send was begun when the first copy may have been, and has no name to this day."""
+        """Whether another send was begun when the first copy may have been, and had no name when it was repeated."""
+        repeated_at = min((tried.begun_at for tried in self.attempts if self._is_later(tried, row, first)), default=0)
         return any(
-            other != row.id and _CLOCK_MS >= begun_at - first >= -1000 * SEND_SECONDS and _is_group(chat, row.chat)
-            for other, chat, begun_at in self.unnamed
+            _CLOCK_MS >= tried.begun_at - first >= -1000 * SEND_SECONDS
+            and _is_group(tried.chat, row.chat)
+            and (tried.sent_at is None or (tried.settled_at or repeated_at) >= repeated_at)
+            for tried in self.attempts
+            if tried.row != row.id
         )
+
+    @staticmethod
+    def _is_later(tried: Attempt, row: OutboxRow, first: int) -> bool:
+        return tried.row == row.id and tried.begun_at > first
 
 
 def _is_group(*chats: str | None) -> bool:
