@@ -125,7 +125,7 @@ class Outbox(Shelf):
 
     def postpone(self, item: OutboxId, *, due_at: datetime) -> None:
         """It surely did not go out: try again then, unless it was taken back meanwhile."""
-        self.execute("DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?)", (item,))
+        self._drop_attempt(item)
         self._end_attempt(item, "waiting", due_at)
         self._reconcile()
 
@@ -159,9 +159,12 @@ class Outbox(Shelf):
             (until, self.realm),
         ).rowcount
 
-    def give_up(self, item: OutboxId, *, now: datetime) -> None:
-        """It will never go out: it is dead, its words go."""
+    def give_up(self, item: OutboxId, *, now: datetime, may_be_out: bool = False) -> None:
+        """It is dead, its words go: it will never go out, or, if it may be out, nobody will ever know."""
+        if not may_be_out:
+            self._drop_attempt(item)
         self._settle(item, "dead", None, now)
+        self._reconcile()
 
     def prove(self, address: str, sent_at: int, *, window: timedelta) -> bool:
         """A phone of whoever has the direct chat at `address` has received a message of ours of this timestamp.
@@ -225,6 +228,10 @@ class Outbox(Shelf):
             (self.realm,),
         )
         return Waiting(items=items, oldest_at=None if oldest is None else moment(oldest), dead=dead)
+
+    def _drop_attempt(self, item: OutboxId) -> None:
+        """The last attempt surely did not go out: no receipt can mean it."""
+        self.execute("DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?)", (item,))
 
     def _listens(self, at: int) -> None:
         self.execute(

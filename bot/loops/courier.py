@@ -186,7 +186,7 @@ class Courier:
         self._counts.add("sends_unknown")
         if item.was_unknown and item.attempts >= self._max_resends:
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
-            return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+            return lambda shelves: shelves.outbox.give_up(item.id, now=now, may_be_out=True)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
         return lambda shelves: shelves.outbox.doubt(item.id, due_at=now + self._grace)
 

@@ -37,8 +37,7 @@ class Approvals:
             turn = shelves.outbox.turn_of(conversation, verdict.target)
             if turn is None or turn not in shelves.inbox.put_off_turns(conversation):
                 return False
-            if is_admin or shelves.inbox.is_asker(turn, verdict.author):
-                self._write_down(shelves, conversation, turn, is_yes=verdict.is_yes)
+            if self._written_down(shelves, conversation, turn, verdict, is_admin=is_admin):
                 shelves.inbox.take_up(turn)
             shelves.inbox.settle(item)
             return True
@@ -47,7 +46,7 @@ class Approvals:
 
     async def cancel(self, claim: Claim, message: Incoming) -> None:
         """Something else was asked: what waits for a word in the conversation ends, and the person is told."""
-        if not claim.put_off or not claim.is_new:
+        if not claim.put_off:
             return
 
         def cancel(shelves: Shelves) -> None:
@@ -63,11 +62,20 @@ class Approvals:
             self._end(shelves, conversation, turn, message)
         return len(turns)
 
-    def _write_down(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, *, is_yes: bool) -> None:
+    def _written_down(
+        self, shelves: Shelves, conversation: ConversationId, turn: TurnId, verdict: Verdict, *, is_admin: bool
+    ) -> bool:
+        """Write a word down, within a transaction, if it counts: gives whether it does.
+
+        Who else wrote in the group meanwhile is taken up with the question, and has no say in it.
+        """
         done = [steps.loaded(line) for line in shelves.journal.steps(conversation, turn)]
         asked = next(step for step in reversed(done) if isinstance(step, Paused))
-        decided = Decided(call_ids=asked.call_ids, is_yes=is_yes)
+        if not (is_admin or verdict.author in asked.people):
+            return False
+        decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes)
         shelves.journal.add(conversation, turn, len(done), steps.dumped(decided))
+        return True
 
     def _end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
         done = tuple(steps.loaded(line) for line in shelves.journal.steps(conversation, turn))

@@ -69,6 +69,8 @@ class Paused:
 
     call_ids: tuple[CallId, ...]
     until: datetime
+    people: tuple[PersonId, ...]
+    """Who asked: theirs is the word that counts."""
     step: Literal["paused"] = "paused"
 
 

@@ -173,7 +173,8 @@ class Turns:
         """The turn waits for a person's word; they are asked, unless they were before a restart."""
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
-        step = steps.dumped(Paused(call_ids=calls, until=until))
+        people = tuple(dict.fromkeys(message.author for message in turn.incoming))
+        step = steps.dumped(Paused(call_ids=calls, until=until, people=people))
         shown = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in pause.calls]
         replies = self._parts(phrases.may_i(shown, pause.cost_usd), turn.incoming, ok=True)
 

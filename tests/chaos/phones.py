@@ -23,7 +23,7 @@ from tests.servers.envelopes import receipt
 from tests.servers.signal_cli import SignalCli, _Stream
 from tests.servers.signal_server import Parcel, Plan, Sent, cut
 
-SEND_SECONDS = 10.0
+SEND_SECONDS = 5.0
 """Aldis's `SIGNAL__SEND_TIMEOUT_SECONDS`."""
 GRACE_SECONDS = 6.0
 """Aldis's `SIGNAL__UNKNOWN_GRACE_SECONDS`."""

@@ -276,8 +276,14 @@ def _nothing_misdirected(audit: _Audit) -> None:
 
 def _order_kept(audit: _Audit) -> None:
     rank = {said.number: place for place, said in enumerate(audit.taken)}
+    # What had to be agreed to is answered after the word for it, and others may be answered meanwhile.
+    agreed_to = {number for said in audit.copies if said.role == "question" for number in said.answers}
     for chat in audit.scenario.chats:
-        seen = [said for said in audit.seen_in(chat.number) if said.role != "notice"]
+        seen = [
+            said
+            for said in audit.seen_in(chat.number)
+            if said.role == "question" or (said.role != "notice" and agreed_to.isdisjoint(said.answers))
+        ]
         for earlier, later in pairwise(seen):
             if earlier.answers != later.answers:
                 before, after = ([rank.get(number, -1) for number in said.answers] for said in (earlier, later))
