@@ -14,7 +14,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test check lint types imports format bench chaos soak fuzz audit lock clean
+.PHONY: help install install-dev chat run test coverage check lint types imports format bench chaos soak fuzz transcripts audit lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -32,7 +32,10 @@ run: install ## Answer in Signal, as the variables and .env say
 	@$(BIN)/python -m bot run $(ARGS)
 
 # Four workers whatever the machine has: the stories with real processes wait more than they compute.
-test: check ## Check everything and run every test with its branch coverage
+test: check ## Check everything and run every test
+	@$(BIN)/python -m pytest -q -n 4 $(ARGS)
+
+coverage: install-dev ## The same tests with their branch coverage, which takes a third longer; fails under 95 %
 	@$(BIN)/python -m coverage erase
 	@$(BIN)/python -m coverage run -m pytest -q -n 4 $(ARGS)
 	@$(BIN)/python -m coverage combine --quiet
@@ -66,6 +69,9 @@ soak: install ## Two hundred conversations for some minutes; ARGS="--conversatio
 
 fuzz: install-dev ## Input that nobody would think of, a long round; ARGS="envelopes --seed 7"
 	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
+	@$(BIN)/python -m tests.transcripts
 
 # An index or a database that cannot be reached is told and fails nothing; see .ci/audit.py.
 audit: install ## Look up what both lock files pin among the known vulnerabilities; ARGS="--ignore-vuln ID"

@@ -13,6 +13,8 @@ from bot.loops.courier import Courier
 from bot.loops.housekeeping import Housekeeping
 from bot.loops.intake import Intake
 from bot.loops.lookout import Lookout
+from bot.loops.reminders import Reminding
+from bot.loops.summarising import Summarising
 from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.control import Control, listening
@@ -32,6 +34,8 @@ class Aldis:
     intake: Intake
     courier: Courier
     housekeeping: Housekeeping
+    reminding: Reminding
+    summarising: Summarising
     lookout: Lookout
     health: HealthPage
     control: Control
@@ -62,9 +66,13 @@ class Aldis:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.courier.run(), name="courier")
             tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
+            reminding = group.create_task(self.reminding.run(), name="reminding")
+            summarising = group.create_task(self.summarising.run(), name="summarising")
             reading = group.create_task(unless(stop, read()), name="intake")
             await asyncio.wait([reading])
             await self.intake.aclose()
+            reminding.cancel()
+            summarising.cancel()
             await self._wind_down(working, sending)
             tidying.cancel()
 

@@ -12,11 +12,14 @@
        |- NotSent                  again later: it surely did not go out; may say when
        |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
        |- Undeliverable            nobody: it will never go out
-       '- Disconnected             the intake: connect again
+       |- Disconnected             the intake: connect again
+       '- Unfetchable              nobody: the file that came with a message cannot be had
 
 Messages are for operators and logs: they carry no word that a person wrote, no key and no phone number.
 People hear sentences from `bot.phrases`.
 """
+
+from decimal import Decimal
 
 
 class AldisError(Exception):
@@ -31,7 +34,8 @@ class ProviderError(AldisError):
     """A model did not answer. `provider` and `model` say which; `retry_after_seconds` is None where unknown.
 
     `attempts` lists the failed tries that led here, oldest first, this one included: `bot.providers.base.Attempt`s for
-    the ledger, set by the provider that made them (`fallback`) and empty on the error of a single model.
+    the ledger, set by the provider that made them (`fallback`) and empty on the error of a single model. `cost_usd` is
+    what this try has cost although it failed, as far as is known; None where that is more than nothing, but unknown.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class ProviderError(AldisError):
         self.model = model
         self.retry_after_seconds = retry_after_seconds
         self.attempts: tuple[object, ...] = ()
+        self.cost_usd: Decimal | None = Decimal(0)
 
 
 class Overloaded(ProviderError):
@@ -86,3 +91,7 @@ class Undeliverable(TransportError):
 
 class Disconnected(TransportError):
     """The stream of envelopes ended or cannot be opened: connect again after a pause."""
+
+
+class Unfetchable(TransportError):
+    """The file that came with a message is not there, or larger than it may be: the message goes on without it."""

@@ -5,11 +5,12 @@ inbox has committed it is the frame read into an `Event`, so a frame that cannot
 Left to others: signal-cli's JSON (`bot.transports.envelope`), who may write (`bot.policy.access`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NewType, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import Base64Bytes, TypeAdapter
 
 PersonId = NewType("PersonId", str)
 """A sender: the account's uuid (Signal) or a fixed word (terminal). Never a phone number, never a display name."""
@@ -34,6 +35,8 @@ class Kind(StrEnum):
     TIMER = "timer"
     RECEIPT = "receipt"
     UNDECRYPTABLE = "undecryptable"
+    REMINDER = "reminder"
+    """What a person wanted to be asked at this time: it comes from Aldis itself, and `raw` is an `Incoming`."""
     OTHER = "other"
     """Typing, calls, stories, polls, sync and whatever Signal invents next: counted, never stored."""
 
@@ -94,6 +97,14 @@ class Attachment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """A person by the name under which a message names them."""
+
+    name: str
+    person: PersonId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Incoming:
     """A message that a person wrote.
 
@@ -107,14 +118,22 @@ class Incoming:
     sent_at: SentId
     text: str
     mentions_me: bool = False
+    mentioned: tuple[Named, ...] = ()
+    """The others whom it mentions natively."""
     quote: Quote | None = None
     quotes_me: bool = False
     attachments: tuple[Attachment, ...] = ()
     sticker: bool = False
+    sticker_emoji: str | None = None
+    """The emoji that stands for the sticker; None where there is none or no sticker."""
+    extras: tuple[str, ...] = ()
+    """What else came with it (a contact, a location, a poll), each in a line of words for the model."""
     view_once: bool = False
     expires_in_seconds: int = 0
     """The conversation's disappearing-message timer; 0 means off."""
     group_name: str | None = None
+    preface: str = ""
+    """What Aldis has to say of it to the model, before the words; empty: nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,12 +232,36 @@ class QuoteTarget:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MentionRange:
+    """A person named natively: what stands there in the text is shown as the person's name; UTF-16 code units."""
+
+    start: int
+    length: int
+    person: PersonId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class File:
+    """A file to send, whole."""
+
+    name: str
+    """A name with an ending that fits the type, without any folder."""
+    content_type: str
+    data: Base64Bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
     """One message to send, fixed before it is sent: it fits Signal's 2,000 bytes."""
 
     chat: ChatId
     content: Styled
     quote: QuoteTarget | None = None
+    mentions: tuple[MentionRange, ...] = ()
+    files: tuple[File, ...] = ()
+    """What is attached. A message with files is never edited, nor does it edit one."""
+    is_voice_note: bool = False
+    """Whether its only file is a voice note."""
     ok: bool = True
     """False when the words tell of a failure instead of answering."""
     last: bool = True
@@ -247,6 +290,7 @@ JSON_VERSION = 1
 
 _T = TypeVar("_T", Envelope, Reply)
 _adapters: dict[type, TypeAdapter[object]] = {kind: TypeAdapter(kind) for kind in (Envelope, Reply, Removal)}
+_incoming: TypeAdapter[Incoming] = TypeAdapter(Incoming)
 _outgoing: TypeAdapter[Outgoing] = TypeAdapter(Outgoing)
 
 
@@ -272,6 +316,16 @@ def loaded(kind: type[_T], data: bytes) -> _T:
         raise UnreadableEvent(f"a stored {kind.__name__} does not fit its version") from error
     assert isinstance(value, kind)  # noqa: S101  (tells the type checker what the adapter of this kind gives)
     return value
+
+
+def reminding(message: Incoming) -> str:
+    """The `raw` of an envelope of the kind `REMINDER`."""
+    return _incoming.dump_json(message).decode()
+
+
+def read(envelope: Envelope, read_frame: Callable[[Envelope], Event | None]) -> Event | None:
+    """What an envelope of the inbox says; `read_frame` reads those that a transport handed on."""
+    return _incoming.validate_json(envelope.raw) if envelope.kind is Kind.REMINDER else read_frame(envelope)
 
 
 def outgoing(data: bytes) -> Outgoing:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NewType
 
-from pydantic import Field, TypeAdapter
+from pydantic import Base64Bytes, Field, TypeAdapter
 
 CallId = NewType("CallId", str)
 """Names one tool call within a conversation; made by the model's vendor, `^[a-zA-Z0-9_-]+$`."""
@@ -68,6 +68,33 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """A picture that people sent: upright, scaled, and of a type that every model which sees can take."""
+
+    data: Base64Bytes
+    content_type: Literal["image/jpeg", "image/png"]
+    width: int
+    height: int
+    """In pixels, both."""
+    kind: Literal["picture"] = "picture"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Document:
+    """A PDF that people sent, for models that read PDFs; `text` is what it says, for all others."""
+
+    data: Base64Bytes
+    name: str
+    pages: int
+    text: str
+    """With page numbers; may be empty (a scan)."""
+    kind: Literal["document"] = "document"
+
+
+Medium = Annotated[Picture | Document, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class UserMessage:
     """What people wrote, with the date and the sender in front (see `bot.turn.prompt`)."""
 
@@ -75,6 +102,9 @@ class UserMessage:
     role: Literal["user"] = "user"
     sent_at: tuple[int, ...] = ()
     """What Signal calls the messages that it is made of, oldest first; empty where nobody will ask."""
+    media: tuple[Medium, ...] = ()
+    """What came with it that a model may look at itself, in the order in which it came. A provider whose model cannot
+    take one says so to the model in its place."""
 
 
 AssistantPart = Annotated[Text | ToolCall | Opaque, Field(discriminator="kind")]

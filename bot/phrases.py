@@ -1,10 +1,16 @@
-"""Every sentence that people hear from Aldis itself, in one place. Plain words that say what to do."""
+"""Every sentence that people hear from Aldis itself, in one place. Plain words that say what to do.
+
+They stand here in English, as constants; those with places to fill in have a function beside them that does. In the
+other languages they stand in `bot.languages`, by the same names. The functions speak the language that is spoken now
+(`bot.languages.spoken`); a constant is put into it by `said`, by whoever says it.
+"""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.languages.spoken import day, moment, number, sentence
 
 OVERLOADED = "The language model has too much to do right now. Please ask again in a minute."
 UNAVAILABLE = "I can't reach the language model right now. Please ask again in a few minutes."
@@ -50,6 +56,174 @@ NOTHING_TO_STOP = "Nothing is under way here."
 UNKNOWN_CODE = "I know no such code; it may be more than an hour old. Whoever wants to be let in can write to me again."
 UNKNOWN_PERSON = "Nobody with this label was let in; `/people` shows who was."
 NOBODY_LET_IN = "Nobody was let in by a code."
+BEGUN_ANEW = "We begin anew: I no longer read what was said before. It is kept until it is forgotten."
+NOTHING_TO_REPEAT = "I know of no question of yours here that I could answer again."
+STILL_ANSWERING = "I am still answering that. `/stop` stops it."
+NOTHING_TO_UNDO = "I know of no question of yours here that I could take back."
+NO_TRANSCRIPT = "I remember no voice note here."
+NO_PERSONA = "No persona is set here; I am as I am. `/persona TEXT` sets one."
+PERSONA_OFF = "I am as I am again."
+NO_MODEL_CHOICE = "There is only one model here, so there is nothing to choose."
+NO_TOOLS = "I have no tools here."
+LANGUAGE_BY_MESSAGE = "I speak the language in which you write, as far as I know it."
+ONLY_IN_GROUPS = "That is for groups only."
+ONLY_DIRECTLY = "I tell that in our own chat only, not in a group."
+ALWAYS_ON = "From now on I take every message here as meant for me."
+ALWAYS_OFF = "From now on I answer here only when I am addressed."
+PAUSED = "Paused: until `/resume` I answer nothing here but commands. What is asked meanwhile stays unanswered."
+IS_PAUSED = "I am paused here, so I do not answer. An admin can write `/resume`."
+RESUMED = "Here I am again."
+NO_GROUPS = "I am in no group."
+BRIDGE_SILENT = "The bridge to Signal does not answer, so I cannot look that up now. Please try again in a minute."
+NOBODY_TO_TELL = "There is no conversation to send that to."
+UNKNOWN_LABEL = "I know nobody with this label or id. `/whoami` tells people theirs."
+NO_BROADCAST = "There is nothing to send; write `/broadcast TEXT` first."
+WHO_DIRECTLY = "We are in our own chat."
+STATUS_ANSWERING = "I am working on an answer here."
+STATUS_PAUSED = "I am paused here."
+STATUS_ALWAYS = "I take every message here as meant for me."
+STATUS_PERSONA = "A persona is set."
+
+ABOUT_HELP = "shows these lines."
+ABOUT_STOP = "stops the answer under way."
+ABOUT_FORGET = "destroys what was said here, or everything of you everywhere."
+ABOUT_EXPORT = "shows what I keep about you."
+ABOUT_USAGE = "tells what was spent."
+ABOUT_NEW = "begins anew: what was said before is not read again."
+ABOUT_RETRY = "answers your last question again."
+ABOUT_UNDO = "takes back your last question and its answer."
+ABOUT_TRANSCRIPT = "shows the words of the last voice note."
+ABOUT_MODEL = "shows the models, or chooses one for this chat."
+ABOUT_PERSONA = "tells me how to be in this chat, or shows that."
+ABOUT_TOOLS = "shows my tools, or switches one for this chat."
+ABOUT_LANGUAGE = "chooses the language that I speak here."
+ABOUT_STATUS = "tells what is under way here and what is set."
+ABOUT_WHOAMI = "tells how I know you."
+ABOUT_ALWAYS = "makes me answer every message of a group, or only those for me."
+ABOUT_PAUSE = "makes me answer nothing here but commands."
+ABOUT_RESUME = "ends that."
+ABOUT_ALLOW = "lets in whoever was given this code."
+ABOUT_DENY = "takes that back; `/people` shows the labels."
+ABOUT_PEOPLE = "shows who was let in by a code."
+ABOUT_GROUPS = "shows the groups that I am in, with their ids for the settings."
+ABOUT_BUDGET = "shows the budgets and what is spent, for all or for somebody."
+ABOUT_BROADCAST = "sends a message to every conversation, after a second word."
+
+_ALL_FORGOTTEN = "Forgotten: {what}. What it cost stays in my books, without words."
+_ALL_OF_NOTHING = "nothing, for nothing was kept"
+_ALL_OF_SOME = "{answers}, everything that you asked here and elsewhere"
+_YES_OR_NO = "Answer this message with 👍 or 👎, or quote it with yes or no."
+_BROADCAST_ASKS = "Direct chats: {people}, groups: {groups}. Within ten minutes, `/broadcast yes` sends there: {text}"
+_BROADCAST_DONE = "On its way. Conversations: {count}"
+_BUDGET_LINE = "{spent} of {limit} USD"
+_CALLS_COST = "That costs {cost} USD."
+_FORGOT = "Forgotten: {answers} of this conversation, with the key that sealed them. Nobody can read them again."
+_INVITATION = "To be let in, have the person who runs this bot confirm this code: {code}. It is good for an hour."
+_GUEST = "{label}: since {day}, by {by}"
+_KEPT_FACT = "I remember: {fact}"
+_KEPT_REMINDER = "I remind you, next on {when}: {text}"
+_KEPT_UNANSWERED = "Asked, and not answered: {question}"
+_KEPT_NOTHING = "I keep nothing of what you have asked."
+_KEPT_SOME = "I keep {answers} of yours, sealed. The newest come first:"
+_LANGUAGE_SET = "I speak English here from now on."
+_LET_IN = "Let in, as {label}. `/deny {label}` takes it back."
+_MAY_I = "May I do this?"
+_MODEL_NOW = "Here {model} answers."
+_MODEL_OTHERS = "To choose from: {models}. `/model default` goes back to the first."
+_NEARLY_PERSON_DAY = "({percent} % of today's budget for you is used.)"
+_NEARLY_PERSON_MONTH = "({percent} % of this month's budget for you is used.)"
+_NEARLY_GROUP_DAY = "({percent} % of today's budget for this group is used.)"
+_NEARLY_GROUP_MONTH = "({percent} % of this month's budget for this group is used.)"
+_NEARLY_ALL_DAY = "({percent} % of today's budget is used.)"
+_NEARLY_ALL_MONTH = "({percent} % of this month's budget is used.)"
+_NO_LIMIT = "{spent} USD, no limit"
+_ONE_ANSWER = "1 question with its answer"
+_SOME_ANSWERS = "{count} questions with their answers"
+_PERSONA_NOW = "How I am here: {text}"
+_PERSONA_SET = "So be it. From your next message on I am here as you say. `/persona off` ends it."
+_PERSONA_TIMED = "So be it, until your message disappears. `/persona off` ends it before."
+_SHUT_OUT = "{label} may not write to me any more."
+_SPENT_PERSON_DAY = "You, today: {cost} USD"
+_SPENT_PERSON_MONTH = "You, this month: {cost} USD"
+_SPENT_GROUP_DAY = "This group, today: {cost} USD"
+_SPENT_GROUP_MONTH = "This group, this month: {cost} USD"
+_SPENT_ALL_DAY = "Everybody, today: {cost} USD"
+_SPENT_ALL_MONTH = "Everybody, this month: {cost} USD"
+_AMOUNT_ALL_DAY = "All together, today: {amount}"
+_AMOUNT_ALL_MONTH = "All together, this month: {amount}"
+_AMOUNT_PERSON_DAY = "{label}, today: {amount}"
+_AMOUNT_PERSON_MONTH = "{label}, this month: {amount}"
+_BUDGET_EACH = "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
+_LIMIT = "{limit} USD"
+_UNLIMITED = "unlimited"
+_STATUS_MODEL = "Model: {model}"
+_STATUS_TOOLS = "Switched off: {tools}"
+_STATUS_WAITING = "Waiting to be answered: {count}"
+_STATUS_WORDS = "Waiting for a yes or no: {count}"
+_TOO_LONG_PERSONA = "That is too long: a persona has at most {most} characters."
+_TOOL_OFF = "{name} is switched off here."
+_TOOL_ON = "{name} is switched on here."
+_LIST_ON = "- {name}: on"
+_LIST_OFF = "- {name}: off"
+_UNKNOWN_COMMAND = "I don't know the command `/{name}`. `/help` shows those that I know."
+_UNDONE = "Taken back: “{question}”"
+_UNPRICED = "{calls} calls this month have no known price and are not in these sums."
+_WHO_ADMIN = "You are one of my admins."
+_WHO_IN_GROUP = "We are in the group {group}."
+_WHO_LABEL = "Your label: {label}"
+_WHO_NAME = "Your name here: {name}"
+_WHO_NOT_ADMIN = "You are not one of my admins."
+_WHO_UUID = "Your id for the lists of who may write: `{person}`"
+_WRONG_FORM = "Please write it like this: `{form}`"
+
+ABOUT_MEMORY = "shows what I remember about you, or forgets it."
+FACT = "{number}. {fact}"
+NOTHING_REMEMBERED = "I remember nothing about you. Ask me to remember something, and I will."
+NO_SUCH_FACT = "I remember nothing of this number; `/memory` alone shows what I remember."
+FACTS_FORGOTTEN = "Forgotten: {count} of what I remembered."
+ABOUT_REMIND = "reminds you later; alone it shows what is planned. A TEXT that begins with `ask:` is asked then."
+ABOUT_TIMEZONE = "tells by which time zone I reckon your times, or takes another one."
+REMINDER = "⏰ {text}"
+REMINDER_LATE = "⏰ {text}\n\n({late} late: I was away.)"
+REMINDER_WORDLESS = "⏰ You wanted to be reminded of something now. Of what has disappeared with your message."
+REMINDER_SET = "I will remind you on {when}: {text}\n\n`/remind cancel {number}` cancels it."
+REMINDER_SET_AGAIN = "I will remind you {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."
+REMINDER_SHIFTED = "(The clocks skip that time on this day; so it comes as much later.)"
+REMINDER_LOSES_WORDS = "(Messages here disappear before then: I will remind you, but no longer know of what.)"
+REMINDER_ZONE = "(I took {zone} for your time zone; `/timezone NAME` tells me another one.)"
+REMINDER_LINE = "- {number}: {when}: {text}"
+REMINDER_LINE_AGAIN = "- {number}: {when}, {repeats}: {text}"
+REMINDER_NO_WORDS = "(its words have disappeared)"
+REMINDER_CANCELLED = "Cancelled: {text}"
+NO_REMINDERS = "You have planned no reminders here."
+NO_SUCH_REMINDER = "You have no reminder of this number here; `/remind` alone shows those that you have."
+TOO_MANY_REMINDERS = "You have as many reminders as I keep for one person. Please cancel one first."
+TIME_IS_OVER = "That time is over already: it is {now}."
+TIME_TOO_FAR = "That is more than five years away."
+NO_SUCH_TIME = "There is no such time."
+NO_SUCH_ZONE = "I know no such time zone. Please name one like Europe/Berlin."
+TIMEZONE = "I reckon your times by {zone}: it is {now}."
+EVERY_HOUR = "every hour"
+EVERY_HOURS = "every {count} hours"
+EVERY_DAY = "every day"
+EVERY_DAYS = "every {count} days"
+EVERY_WEEK = "every week"
+EVERY_WEEKS = "every {count} weeks"
+EVERY_MONTH = "every month"
+EVERY_MONTHS = "every {count} months"
+EVERY_YEAR = "every year"
+EVERY_YEARS = "every {count} years"
+
+STATUS_THINKING = "Thinking …"
+STATUS_CALCULATE = "Calculating …"
+STATUS_CONVERT = "Converting …"
+STATUS_CURRENT_TIME = "Looking at the clock …"
+STATUS_WEATHER = "Looking up the weather …"
+STATUS_WEB_SEARCH = "Searching the web …"
+STATUS_READ = "Reading a page …"
+STATUS_REMIND = "Setting a reminder …"
+STATUS_REMEMBER = "Making a note …"
+STATUS_TOOL = "Using a tool …"
 
 _BY_ERROR: tuple[tuple[type[ProviderError], str], ...] = (
     (Overloaded, OVERLOADED),
@@ -60,9 +234,27 @@ _BY_ERROR: tuple[tuple[type[ProviderError], str], ...] = (
 )
 
 
+_STATUSES: Mapping[str, str] = {
+    "calculate": STATUS_CALCULATE,
+    "convert": STATUS_CONVERT,
+    "current_time": STATUS_CURRENT_TIME,
+    "get_weather": STATUS_WEATHER,
+    "web_search": STATUS_WEB_SEARCH,
+    "web_fetch": STATUS_READ,
+    "wikipedia": STATUS_READ,
+    "remind": STATUS_REMIND,
+    "remember": STATUS_REMEMBER,
+}
+
+
+def under_way(tool: str | None) -> str:
+    """What is going on in a turn that takes long: this tool runs; None: the model is asked."""
+    return said(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
+
+
 def for_error(error: ProviderError) -> str:
     """What a person hears when no model answered."""
-    return next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED)
+    return said(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
 
 
 _BUDGETS: Mapping[tuple[str, str], str] = {
@@ -76,7 +268,22 @@ _BUDGETS: Mapping[tuple[str, str], str] = {
     ("all", "month"): BUDGET_ALL_MONTH,
     ("all", "none"): BUDGET_ALL_NONE,
 }
-_WHOSE: Mapping[str, str] = {"person": " for you", "group": " for this group", "all": ""}
+_NEARLY: Mapping[tuple[str, str], str] = {
+    ("person", "day"): _NEARLY_PERSON_DAY,
+    ("person", "month"): _NEARLY_PERSON_MONTH,
+    ("group", "day"): _NEARLY_GROUP_DAY,
+    ("group", "month"): _NEARLY_GROUP_MONTH,
+    ("all", "day"): _NEARLY_ALL_DAY,
+    ("all", "month"): _NEARLY_ALL_MONTH,
+}
+_SPENT: Mapping[tuple[str, str], str] = {
+    ("person", "day"): _SPENT_PERSON_DAY,
+    ("person", "month"): _SPENT_PERSON_MONTH,
+    ("group", "day"): _SPENT_GROUP_DAY,
+    ("group", "month"): _SPENT_GROUP_MONTH,
+    ("all", "day"): _SPENT_ALL_DAY,
+    ("all", "month"): _SPENT_ALL_MONTH,
+}
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
@@ -84,82 +291,234 @@ def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
 
     `renews` is whether there is more afterwards.
     """
-    return _BUDGETS[scope, span if renews else "none"]
+    return said(_BUDGETS[scope, span if renews else "none"])
 
 
 def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
     """The remark below an answer that so much of a budget is used; above 100 percent it says 100."""
-    when = "today" if span == "day" else "this month"
-    return f"({min(percent, 100)} % of {when}'s budget{_WHOSE[scope]} is used.)"
+    return said(_NEARLY[scope, span], percent=min(percent, 100))
 
 
 def may_i(calls: Sequence[tuple[str, str]], cost_usd: Decimal) -> str:
     """The question whether these calls of tools may run: each a name and the JSON of exactly what would be done."""
     lines = [f"- {name}: `{arguments}`" for name, arguments in calls]
-    cost = f"\n\nThat costs {cost_usd:f} USD." if cost_usd else ""
-    return (
-        "\n".join(["May I do this?", "", *lines])
-        + f"{cost}\n\nAnswer this message with 👍 or 👎, or quote it with yes or no."
-    )
+    cost = ["", said(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
+    return "\n".join([said(_MAY_I), "", *lines, *cost, "", said(_YES_OR_NO)])
 
 
 def wrong_form(form: str) -> str:
     """What a person hears whose command was not in the right form."""
-    return f"Please write it like this: `{form}`"
+    return said(_WRONG_FORM, form=form)
 
 
 def unknown_command(name: str) -> str:
     """What a person hears who gave a command that there is not, or not for them."""
-    return f"I don't know the command `/{name}`. `/help` shows those that I know."
+    return said(_UNKNOWN_COMMAND, name=name)
 
 
 def forgot(turns: int) -> str:
     """What a person hears after `/forget`."""
-    return (
-        f"Forgotten: {_answers(turns)} of this conversation, with the key that sealed them. Nobody can read them again."
-    )
+    return said(_FORGOT, answers=_answers(turns))
 
 
 def forgot_everything(turns: int) -> str:
     """What a person hears after `/forget everything`."""
-    what = (
-        f"{_answers(turns)}, everything that you asked here and elsewhere" if turns else "nothing, for nothing was kept"
-    )
-    return f"Forgotten: {what}. What it cost stays in my books, without words."
+    what = said(_ALL_OF_SOME, answers=_answers(turns)) if turns else said(_ALL_OF_NOTHING)
+    return said(_ALL_FORGOTTEN, what=what)
 
 
 def kept_about_you(turns: int) -> str:
     """The first line of an export."""
-    if not turns:
-        return "I keep nothing of what you have asked."
-    return f"I keep {_answers(turns)} of yours, sealed. The newest come first:"
+    return said(_KEPT_SOME, answers=_answers(turns)) if turns else said(_KEPT_NOTHING)
+
+
+def kept_fact(fact: str) -> str:
+    """A line of an export: what is remembered."""
+    return said(_KEPT_FACT, fact=fact)
+
+
+def kept_reminder(at: datetime, text: str) -> str:
+    """A line of an export: what is to come, by the clock of `at`."""
+    return said(_KEPT_REMINDER, when=moment(at), text=text)
+
+
+def kept_unanswered(question: str) -> str:
+    """A line of an export: a question that is kept to be asked again."""
+    return said(_KEPT_UNANSWERED, question=question)
 
 
 def spent(scope: str, is_day: bool, cost_usd: Decimal) -> str:  # noqa: FBT001  (a row of a table: whose, when, how much)
     """A line of `/usage`."""
-    whose = {"person": "You", "group": "This group", "all": "Everybody"}[scope]
-    return f"{whose}, {'today' if is_day else 'this month'}: {cost_usd.quantize(Decimal('0.0001'))} USD"
+    return said(_SPENT[scope, "day" if is_day else "month"], cost=_usd(cost_usd))
 
 
 def unpriced(calls: int) -> str:
     """The line of `/usage` about costs that nobody knows."""
-    return f"{calls} calls this month have no known price and are not in these sums."
+    return said(_UNPRICED, calls=calls)
+
+
+def when(at: datetime, zone: str) -> str:
+    """An instant by somebody's clock: `Mon 2026-11-23 08:00 Europe/Berlin`. `at` is in that zone."""
+    return f"{moment(at)} {zone}"
+
+
+def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
+    """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0)."""
+    one, many = _REPEATS[every]
+    words = said(one) if interval == 1 else said(many, count=interval)
+    # Any week does: the first day of 2024 was a Monday.
+    names = [moment(datetime(2024, 1, 1 + day, tzinfo=UTC)).partition(" ")[0] for day in weekdays]
+    return f"{words} ({', '.join(names)})" if names else words
+
+
+def duration(seconds: float) -> str:
+    """A time that has passed, in its two largest units: `2 h 5 min`."""
+    minutes = max(1, round(seconds / 60))
+    days, hours, rest = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (rest, "min")) if number]
+    return " ".join(parts[:2])
 
 
 def let_in(label: str) -> str:
     """What an admin hears after `/allow`."""
-    return f"Let in, as {label}. `/deny {label}` takes it back."
+    return said(_LET_IN, label=label)
 
 
 def shut_out(label: str) -> str:
     """What an admin hears after `/deny`."""
-    return f"{label} may not write to me any more."
+    return said(_SHUT_OUT, label=label)
+
+
+def invitation(code: str) -> str:
+    """What a stranger hears who is given a code."""
+    return said(_INVITATION, code=code)
 
 
 def guest(label: str, at: datetime, by: str) -> str:
     """A line of `/people`."""
-    return f"{label}: since {at:%Y-%m-%d}, by {by}"
+    return said(_GUEST, label=label, day=day(at), by=by)
+
+
+def undone(question: str) -> str:
+    """What a person hears after `/undo`: the beginning of what was taken back."""
+    return said(_UNDONE, question=question)
+
+
+def model(now: str, choices: Sequence[str]) -> str:
+    """What `/model` shows: the model that answers, and those that could."""
+    lines = [said(_MODEL_NOW, model=now)]
+    return "\n".join([*lines, said(_MODEL_OTHERS, models=", ".join(choices))] if choices else lines)
+
+
+def persona(text: str) -> str:
+    """What `/persona` shows."""
+    return said(_PERSONA_NOW, text=text)
+
+
+def persona_set(*, disappears: bool) -> str:
+    """What a person hears who has set a persona, in a message that stays or disappears."""
+    return said(_PERSONA_TIMED if disappears else _PERSONA_SET)
+
+
+def persona_too_long(most: int) -> str:
+    """What a person hears whose persona has more than so many characters."""
+    return said(_TOO_LONG_PERSONA, most=most)
+
+
+def tool_switched(name: str, *, is_on: bool) -> str:
+    """What a person hears who has switched a tool."""
+    return said(_TOOL_ON if is_on else _TOOL_OFF, name=name)
+
+
+def tool(name: str, *, is_on: bool) -> str:
+    """A line of `/tools`."""
+    return said(_LIST_ON if is_on else _LIST_OFF, name=name)
+
+
+def language_set() -> str:
+    """What a person hears, in the language that is spoken from now on."""
+    return said(_LANGUAGE_SET)
+
+
+def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str]) -> tuple[str, ...]:
+    """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no."""
+    return (
+        *([said(_STATUS_WAITING, count=waiting)] if waiting else ()),
+        *([said(_STATUS_WORDS, count=words)] if words else ()),
+        *([said(_STATUS_MODEL, model=model)] if model else ()),
+        *([said(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
+    )
+
+
+def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:
+    """What `/whoami` shows: the chosen name, the label, the id, whether they are an admin, and the group's id."""
+    return "\n".join(
+        [
+            *([said(_WHO_NAME, name=name)] if name else ()),
+            said(_WHO_LABEL, label=label),
+            said(_WHO_UUID, person=person),
+            said(_WHO_ADMIN if is_admin else _WHO_NOT_ADMIN),
+            *([said(_WHO_IN_GROUP, group=f"`{group}`")] if group else [said(WHO_DIRECTLY)]),
+        ]
+    )
+
+
+def broadcast_asks(people: int, groups: int, text: str) -> str:
+    """The question before a message goes to so many people and groups."""
+    return said(_BROADCAST_ASKS, people=people, groups=groups, text=text)
+
+
+def broadcast_done(count: int) -> str:
+    """What the admin hears who has sent a message to so many conversations."""
+    return said(_BROADCAST_DONE, count=count)
+
+
+def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
+    """What was spent of a budget."""
+    if limit_usd is None:
+        return said(_NO_LIMIT, spent=_usd(spent_usd))
+    return said(_BUDGET_LINE, spent=_usd(spent_usd), limit=number(limit_usd))
+
+
+def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
+    """A line of `/budget`; `label` None: everybody's together."""
+    if label is None:
+        return said(_AMOUNT_ALL_DAY if is_day else _AMOUNT_ALL_MONTH, amount=amount)
+    return said(_AMOUNT_PERSON_DAY if is_day else _AMOUNT_PERSON_MONTH, label=label, amount=amount)
+
+
+def budget_each(limits: Sequence[Decimal | None]) -> str:
+    """The line of `/budget` with what each may spend: a person a day, a month, a group a day, a month."""
+    words = [said(_UNLIMITED) if limit is None else said(_LIMIT, limit=number(limit)) for limit in limits]
+    names = ("day", "month", "group_day", "group_month")
+    return said(_BUDGET_EACH, **dict(zip(names, words, strict=True)))
 
 
 def _answers(turns: int) -> str:
-    return "1 question with its answer" if turns == 1 else f"{turns} questions with their answers"
+    return said(_ONE_ANSWER) if turns == 1 else said(_SOME_ANSWERS, count=turns)
+
+
+def _usd(amount: Decimal) -> str:
+    return number(amount.quantize(Decimal("0.0001")))
+
+
+def said(phrase: str, /, **values: object) -> str:
+    """A sentence of this module in the language that is spoken now, its places filled in.
+
+    A text that is none of them is given back as it is.
+    """
+    words = sentence(_NAMES.get(phrase, "")) or phrase
+    return words.format(**values) if values else words
+
+
+_REPEATS: Mapping[str, tuple[str, str]] = {
+    "hour": (EVERY_HOUR, EVERY_HOURS),
+    "day": (EVERY_DAY, EVERY_DAYS),
+    "week": (EVERY_WEEK, EVERY_WEEKS),
+    "month": (EVERY_MONTH, EVERY_MONTHS),
+    "year": (EVERY_YEAR, EVERY_YEARS),
+}
+
+_NAMES: Mapping[str, str] = {
+    value: name.lstrip("_") for name, value in list(globals().items()) if name.isupper() and isinstance(value, str)
+}

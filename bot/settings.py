@@ -1,8 +1,9 @@
 """Every setting of Aldis, grouped by concern; the only reader of the environment.
 
 A setting is a variable `GROUP__NAME`, in the environment or in the `.env` file of the working directory. Groups:
-tools, llm, signal, access, limits, budget, approvals, store, history, intake, log, locale, web, worker. The tools' own
-sub-groups come from the catalogue of `tools`. The README's table is generated from the docstrings here (`table`).
+tools, llm, signal, access, groups, limits, budget, approvals, store, history, intake, media, audio, log, locale, web,
+worker. The tools' own sub-groups come from the catalogue of `tools`. The README's table is generated from the
+docstrings here (`table`).
 Left to others: how variables are spelled, read and complained about (`bot.variables`).
 """
 
@@ -23,12 +24,14 @@ from pydantic_settings import (
 )
 
 from bot.errors import ConfigError
+from bot.languages.spoken import Language
 from bot.spellings import (
     Address,
     GroupOrAll,
     Items,
     Lowered,
     MasterKey,
+    ModelName,
     ModelPrice,
     Number,
     Person,
@@ -49,6 +52,9 @@ ALSO = {
     "LLM__OPENAI__API_KEY": "OPENAI_API_KEY",
     "LLM__OPENAI__BASE_URL": "OPENAI_BASE_URL",
     "TOOLS__WEB_SEARCH__API_KEY": "BRAVE_API_KEY",
+    "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "TAVILY_API_KEY",
+    "TOOLS__WEB_SEARCH__SERPAPI_API_KEY": "SERPAPI_API_KEY",
+    "TOOLS__WEB_SEARCH__PERPLEXITY_API_KEY": "PERPLEXITY_API_KEY",
 }
 """Names that many machines have set already; each counts where our own is left out."""
 
@@ -127,6 +133,14 @@ class OpenAISettings(Group):
     api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
     """Which of the two APIs is spoken; auto means responses with OpenAI itself and chat completions with all others."""
 
+    sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
+    """Whether the model is shown pictures; auto means that it is tried, and after a refusal not again."""
+
+    @property
+    def surely_sees(self) -> bool | None:
+        """Whether the model is shown pictures whatever it says, or never; None means that it is tried."""
+        return {"true": True, "false": False}.get(self.sees)
+
     @property
     def is_openai_itself(self) -> bool:
         """Whether the address is OpenAI's own and not a compatible server's."""
@@ -148,6 +162,8 @@ class LlmSettings(Group):
 
     providers: Annotated[tuple[ProviderName, ...], Items, Lowered, AfterValidator(_each_once)] = ()
     """Who is asked, in order: a comma list of anthropic, openai, offline; none means all with a key, else offline."""
+    choices: Annotated[tuple[ModelName, ...], Items] = ()
+    """Models that people may choose by /model, besides the first: a comma list of provider/model."""
     anthropic: AnthropicSettings = AnthropicSettings()
     openai: OpenAISettings = OpenAISettings()
     max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
@@ -169,6 +185,20 @@ class LlmSettings(Group):
         """The providers to ask, in order; never empty."""
         return self.providers or tuple(name for name in self.usable if name != "offline") or ("offline",)
 
+    @property
+    def models_to_choose(self) -> tuple[str, ...]:
+        """What /model offers and `Request.model` may hold, each once; the first answers unless another is chosen."""
+        return tuple(dict.fromkeys((self.model_of(self.providers_in_order[0]), *self.choices)))
+
+    def model_of(self, name: ProviderName) -> str:
+        """The model that a provider asks unless another is chosen, as `provider/model`.
+
+        The provider's name alone where the server chooses the model, and for the one without any model.
+        """
+        models = {"anthropic": self.anthropic.model, "openai": self.openai.chosen_model}
+        model = models.get(name)
+        return name if model is None else f"{name}/{model}"
+
 
 class SignalSettings(Group):
     """The way to Signal."""
@@ -189,10 +219,18 @@ class SignalSettings(Group):
     """How long to wait for the receipt of such a send before it is sent again."""
     max_parts: int = Field(default=5, ge=1, le=50)
     """Into how many messages a long answer may be split; the rest is cut."""
+    ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
+    """What shows on a message that it is being answered, where that takes more than seconds: an emoji, or nothing."""
+    live: Annotated[Literal["off", "status", "stream"], Lowered] = "status"
+    """What people see of an answer that takes long: nothing, what is going on, or also its words as they come."""
     delete_answers: bool = False
     """Whether Aldis deletes its answer, too, when somebody deletes the message that it answers."""
     round_trip_minutes: int = Field(default=0, ge=0, le=1440)
     """How often a note to self tests that messages still arrive; 0 means never. Needs another device of the account."""
+    note_to_self: bool = False
+    """Whether the account is your own: then Aldis answers your Note to Self and reads nothing else of what comes."""
+    attachments: Path | None = None
+    """The folder in which signal-cli keeps the files that come, where Aldis may delete them; none means they stay."""
 
 
 class AccessSettings(Group):
@@ -208,6 +246,13 @@ class AccessSettings(Group):
     """Whether the members of the groups named above may write directly, too."""
     strangers: Annotated[Literal["ignore", "pair"], Lowered] = "ignore"
     """What people hear who are not named: ignore means nothing; pair means a code by which an admin can let them in."""
+
+
+class GroupsSettings(Group):
+    """What Aldis takes note of in groups."""
+
+    context_messages: int = Field(default=0, ge=0, le=100)
+    """How many messages of others since its last answer go along with a question; 0 means none. Kept in memory only."""
 
 
 class LimitsSettings(Group):
@@ -284,6 +329,8 @@ class HistorySettings(Group):
     """How many earlier questions with their answers."""
     max_tokens: int = Field(default=16_000, ge=0, le=1_000_000)
     """How many tokens of them, by estimate; the oldest turns go first."""
+    summaries: bool = True
+    """Whether what no longer fits is summed up, at the price of one more question to the model now and then."""
     retention_days: int | None = Field(default=None, ge=1, le=36_500)
     """After how many days what was said is destroyed; none means that it stays until somebody wants it forgotten."""
 
@@ -293,6 +340,59 @@ class IntakeSettings(Group):
 
     max_age: float = Field(default=86_400, ge=1)
     """How many seconds a message may have waited before it is not answered as if it were new, but told so."""
+
+
+class MediaSettings(Group):
+    """Pictures, PDFs, texts and recordings that come with messages."""
+
+    max_files: int = Field(default=8, ge=0, le=50)
+    """How many files are opened with one question; 0 means none."""
+    max_bytes: int = Field(default=20_000_000, ge=1000, le=100_000_000)
+    """The largest file that is fetched, in bytes."""
+    max_pages: int = Field(default=50, ge=1, le=1000)
+    """How many pages of a PDF are read."""
+    max_text_chars: int = Field(default=30_000, ge=1000, le=1_000_000)
+    """How much text of one file the model reads."""
+
+
+class AudioSettings(Group):
+    """Spoken words, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an address."""
+
+    base_url: Address | None = None
+    """The address of the service, with /v1, such as https://api.openai.com/v1; with it voice notes are understood."""
+    api_key: SecretStr | None = None
+    """Its key; left out, the one of LLM__OPENAI counts where the address is the same."""
+    model: str | None = None
+    """The model that listens; none means `gpt-4o-mini-transcribe` at OpenAI itself, `whisper-1` elsewhere."""
+    language: str | None = Field(default=None, pattern="^[a-z]{2}$")
+    """The language that people speak, like de; none lets the model find out."""
+    price: Decimal | None = Field(default=None, ge=0, le=1000)
+    """What a minute costs, in US dollars, for the ledger; none means that nobody knows."""
+    speak: bool = False
+    """Whether a voice note is answered by a voice note, besides the text."""
+    speech_model: str | None = None
+    """The model that speaks; none means `gpt-4o-mini-tts` at OpenAI itself, `tts-1` elsewhere."""
+    voice: str = "alloy"
+    """Its voice."""
+    speech_price: Decimal | None = Field(default=None, ge=0, le=100_000)
+    """What a million spoken characters cost, in US dollars, for the ledger; none means that nobody knows."""
+    timeout_seconds: float = Field(default=60, ge=1, le=600)
+    """How long listening to one recording, or speaking one answer, may take."""
+
+    @property
+    def is_openai_itself(self) -> bool:
+        """Whether the address is OpenAI's own and not a compatible server's."""
+        return self.base_url is not None and urlsplit(self.base_url).hostname == "api.openai.com"
+
+    @property
+    def listening_model(self) -> str:
+        """The model that listens."""
+        return self.model or ("gpt-4o-mini-transcribe" if self.is_openai_itself else "whisper-1")
+
+    @property
+    def speaking_model(self) -> str:
+        """The model that speaks."""
+        return self.speech_model or ("gpt-4o-mini-tts" if self.is_openai_itself else "tts-1")
 
 
 class LogSettings(Group):
@@ -305,10 +405,12 @@ class LogSettings(Group):
 
 
 class LocaleSettings(Group):
-    """Where the people are."""
+    """Where the people are, and what they speak."""
 
     timezone: Zone = "UTC"
     """Their time zone, like Europe/Berlin; left out, the machine's `TZ` counts."""
+    language: Annotated[Language, Lowered] = "en"
+    """What Aldis itself speaks until it is known what people write: en, de, fr or es; models answer as asked."""
 
 
 class WebSettings(Group):
@@ -349,16 +451,27 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     signal: SignalSettings = SignalSettings()
     access: AccessSettings = AccessSettings()
+    groups: GroupsSettings = GroupsSettings()
     limits: LimitsSettings = LimitsSettings()
     budget: BudgetSettings = BudgetSettings()
     approvals: ApprovalsSettings = ApprovalsSettings()
     store: StoreSettings = StoreSettings()
     history: HistorySettings = HistorySettings()
     intake: IntakeSettings = IntakeSettings()
+    media: MediaSettings = MediaSettings()
+    audio: AudioSettings = AudioSettings()
     log: LogSettings = LogSettings()
     locale: LocaleSettings = LocaleSettings()
     web: WebSettings = WebSettings()
     worker: WorkerSettings = WorkerSettings()
+
+    @property
+    def audio_key(self) -> SecretStr | None:
+        """The key of the audio service; None where it wants none. OpenAI's is one for all that it offers."""
+        openai = self.llm.openai
+        is_same = self.audio.is_openai_itself and openai.is_openai_itself
+        is_same |= self.audio.base_url is not None and self.audio.base_url == openai.base_url
+        return self.audio.api_key or (openai.api_key if is_same else None)
 
     @classmethod
     def settings_customise_sources(
@@ -442,7 +555,8 @@ def _nested(values: Mapping[str, Given]) -> dict[str, Any]:
 
 def _refuse_keyless(llm: LlmSettings) -> None:
     """A provider that is asked for by name must be usable; otherwise the mistake would show with the first message."""
-    for name in llm.providers:
+    chosen = dict.fromkeys((choice.partition("/")[0] for choice in llm.choices), "LLM__CHOICES")
+    for name, where in (chosen | dict.fromkeys(llm.providers, "LLM__PROVIDERS")).items():
         if name not in llm.usable:
             variable = f"LLM__{name.upper()}__API_KEY"
-            raise ConfigError(f"{variable}: must be set (or {ALSO[variable]}), because LLM__PROVIDERS names {name}")
+            raise ConfigError(f"{variable}: must be set (or {ALSO[variable]}), because {where} names {name}")

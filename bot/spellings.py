@@ -151,6 +151,13 @@ def _model_price(value: str) -> str:
     return value
 
 
+def _model_name(value: str) -> str:
+    provider, _, model = value.partition("/")
+    if provider not in {"anthropic", "openai"} or not re.fullmatch(r"[!-~]{1,200}", model):
+        raise ValueError("must look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna")
+    return value
+
+
 def _items(value: object) -> object:
     """A comma list as a tuple; spaces around the items and empty items are dropped."""
     if not isinstance(value, str):
@@ -191,3 +198,6 @@ MasterKey = Annotated[SecretStr, AfterValidator(_master_key)]
 
 ModelPrice = Annotated[str, AfterValidator(_model_price)]
 """Something that `model_price_of` reads."""
+
+ModelName = Annotated[str, AfterValidator(_model_name)]
+"""A model that people may choose, as `provider/model`."""

@@ -15,6 +15,7 @@ from bot import app, doctor, logs
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
+from bot.examinations.findings import exit_status, printed
 from bot.settings import Settings
 from bot.spellings import person_of
 from bot.turn.export import exported
@@ -28,8 +29,8 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
     """`doctor`: every finding on a line; status 1 where one is a problem."""
     logs.set_up("ERROR", given.log.format)
     found = asyncio.run(doctor.examined(given, app.means(given), MachineClock(), asks_models=options.model))
-    print(doctor.printed(found))
-    return doctor.exit_status(found)
+    print(printed(found))
+    return exit_status(found)
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
@@ -78,7 +79,7 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
 
     async def gathered(store: Store) -> Mapping[str, Any]:
         direct = ChatId(f"direct:{person}")
-        found = await store.read(lambda shelves: exported(shelves, PersonId(person), direct))
+        found = await store.read(lambda shelves: exported(shelves, PersonId(person), direct, now=MachineClock().now()))
         return {"json": found.as_json()}
 
     answer = asyncio.run(_done(given, "export", {"person": person}, gathered))

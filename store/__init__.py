@@ -4,7 +4,9 @@ The store knows rows and time, not meaning: contents are bytes, sealed with a ke
 """
 
 from store.backup import NOT_INCLUDED, restore
+from store.chats import Question
 from store.errors import Damaged, KeyGiven, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
+from store.facts import Fact
 from store.forgetting import Erased
 from store.ledger import Scope, Total
 from store.people import Approval, Pin
@@ -28,7 +30,9 @@ from store.records import (
     TurnState,
     Waiting,
 )
+from store.reminders import Reminder
 from store.store import Shelves, Store, opened
+from store.summaries import Summary
 
 __all__ = [
     "NOT_INCLUDED",
@@ -40,6 +44,7 @@ __all__ = [
     "Entry",
     "Erased",
     "Errand",
+    "Fact",
     "InboxId",
     "InboxItem",
     "KeyGiven",
@@ -47,6 +52,8 @@ __all__ = [
     "OutboxId",
     "OutboxItem",
     "Pin",
+    "Question",
+    "Reminder",
     "Role",
     "SchemaTooNew",
     "Scope",
@@ -58,6 +65,7 @@ __all__ = [
     "StoreFull",
     "StoreInUse",
     "StoredMessage",
+    "Summary",
     "Total",
     "TurnEnd",
     "TurnId",

@@ -1,8 +1,9 @@
 """Forgetting: words that go before they would by themselves, of one turn, one conversation or one person.
 
-    a turn           its rows go; what it cost and how its messages were called stays
+    a turn           its rows go, and a summary that covers it; what it cost and how its messages were called stays
     a conversation   its rows go, and the data key that opens them in every copy of the file; it goes on under a new key
-    a person         the direct conversation as above, and in all others the turns in which the person asked
+    a person         the direct conversation as above, and in all others the turns in which the person asked and the
+                     reminders that they planned
 
 The database and the key file do not commit as one, so a conversation is forgotten in three transactions:
 
@@ -61,6 +62,32 @@ class Forgetting(Shelf):
         sent keeps its name, for the receipt.
         """
         return self._turns((turn,), now)
+
+    def undo(self, turn: TurnId, *, now: datetime) -> None:
+        """What the question of a turn had Aldis keep beyond its answer goes: reminders and facts.
+
+        For a question that is taken back, or asked anew. One that only gets old leaves them standing.
+        """
+        for (origin,) in self.rows("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
+            self.undo_planned(origin, now=now)
+        self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
+
+    def undo_planned(self, origin: str, *, now: datetime) -> None:
+        """The reminder that this call or message planned goes, with the turns in which it was asked: its words are in
+        them.
+        """
+        runs = self.rows(
+            "SELECT inbox.id, inbox.turn_id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
+            "AND kind = 'reminder' WHERE origin = ?",
+            (origin,),
+        )
+        self._turns([turn for _, turn in runs if turn is not None], now)
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
+            "WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
+            (json.dumps([item for item, _ in runs]),),
+        )
+        self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
 
     def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
         """Turns with words that ended before then, oldest first; a batch of them, none when there are no more."""
@@ -122,7 +149,8 @@ class Forgetting(Shelf):
         return Erased(conversations=1, turns=turns, messages=messages)
 
     def person(self, person: str, *, before: InboxId, now: datetime) -> Erased:
-        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, in every conversation.
+        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, and their reminders,
+        in every conversation.
 
         The person's own messages that are open and came before `before` are settled; all other open messages of these
         turns wait to be taken up anew.
@@ -141,6 +169,7 @@ class Forgetting(Shelf):
             (json.dumps(turns),),
         )
         self.stir("inbox")
+        self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
         return self._turns(turns, now)
 
     def place(self, item: InboxId) -> ConversationId:
@@ -165,9 +194,15 @@ class Forgetting(Shelf):
             (these,),
         )
         for statement in (
+            (
+                "DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns "
+                "JOIN summaries AS covers ON covers.conversation_id = turns.conversation_id "
+                "AND turns.id BETWEEN first_turn AND last_turn WHERE turns.id IN (SELECT value FROM json_each(?)))"
+            ),
             "DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
             "DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?))",
             "DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?))",
             "UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?))",
         ):
             self.execute(statement, (these,))
@@ -248,5 +283,6 @@ class Forgetting(Shelf):
         for statement in (
             "DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
             "DELETE FROM askers WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+            "DELETE FROM unanswered WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
         ):
             self.execute(statement, (new,))

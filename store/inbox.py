@@ -187,8 +187,19 @@ class Inbox(Shelf):
             "AND inbox.state = 'waiting' AND urgent AND realm = ? ORDER BY inbox.id LIMIT ?",
             (self.realm, most),
         )
-        read = [(ConversationId(row[0]), self._item(ConversationId(row[0]), row[1:])) for row in rows]
-        return tuple(Errand(conversation=conversation, item=item) for conversation, item in read if item is not None)
+        return self._opened(rows)
+
+    def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[Errand, ...]:
+        """The messages after this one that wait to be claimed, oldest first, at most so many."""
+        rows = self.rows(
+            "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, "
+            "received_at, attempts, expires_at, refusal FROM inbox JOIN conversations "
+            "ON conversations.id = inbox.conversation_id WHERE inbox.state IN ('waiting', 'claimed') "
+            "AND inbox.state = 'waiting' AND NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? "
+            "ORDER BY inbox.id LIMIT ?",
+            (item, self.realm, most),
+        )
+        return self._opened(rows)
 
     def tried(self, item: InboxId) -> None:
         """An urgent item could not be carried out: that was one try."""
@@ -334,6 +345,10 @@ class Inbox(Shelf):
             (conversation, millis(now), most),
         )
         return [row for row in rows if row[0] == rows[0][0]]
+
+    def _opened(self, rows: list[tuple[Any, ...]]) -> tuple[Errand, ...]:
+        read = [(ConversationId(row[0]), self._item(ConversationId(row[0]), row[1:])) for row in rows]
+        return tuple(Errand(conversation=conversation, item=item) for conversation, item in read if item is not None)
 
     def _ask(self, turn: TurnId, items: Collection[InboxItem]) -> None:
         for person in {item.author for item in items}:

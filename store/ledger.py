@@ -151,7 +151,9 @@ class Ledger(Shelf):
         self.execute(
             "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, input_tokens, "
             "cached_input_tokens, output_tokens, latency_ms, cost_usd, details) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            # What was forgotten meanwhile is paid all the same.
+            "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
+            "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 conversation,
                 turn,

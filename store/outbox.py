@@ -15,6 +15,10 @@ for the first of two attempts as well as for the second. So it proves a send onl
 that shows it is kept. An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
 An item may take the place of an earlier one (`replaces`): whether that went out, and under which timestamp, is known
 when it is its turn to be sent. What was taken back has no words any more and is not sent (again).
+A status says what is going on in a turn that takes long, until the answer takes its place. Its positions count down
+from -1, those of answers and questions up from 0. Nothing is lost with a status, so none holds anything else up: one
+that still waits when something takes its place is not sent at all, and one in doubt is never sent again. It is given a
+short time for its receipt: proved, it can be edited like any other; else it is dead, and what follows is a new message.
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'sending', 'unknown')`) before
 they say which of them: SQLite would not use it otherwise, and read every settled item each time.
 """
@@ -45,15 +49,78 @@ class Outbox(Shelf):
         in_group: bool,
         now: datetime,
         replaces: OutboxId | None = None,
+        removes: bool = False,
     ) -> None:
-        """Keep a reply, sealed, to be sent after all others of its conversation, in the place of `replaces` if set."""
+        """Keep a reply, sealed, to be sent after all others of its conversation, in the place of `replaces` if set.
+
+        `removes`: it takes an earlier message out of the chat, and is none itself.
+        """
         sealed = self.keyring.seal(conversation, _place(turn, position), reply)
         self.execute(
-            "INSERT INTO outbox (conversation_id, turn_id, position, in_group, reply, state, due_at, replaces) "
-            "VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)",
-            (conversation, turn, position, in_group, sealed, millis(now), replaces),
+            "INSERT INTO outbox (conversation_id, turn_id, position, in_group, reply, state, due_at, replaces, "
+            "removes) VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?, ?)",
+            (conversation, turn, position, in_group, sealed, millis(now), replaces, removes),
         )
+        if replaces is not None:
+            self._pass_over(replaces)
         self.stir("outbox")
+
+    def put_status(
+        self,
+        conversation: ConversationId,
+        turn: TurnId,
+        reply: bytes,
+        *,
+        in_group: bool,
+        now: datetime,
+        most_edits: int,
+    ) -> bool:
+        """Keep what a running turn says of itself, in the place of what it said before; gives whether it was kept.
+
+        Not kept: the turn does not run any more, the former status has not arrived (yet), or as many edits lead to it
+        as there may be, one less than `most_edits`: the last is for the answer.
+        """
+        if not self.rows("SELECT 1 FROM turns WHERE id = ? AND state = 'running'", (turn,)):
+            return False
+        replaces = None
+        if (newest := self._newest_status(turn)) is not None:
+            replaces, state, revision = newest
+            if state != "sent" or revision + 1 >= most_edits:
+                return False
+        [(position,)] = self.rows(
+            "SELECT min(0, coalesce(min(position), 0)) - 1 FROM outbox WHERE turn_id = ?", (turn,)
+        )
+        self.put(conversation, turn, position, reply, in_group=in_group, now=now, replaces=replaces)
+        return True
+
+    def status(self, turn: TurnId) -> OutboxId | None:
+        """The status that what the turn says next takes the place of; None where there is none."""
+        newest = self._newest_status(turn)
+        return None if newest is None else newest[0]
+
+    def take_status_back(self, turn: TurnId) -> Sent | None:
+        """Nothing will take the place of the turn's status: it is not sent (again). Gives what has to be removed.
+
+        One that is just being sent has no words any more: whoever sends it learns that it has to go (`sent`).
+        """
+        newest = self._newest_status(turn)
+        if newest is None:
+            return None
+        item, standing = newest[0], self._standing(newest[0], turn)
+        self.execute("DELETE FROM outbox WHERE id = ? AND state = 'waiting'", (item,))
+        self.execute("UPDATE outbox SET reply = NULL WHERE id = ? AND state = 'sending'", (item,))
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = due_at WHERE id = ? AND state = 'unknown'",
+            (item,),
+        )
+        return standing
+
+    def turns_with_status(self, conversation: ConversationId) -> tuple[TurnId, ...]:
+        """The turns of the conversation that have said what is going on, and nothing in its place yet."""
+        rows = self.rows(
+            "SELECT DISTINCT turn_id FROM outbox WHERE conversation_id = ? AND position < 0", (conversation,)
+        )
+        return tuple(TurnId(turn) for (turn,) in rows if self.status(TurnId(turn)) is not None)
 
     def next_position(self, turn: TurnId) -> int:
         """Where the next item of the turn stands."""
@@ -68,9 +135,14 @@ class Outbox(Shelf):
         return TurnId(rows[0][0]) if rows else None
 
     def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, Sent | None], ...]:
-        """The items of a turn in order, each with what it is in the chat; None where it is not known to be there."""
+        """The items of a turn in order, each with what it is in the chat; None where it is not known to be there.
+
+        Without what was only a status, and without what removed something.
+        """
         rows = self.rows(
-            "SELECT id, sent_at, original_at, revision FROM outbox WHERE turn_id = ? ORDER BY position", (turn,)
+            "SELECT id, sent_at, original_at, revision FROM outbox WHERE turn_id = ? AND position >= 0 AND NOT removes "
+            "ORDER BY position",
+            (turn,),
         )
         return tuple((OutboxId(row[0]), _in_chat(*row[1:])) for row in rows)
 
@@ -81,6 +153,28 @@ class Outbox(Shelf):
         )
         return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
 
+    def is_ours(self, conversation: ConversationId, sent_at: int) -> bool:
+        """Whether something went out to the conversation under this time, in whichever of its attempts."""
+        return bool(
+            self.rows(
+                "SELECT 1 FROM attempts JOIN outbox ON outbox.id = outbox_id "
+                "WHERE attempts.sent_at = ? AND conversation_id = ?",
+                (sent_at, conversation),
+            )
+        )
+
+    def doubtful(self, conversation: ConversationId) -> tuple[bytes, ...]:
+        """What is being sent to the conversation or may have been: nobody knows yet under which time."""
+        rows = self.rows(
+            "SELECT turn_id, position, reply FROM outbox "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'sending', 'unknown') "
+            "AND state IN ('sending', 'unknown') AND reply IS NOT NULL ORDER BY id",
+            (conversation,),
+        )
+        return tuple(
+            self.keyring.open(conversation, _place(TurnId(turn), position), reply) for turn, position, reply in rows
+        )
+
     def begin(self, *, now: datetime, most: int) -> tuple[OutboxItem, ...]:
         """The items to send now, at most so many: in each conversation the first that is open, if it is due.
 
@@ -88,6 +182,11 @@ class Outbox(Shelf):
         """
         if self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
             self._listens(millis(now))
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position < 0 AND due_at <= ?1",
+            (millis(now),),
+        )
         rows = self.rows(
             "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces FROM outbox WHERE id IN ("
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
@@ -109,8 +208,15 @@ class Outbox(Shelf):
         )
         return None if due_at is None else moment(due_at)
 
-    def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> None:
-        """It went out under this timestamp, as an edit of `edited` if set; its words go."""
+    def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> bool:
+        """It went out under this timestamp, as an edit of `edited` if set; its words go.
+
+        Gives whether it has to be removed: a status that was taken back while it was being sent.
+        """
+        # One that a receipt has proved before the bridge answered has no words any more either, and stays.
+        rows = self.rows(
+            "SELECT 1 FROM outbox WHERE id = ? AND position < 0 AND state = 'sending' AND reply IS NULL", (item,)
+        )
         self.execute(
             "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2)",
             (sent_at, item),
@@ -122,41 +228,46 @@ class Outbox(Shelf):
             )
         self._settle(item, "sent", sent_at, now)
         self._reconcile()
+        return bool(rows)
 
     def postpone(self, item: OutboxId, *, due_at: datetime) -> None:
         """It surely did not go out: try again then, unless it was taken back meanwhile."""
         self._drop_attempt(item)
         self._end_attempt(item, "waiting", due_at)
+        if self.rows("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
+            self._pass_over(item)
         self._reconcile()
 
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
         """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
         self._end_attempt(item, "unknown", due_at)
 
-    def doubt_all(self, *, now: datetime, grace: timedelta) -> int:
+    def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
 
         What was unknown before waits longer by the time in which nobody listened, for its receipt may have come to
         Signal's server meanwhile; never longer than `grace` from now. The time of earlier lives counts, however short
-        they were: a process that dies again and again must get its sends done all the same.
+        they were: a process that dies again and again must get its sends done all the same. A status never waits longer
+        than `status_grace`.
         """
-        at, until = millis(now), millis(now + grace)
+        at, until, until_status = millis(now), millis(now + grace), millis(now + min(grace, status_grace))
         [(deaf,)] = self.rows(
             "SELECT coalesce(?1 - (SELECT until FROM listening WHERE realm = ?2), ?3)", (at, self.realm, until - at)
         )
         self.execute(
-            "UPDATE outbox SET due_at = min(max(due_at + ?1, ?2), ?3) "
+            "UPDATE outbox SET due_at = min(max(due_at + ?1, ?2), CASE WHEN position < 0 THEN ?5 ELSE ?3 END) "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
-            (max(deaf, 0), at, until, self.realm),
+            (max(deaf, 0), at, until, self.realm, until_status),
         )
         self._listens(at)
         return self.execute(
-            "UPDATE outbox SET due_at = ?1, state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
+            "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
+            "state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
             "settled_at = CASE WHEN reply IS NULL THEN ?1 END "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
-            (until, self.realm),
+            (until, self.realm, until_status),
         ).rowcount
 
     def give_up(self, item: OutboxId, *, now: datetime, may_be_out: bool = False) -> None:
@@ -209,6 +320,11 @@ class Outbox(Shelf):
             (person, target, window_ms, _CLOCK_MS),
         )
         return [(attempt, item) for attempt, item in rows]
+
+    def conversation_of(self, item: OutboxId) -> ConversationId | None:
+        """The conversation that an item is in by now: its own may have been forgotten. None when it is not there."""
+        rows = self.rows("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
+        return ConversationId(rows[0][0]) if rows else None
 
     def prune(self, *, before: datetime) -> int:
         """Forget items that were settled before then, and receipts from before; gives how many items."""
@@ -263,7 +379,38 @@ class Outbox(Shelf):
             attempts=attempts,
             was_unknown=state == "unknown",
             edits=self._in_place_of(replaces),
+            is_status=position < 0,
+            status=self._standing(replaces, turn),
         )
+
+    def _newest_status(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
+        """The turn's newest status with its state and how many edits lead to it, if nothing took its place yet."""
+        rows = self.rows(
+            "SELECT id, state, revision FROM outbox WHERE turn_id = ? AND position < 0 ORDER BY position", (turn,)
+        )
+        if not rows or self.rows("SELECT 1 FROM outbox WHERE replaces = ? AND state <> 'dead'", (rows[0][0],)):
+            return None
+        return rows[0]
+
+    def _standing(self, item: int | None, turn: int) -> Sent | None:
+        """What is in the chat of a status of this turn, or of the nearest one before it; None where nothing is."""
+        rows = self.rows(
+            "SELECT sent_at, original_at, revision, replaces FROM outbox WHERE id = ? AND turn_id = ? AND position < 0",
+            (item, turn),
+        )
+        if not rows:
+            return None
+        *found, former = rows[0]
+        return _in_chat(*found) or self._standing(former, turn)
+
+    def _pass_over(self, status: OutboxId) -> None:
+        """A status that waits, and was surely not sent, goes: what takes its place takes that of its forerunner."""
+        self.execute(
+            "UPDATE outbox SET replaces = (SELECT replaces FROM outbox WHERE id = ?1) WHERE replaces = ?1 "
+            "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND position < 0 AND state = 'waiting')",
+            (status,),
+        )
+        self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (status,))
 
     def _in_place_of(self, replaces: int | None) -> Sent | None:
         rows = self.rows("SELECT sent_at, original_at, revision FROM outbox WHERE id = ?", (replaces,))

@@ -131,6 +131,10 @@ class OutboxItem:
     """Whether the last attempt may have gone out: sending it now is a repetition."""
     edits: "Sent | None" = None
     """Our own message that this one is to take the place of; None: there is none, or it never went out."""
+    is_status: bool = False
+    """Whether it only says what is going on until something takes its place."""
+    status: "Sent | None" = None
+    """The status of its own turn that is in the chat: where it is not edited it has to go. None: there is none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,9 +20,11 @@ from typing import Literal, TypeVar, get_args
 
 from store import backup
 from store.ballast import Ballast
+from store.chats import Chats
 from store.conversations import Conversations
 from store.database import Database
 from store.errors import StoreError, StoreFull
+from store.facts import Facts
 from store.forgetting import Erased, Forgetting
 from store.history import History
 from store.inbox import Inbox
@@ -31,14 +33,17 @@ from store.ledger import Ledger
 from store.migrations import migrate
 from store.outbox import Outbox
 from store.people import People
+from store.quotas import Quotas
 from store.records import ConversationId, InboxId
+from store.reminders import Reminders
 from store.sealing import Keyring, MasterKey
+from store.summaries import Summaries
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-BellName = Literal["inbox", "errands", "outbox"]
+BellName = Literal["inbox", "errands", "outbox", "reminders"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +51,17 @@ class Shelves:
     """All shelves, as a unit of work sees them."""
 
     conversations: Conversations
+    chats: Chats
     inbox: Inbox
     journal: Journal
     history: History
     outbox: Outbox
     ledger: Ledger
     people: People
+    reminders: Reminders
+    facts: Facts
+    summaries: Summaries
+    quotas: Quotas
     forgetting: Forgetting
 
 
@@ -276,11 +286,16 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
     connection = keyring.connection
     return Shelves(
         conversations=Conversations(connection, keyring, stirred, realm),
+        chats=Chats(connection, keyring, stirred, realm),
         inbox=Inbox(connection, keyring, stirred, realm),
         journal=Journal(connection, keyring, stirred, realm),
         history=History(connection, keyring, stirred, realm),
         outbox=Outbox(connection, keyring, stirred, realm),
         ledger=Ledger(connection, keyring, stirred, realm),
         people=People(connection, keyring, stirred, realm),
+        reminders=Reminders(connection, keyring, stirred, realm),
+        facts=Facts(connection, keyring, stirred, realm),
+        summaries=Summaries(connection, keyring, stirred, realm),
+        quotas=Quotas(connection, keyring, stirred, realm),
         forgetting=Forgetting(connection, keyring, stirred, realm),
     )

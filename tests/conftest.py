@@ -1,6 +1,7 @@
 """What holds for every test: an empty environment of settings, no socket beyond loopback, a clock that stands still."""
 
 import os
+import signal
 import socket
 from collections.abc import AsyncGenerator, Generator
 from datetime import UTC, datetime
@@ -18,13 +19,16 @@ _UNHEALTHY = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_l
 hypothesis.settings.register_profile("aldis", deadline=None, suppress_health_check=_UNHEALTHY, print_blob=True)
 hypothesis.settings.load_profile("aldis")
 
+# What a shell puts into the background has Ctrl-C switched off, and every process of a test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 _OURS = (
-    *("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "LIMITS__", "BUDGET__", "APPROVALS__", "STORE__", "HISTORY__"),
-    *("INTAKE__", "LOG__", "LOCALE__", "WEB__", "WORKER__"),
+    *("TOOLS__", "LLM__", "SIGNAL__", "ACCESS__", "GROUPS__", "LIMITS__", "BUDGET__", "APPROVALS__", "STORE__"),
+    *("HISTORY__", "INTAKE__", "MEDIA__", "AUDIO__", "LOG__", "LOCALE__", "WEB__", "WORKER__"),
 )
-_KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TZ")
+_KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ")
 
 
 @pytest.fixture(autouse=True)

@@ -62,14 +62,18 @@ class TestCompose:
             assert set(service["logging"]["options"]) == {"max-size", "max-file"}
 
     def test_aldis_can_write_its_data_alone(self, name: str) -> None:
-        """A read-only root, no capability, and one volume; from what it may write besides nothing can be run."""
+        """A read-only root, no capability, one volume, and the files that came; from what it may write nothing is run.
+
+        The volume of files is shared with signal-cli, in memory, and mounted where `SIGNAL__ATTACHMENTS` says.
+        """
         aldis = composed(name)["services"]["aldis"]
         assert aldis["read_only"] is True
         # Docker mounts these with nosuid, nodev and noexec unless told otherwise.
         assert [place.partition(":")[0] for place in aldis["tmpfs"]] == ["/tmp"]
         assert not re.search(r"\b(exec|suid|dev)\b", aldis["tmpfs"][0])
         assert "cap_add" not in aldis
-        assert aldis["volumes"] == ["aldis-data:/data"]
+        files = [f"attachments:{path}" for path in [aldis["environment"].get("SIGNAL__ATTACHMENTS")] if path]
+        assert aldis["volumes"] == ["aldis-data:/data", *files]
         assert aldis["environment"]["STORE__PATH"].startswith("/data/")
 
     def test_foreign_images_are_pinned(self, name: str) -> None:
@@ -105,11 +109,26 @@ def test_bridge_runs_in_the_mode_that_signalbot_takes() -> None:
     assert composed("compose.rest-api.yaml")["services"]["signal-api"]["environment"]["MODE"] == "json-rpc"
 
 
-def test_files_that_people_send_are_not_fetched() -> None:
-    """Neither bridge deletes them ever, and Aldis reads none."""
-    assert "--ignore-attachments" in composed("compose.yaml")["services"]["signal-cli"]["command"]
+def test_files_that_people_send_are_fetched_and_stories_are_not() -> None:
+    """Aldis reads pictures, voice notes and documents; nobody tells it stories."""
+    command = composed("compose.yaml")["services"]["signal-cli"]["command"]
+    assert "--ignore-attachments" not in command
+    assert "--ignore-stories" in command
     environment = composed("compose.rest-api.yaml")["services"]["signal-api"]["environment"]
-    assert environment["JSON_RPC_IGNORE_ATTACHMENTS"] == "true"
+    assert environment.get("JSON_RPC_IGNORE_ATTACHMENTS") is None
+    assert environment["JSON_RPC_IGNORE_STORIES"] == "true"
+
+
+def test_files_that_people_send_are_never_on_the_disk() -> None:
+    """signal-cli keeps them for ever: they are in memory, bounded, where Aldis, as another user, can delete them."""
+    found = composed("compose.yaml")
+    options = found["volumes"]["attachments"]["driver_opts"]
+    assert (options["type"], options["device"]) == ("tmpfs", "tmpfs")
+    size, mode, *never = options["o"].split(",")
+    assert int(size.removeprefix("size=").removesuffix("m")) * 4 <= 1024  # a part of what signal-cli may have
+    assert mode == "mode=0777"  # without the sticky bit, under which only the owner of a file may delete it
+    assert set(never) == {"nosuid", "nodev", "noexec"}
+    assert "attachments:/var/lib/signal-cli/attachments" in found["services"]["signal-cli"]["volumes"]
 
 
 def test_keys_in_secrets_are_a_matter_of_comment_signs() -> None:

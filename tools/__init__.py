@@ -4,7 +4,7 @@ Tools know neither the bot nor the store; no tool imports another.
 """
 
 from tools.addresses import canonical_url
-from tools.base import Arguments, Effects, Options, Result, Tool, ToolContext, ToolSpec
+from tools.base import Arguments, Effects, Options, Result, ResultFile, Tool, ToolContext, ToolSpec
 from tools.catalog import CATALOG, Entry, Surroundings, build
 from tools.errors import (
     BadArguments,
@@ -18,24 +18,35 @@ from tools.errors import (
     Unavailable,
 )
 from tools.fetch import Fetcher, Page
-from tools.http import Http
+from tools.http import BytesAnswer, FormFile, Http, JsonAnswer
+from tools.ports import Every, Memory, Planned, Remembered, Reminders, Repeat, Weekday, Wish
 from tools.text import cleaned, fitted
 
 __all__ = [
     "CATALOG",
     "Arguments",
     "BadArguments",
+    "BytesAnswer",
     "Denied",
     "Disabled",
     "Effects",
     "Entry",
+    "Every",
     "Fetcher",
+    "FormFile",
     "Http",
+    "JsonAnswer",
+    "Memory",
     "NotFound",
     "Options",
     "Page",
+    "Planned",
     "RateLimited",
+    "Remembered",
+    "Reminders",
+    "Repeat",
     "Result",
+    "ResultFile",
     "Surroundings",
     "TimedOut",
     "TooLarge",
@@ -44,6 +55,8 @@ __all__ = [
     "ToolError",
     "ToolSpec",
     "Unavailable",
+    "Weekday",
+    "Wish",
     "build",
     "canonical_url",
     "cleaned",

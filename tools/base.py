@@ -80,10 +80,21 @@ class ToolSpec:
     computes_only: bool = False
     """Whether it answers within milliseconds out of its arguments and the clock alone, so that nothing is lost by
     running it once more: its answer is then written down together with the model's request for it."""
+    own_words: bool = False
+    """Whether its answers hold nothing but what the person who asks has told Aldis: no words of strangers."""
+    fetches: str | None = None
+    """The argument that holds an address of the web which a call reads; None: it reads none that a model names. Only
+    addresses that were not the model's to make up are let through."""
+    finds_pages: bool = False
+    """Whether the `url` of each of the `results` is a page that it found, which may be fetched next in the turn."""
+    reads_private: bool = False
+    """Whether its answers hold what people trust Aldis with: notes, memory, databases."""
     needs_approval: bool = False
     """Whether a person has to agree to each call, whatever the turn has read."""
     timeout_seconds: float | None = None
     """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
+    max_result_chars: int | None = None
+    """Where its result is cut; None means the setting `TOOLS__MAX_RESULT_CHARS`. For a tool that cuts by itself."""
     cost_usd: Decimal = field(default=Decimal(0))
     """What one call costs the operator."""
 
@@ -101,6 +112,24 @@ class ToolContext:
     """The present instant, aware, in UTC."""
     timezone: str
     """The IANA zone of the people who ask."""
+    person: str = ""
+    """Who asks: an opaque name, good for nothing but handing it to a port."""
+    chat: str = ""
+    """Where it was asked: likewise."""
+    turn: int = 0
+    """In which turn it is called: likewise."""
+    call: str = ""
+    """Names this call, and no other: the same when it is repeated after a crash."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResultFile:
+    """A file that a tool has made: it goes to the person together with the answer. The model only hears of it."""
+
+    name: str
+    """A name with an ending that fits the type, without any folder."""
+    content_type: str
+    data: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +139,7 @@ class Result:
     data: Mapping[str, Any]
     cost_usd: Decimal | None = None
     """What this call cost where that is known only afterwards; None means the spec's."""
+    files: tuple[ResultFile, ...] = ()
 
 
 class Tool(Protocol):

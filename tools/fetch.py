@@ -3,9 +3,9 @@
     Fetcher.get -> Page         status, type and body; a redirect is followed
                 -> ToolError    refused, unreachable, too slow, too large, of another type
 
-    address --web_address--> scheme, host, port --lookup--> every IP address admitted? --> connected to one of these
-                 ^                                                                              |
-                 '----------------------- redirect, at most five ------------------------------'
+    address --web_address--> scheme, host, port --agreed to?--lookup--> all IP addresses admitted? --> connected to one
+                 ^                                                                                         |
+                 '---------------------------- redirect, at most five ------------------------------------'
 
 The guard sits where the connection is opened: a host is looked up once, all of its addresses are judged, and one of
 those very addresses is connected to. So a name whose answer changes in between reaches nothing new, and no spelling of
@@ -55,6 +55,9 @@ _UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", sock
 
 Resolver = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
 """All addresses of a host, best first; raises `socket.gaierror` where there are none."""
+
+Consent = Callable[[WebAddress], Awaitable[None]]
+"""Asked before each request of a fetch, those after redirects included; raises a `ToolError` where it must not be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,12 +124,20 @@ class Fetcher:
         self._pool = None
         await self._closing.aclose()
 
-    async def get(self, url: str, *, accept: Collection[str], max_bytes: int, timeout_seconds: float) -> Page:
+    async def get(
+        self,
+        url: str,
+        *,
+        accept: Collection[str],
+        max_bytes: int,
+        timeout_seconds: float,
+        consent: Consent | None = None,
+    ) -> Page:
         """Fetch by GET.
 
         `accept` are the content types that a success may have, such as `text/html` or `text/*`; `max_bytes` is the most
         that the body may hold, before and after decompression; `timeout_seconds` is the time for everything, waiting
-        for a free slot and redirects included.
+        for a free slot and redirects included. `consent` may fetch by itself; None: every address of the web will do.
 
         Raises:
             BadArguments: this is no address of the web, or of nothing of these types; the model must ask differently.
@@ -138,10 +149,10 @@ class Fetcher:
         """
         if self._pool is None:
             raise RuntimeError("Fetcher is used outside of its `async with`")
-        journey = _Journey(self._pool, self._headers, accept, max_bytes)
+        journey = _Journey(self._pool, self._slots, self._headers, accept, max_bytes)
         try:
-            async with asyncio.timeout(timeout_seconds), self._slots:
-                return await journey.run(web_address(url))
+            async with asyncio.timeout(timeout_seconds):
+                return await journey.run(web_address(url), consent)
         except TimeoutError as error:
             raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
 
@@ -152,18 +163,23 @@ class _Journey:
     def __init__(
         self,
         pool: httpcore.AsyncConnectionPool,
+        slots: asyncio.Semaphore,
         headers: list[tuple[bytes, bytes]],
         accept: Collection[str],
         max_bytes: int,
     ) -> None:
         self._pool = pool
+        self._slots = slots
         self._headers = [*headers, (b"Accept", ", ".join(accept).encode("ascii"))]
         self._accept = accept
         self._max_bytes = max_bytes
 
-    async def run(self, address: WebAddress) -> Page:
+    async def run(self, address: WebAddress, consent: Consent | None) -> Page:
         for _ in range(MOST_REDIRECTS + 1):
-            step = await self._step(address)
+            if consent is not None:  # outside of the slot: four that wait for a fetch of their own would wait for ever
+                await consent(address)
+            async with self._slots:
+                step = await self._step(address)
             if isinstance(step, Page):
                 return step
             address = step

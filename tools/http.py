@@ -1,7 +1,10 @@
-"""Asking the services of the outside for JSON, within bounds: time, size, one retry. The only home of httpx in tools.
+"""Asking the services of the outside, within bounds: time, size, one retry. The only home of httpx in tools.
 
-    Http.get_json -> JsonAnswer     whatever the status; the caller knows what its service means by it
-                  -> ToolError      there is no answer that can be read
+    Http.get_json  -> JsonAnswer     whatever the status; the caller knows what its service means by it
+    Http.ask_json  -> JsonAnswer     likewise, for a question that is sent as JSON
+    Http.post_form -> JsonAnswer     likewise, for a file that is sent in a form
+    Http.post_json -> BytesAnswer    likewise, for services that answer with a file
+                   -> ToolError      there is no answer that can be read
 
 What holds for every request: one total deadline, retry included; at most 2 MB, counted after decompression, which is
 bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
@@ -20,8 +23,8 @@ import math
 import random
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -39,6 +42,28 @@ LONGEST_PAUSE_SECONDS = 3.0
 """How long a service may ask us to wait before the retry; for a longer wait there is none."""
 
 _SHORTEST_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FormFile:
+    """A file in a form."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BytesAnswer:
+    """What a service answered, as it came."""
+
+    status: int
+    body: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is a success (2xx)."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,15 +159,79 @@ class Http:
             Unavailable: no connection, twice; or an answer that breaks the rules of HTTP or, with a success, of JSON.
             TooLarge: the answer is longer than `MAX_BODY_BYTES`.
         """
-        client = self._client
-        if client is None:
-            raise RuntimeError("Http is used outside of its `async with`")
+        client = self._opened()
         request = client.build_request("GET", _valid(url, service), params=params, headers=headers)
-        try:
-            async with asyncio.timeout(timeout_seconds) as deadline:
-                return await _ask_twice(client, request, service, pause, deadline)
-        except TimeoutError as error:
-            raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error
+        async with _in_time(service, timeout_seconds) as deadline:
+            return await _ask_twice(client, request, service, pause, deadline)
+
+    async def ask_json(
+        self,
+        url: str,
+        *,
+        service: str,
+        body: Mapping[str, Any],
+        timeout_seconds: float,
+        headers: Mapping[str, str] | None = None,
+        pause: Pause = usual_pause,
+    ) -> JsonAnswer:
+        """Ask by POST with a JSON object, for questions that change nothing; otherwise as `get_json`.
+
+        Raises:
+            TimedOut, Unavailable, TooLarge: as `get_json`.
+        """
+        client = self._opened()
+        request = client.build_request("POST", _valid(url, service), json=body, headers=headers)
+        async with _in_time(service, timeout_seconds) as deadline:
+            return await _ask_twice(client, request, service, pause, deadline)
+
+    async def post_form(
+        self,
+        url: str,
+        *,
+        service: str,
+        fields: Mapping[str, str],
+        file: FormFile,
+        timeout_seconds: float,
+        headers: Mapping[str, str] | None = None,
+    ) -> JsonAnswer:
+        """Send a form whose field `file` is the file. Once only: what is sent may be paid for.
+
+        Raises:
+            TimedOut, Unavailable, TooLarge: as `get_json`.
+        """
+        client = self._opened()
+        files = {"file": (file.name, file.data, file.content_type)}
+        request = client.build_request("POST", _valid(url, service), data=dict(fields), files=files, headers=headers)
+        async with _in_time(service, timeout_seconds):
+            return await _ask(client, request, service)
+
+    async def post_json(
+        self,
+        url: str,
+        *,
+        service: str,
+        body: Mapping[str, Any],
+        timeout_seconds: float,
+        max_bytes: int,
+        headers: Mapping[str, str] | None = None,
+    ) -> BytesAnswer:
+        """Send a JSON object to a service that answers with a file of at most `max_bytes`. Once only, as `post_form`.
+
+        Raises:
+            TimedOut, Unavailable, TooLarge: as `get_json`.
+        """
+        client = self._opened()
+        given = {"Accept": "*/*", **(headers or {})}
+        request = client.build_request("POST", _valid(url, service), json=body, headers=given)
+        async with _in_time(service, timeout_seconds), _answer(client, request, service) as response:
+            encoding = response.headers.get("content-encoding", "")
+            read = await unpacked(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
+            return BytesAnswer(status=response.status_code, body=read)
+
+    def _opened(self) -> httpx.AsyncClient:
+        if self._client is None:
+            raise RuntimeError("Http is used outside of its `async with`")
+        return self._client
 
 
 class _Unreachable(Unavailable):
@@ -165,14 +254,31 @@ async def _ask_twice(
 
 
 async def _ask(client: httpx.AsyncClient, request: httpx.Request, service: str) -> JsonAnswer:
+    async with _answer(client, request, service) as response:
+        return _read(response, await _body(response, service), service)
+
+
+@asynccontextmanager
+async def _answer(client: httpx.AsyncClient, request: httpx.Request, service: str) -> AsyncGenerator[httpx.Response]:
+    """The answer with its body still to be read; closed at the end."""
     try:
         response = await client.send(request, stream=True)
         try:
-            return _read(response, await _body(response, service), service)
+            yield response
         finally:
             await response.aclose()
     except httpx.TransportError as error:
         raise _Unreachable(f"{service} cannot be reached ({type(error).__name__}).") from error
+
+
+@asynccontextmanager
+async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[asyncio.Timeout]:
+    """The deadline of everything inside; passing it is `TimedOut`."""
+    try:
+        async with asyncio.timeout(timeout_seconds) as deadline:
+            yield deadline
+    except TimeoutError as error:
+        raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error
 
 
 def _left_seconds(deadline: asyncio.Timeout) -> float:

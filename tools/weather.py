@@ -1,87 +1,33 @@
-"""The tool `get_weather`: the weather now and for up to seven days, from Open-Meteo.
+"""The tool `get_weather`: the weather now, by hour and for up to seven days, the air, and a chart of it all.
 
 A place is found by name (the largest of those that bear it, if one clearly is, else the model is told which there are)
-or given by coordinates. Open-Meteo's free hosts take about one request at a time from an address, so questions queue.
-
-Source: the documentation of open-meteo.com for forecasts, geocoding and terms, and the server's own repository
-open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: the attribution goes with every answer.
+or given by coordinates. How Open-Meteo is asked stands in `tools.open_meteo`, what its numbers say in `tools.forecast`,
+how a chart is drawn in `tools.chart`.
 """
 
 import asyncio
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
-from http import HTTPStatus
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from tools.base import Arguments, BaseUrl, Key, Options, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, Disabled, NotFound, RateLimited, TimedOut, ToolError, Unavailable
-from tools.http import Http, JsonAnswer, usual_pause
+from tools.base import Arguments, BaseUrl, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import CONTENT_TYPE, line_chart
+from tools.errors import BadArguments, TimedOut, ToolError
+from tools.forecast import AIR, CODE, CURRENT, DAILY, HOURLY, Part, Span, air, days, days_of, hours, now, panels, span
+from tools.http import Http
+from tools.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Forecast, Hosts, OpenMeteo, Place
 from tools.text import cleaned, shortened
 
 Units = Literal["metric", "imperial"]
 
-ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
-
-_SERVICE = "Open-Meteo"
-_CANDIDATES = 5
 _CLEARLY_LARGER = 3  # times as many people as the next place of the name
-_MAX_REASON_CHARS = 200
-_MAX_NAME_CHARS = 100
-
-_CURRENT = {
-    "temperature_2m": "temperature",
-    "apparent_temperature": "feels_like",
-    "relative_humidity_2m": "humidity",
-    "precipitation": "precipitation",
-    "wind_speed_10m": "wind",
-    "wind_gusts_10m": "gusts",
-}
-_DAILY = {
-    "temperature_2m_min": "temperature_min",
-    "temperature_2m_max": "temperature_max",
-    "precipitation_sum": "precipitation",
-    "precipitation_probability_max": "precipitation_probability",
-    "wind_speed_10m_max": "wind_max",
-    "uv_index_max": "uv_index_max",
-    "sunrise": "sunrise",
-    "sunset": "sunset",
-}
+_MOST_DAYS = 7
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
-
-# The WMO's weather codes as Open-Meteo uses them. Source: open-meteo.com/en/docs, 2026-11-21.
-_WEATHER = {
-    0: "clear sky",
-    1: "mainly clear",
-    2: "partly cloudy",
-    3: "overcast",
-    45: "fog",
-    48: "depositing rime fog",
-    51: "light drizzle",
-    53: "moderate drizzle",
-    55: "dense drizzle",
-    56: "light freezing drizzle",
-    57: "dense freezing drizzle",
-    61: "slight rain",
-    63: "moderate rain",
-    65: "heavy rain",
-    66: "light freezing rain",
-    67: "heavy freezing rain",
-    71: "slight snowfall",
-    73: "moderate snowfall",
-    75: "heavy snowfall",
-    77: "snow grains",
-    80: "slight rain showers",
-    81: "moderate rain showers",
-    82: "violent rain showers",
-    85: "slight snow showers",
-    86: "heavy snow showers",
-    95: "thunderstorm",
-    96: "thunderstorm with slight hail",
-    99: "thunderstorm with heavy hail",
-}
+_LABEL_EVERY_HOURS = 3
+_LONGEST_BY_HOUR = 26  # hours that a chart labels by the hour; a longer one names the days
 
 
 class WeatherOptions(Options):
@@ -91,6 +37,8 @@ class WeatherOptions(Options):
     """Where forecasts come from; with a key https://customer-api.open-meteo.com."""
     geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
     """Where places are looked up; with a key https://customer-geocoding-api.open-meteo.com."""
+    air_quality_base_url: BaseUrl = "https://air-quality-api.open-meteo.com"
+    """Where the air is asked for; with a key https://customer-air-quality-api.open-meteo.com."""
     api_key: Key | None = None
     """Open-Meteo's key for its customer hosts, which commercial use needs; private use needs none."""
     units: Units = "metric"
@@ -100,16 +48,28 @@ class WeatherOptions(Options):
 
 
 class WeatherArguments(Arguments):
-    """Where and for how long: a place, or both coordinates."""
+    """Where, for how long and how much of it: a place, or both coordinates."""
 
     place: str | None = Field(
         default=None,
-        max_length=_MAX_NAME_CHARS,
+        max_length=MAX_NAME_CHARS,
         description="A town, a postal code or an airport, such as Lyon; a country or region may follow: Paris, Texas.",
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
-    days: int = Field(default=3, ge=1, le=7, description="How many days to forecast, today included.")
+    days: int = Field(default=3, ge=1, le=_MOST_DAYS, description="How many days to forecast, today included.")
+    hours: Part | None = Field(
+        default=None,
+        description="Also tell hours one by one, to say whether it rains this afternoon: the next 24, or a part of a"
+        " day (morning 6-12, afternoon 12-18, evening 18-23, night 22-6 of the next day).",
+    )
+    day: date | None = Field(
+        default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; left out: today there."
+    )
+    air_quality: bool = Field(default=False, description="Also tell the air's quality and, in Europe, pollen.")
+    chart: bool = Field(
+        default=False, description="Also send a picture of temperature and chance of rain; only where people want one."
+    )
     units: Units | None = Field(default=None, description="Left out: what the people here are used to.")
 
     @model_validator(mode="after")
@@ -118,46 +78,9 @@ class WeatherArguments(Arguments):
             raise ValueError("give latitude and longitude together")
         if not self.place and self.latitude is None:
             raise ValueError("give a place, or latitude and longitude")
+        if self.day is not None and self.hours in {None, "next_24"}:
+            raise ValueError("a day needs hours: morning, afternoon, evening, night or all_day")
         return self
-
-
-class _Place(BaseModel):
-    """A row of the geocoding answer; fields without a value are left out there."""
-
-    name: str
-    latitude: float
-    longitude: float
-    country: str | None = None
-    admin1: str | None = None
-    population: int | None = None
-
-    @property
-    def label(self) -> Mapping[str, str | float]:
-        """What tells the place from others of its name."""
-        words = {"name": self.name, "region": self.admin1, "country": self.country}
-        said = {key: shortened(cleaned(word), _MAX_NAME_CHARS) for key, word in words.items() if word}
-        return {**said, "latitude": self.latitude, "longitude": self.longitude}
-
-
-class _Places(BaseModel):
-    """The geocoding answer: without a hit it has no `results` at all."""
-
-    results: tuple[_Place, ...] = ()
-
-
-_Value = float | str | None
-_Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
-
-
-class _Forecast(BaseModel):
-    """The forecast: parallel lists by variable, any value may be null, times are local and without a zone."""
-
-    timezone: str
-    timezone_abbreviation: str = ""
-    current: Mapping[str, _Value] = {}
-    current_units: _Words = {}
-    daily: Mapping[str, Sequence[_Value]] = {}
-    daily_units: _Words = {}
 
 
 class Weather:
@@ -165,15 +88,23 @@ class Weather:
 
     def __init__(self, options: WeatherOptions, http: Http) -> None:
         self._options = options
-        self._http = http
-        self._queue = asyncio.Lock()
+        hosts = Hosts(
+            forecast=options.base_url,
+            geocoding=options.geocoding_base_url,
+            air_quality=options.air_quality_base_url,
+        )
+        key = options.api_key.get_secret_value() if options.api_key else ""
+        self._service = OpenMeteo(http=http, hosts=hosts, key=key, timeout_seconds=options.timeout_seconds)
 
     spec = ToolSpec(
         name="get_weather",
         description=(
             "Tells the current weather and the forecast for 1 to 7 days of a place by its name or by latitude and"
-            " longitude. When several places bear the name and none is clearly meant it lists them: ask which one, or"
-            " call again with the region or the coordinates. No past weather. Name the attribution when you answer."
+            " longitude; on request the hours of a part of a day, the quality of the air with pollen, and a chart as a"
+            " picture. When several places bear the name and none is clearly meant it lists them: ask which one, or"
+            " call again with the region or the coordinates. It knows no past weather and no official warnings: when"
+            " asked for those, say so and name the weather service of the country. Name the attribution when you"
+            " answer."
         ),
         arguments=WeatherArguments,
     )
@@ -183,105 +114,105 @@ class Weather:
 
         Raises:
             NotFound: no place has that name.
-            BadArguments: Open-Meteo refuses the arguments.
+            BadArguments: Open-Meteo refuses the arguments, or the day is too far away.
             Disabled: it refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: it does not answer, or not in a way that can be read.
         """
-        del context
+        needed_days = _needed_days(arguments, context.now)
         timeout_seconds = self._options.timeout_seconds
         try:
-            async with asyncio.timeout(timeout_seconds), self._queue:
-                return await self._weather(arguments)
+            async with asyncio.timeout(timeout_seconds), self._service.queue:
+                return await self._weather(arguments, needed_days)
         except TimeoutError as error:
-            raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
+            raise TimedOut(f"Open-Meteo did not answer within {timeout_seconds:g} seconds.") from error
 
-    async def _weather(self, arguments: WeatherArguments) -> Result:
+    async def _weather(self, arguments: WeatherArguments, needed_days: int) -> Result:
         if arguments.latitude is not None and arguments.longitude is not None:
             here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
-            return await self._forecast(here, (), arguments)
-        asked = shortened(cleaned(arguments.place or ""), _MAX_NAME_CHARS)
-        chosen, others = _chosen(await self._places(asked), asked)
+            return await self._told(here, (), arguments, needed_days)
+        asked = shortened(cleaned(arguments.place or ""), MAX_NAME_CHARS)
+        chosen, others = _chosen(await self._service.places(asked), asked)
         if chosen is None:
             return _question(asked, others)
-        return await self._forecast(chosen.label, others, arguments)
+        return await self._told(chosen.label, others, arguments, needed_days)
 
-    async def _places(self, name: str) -> tuple[_Place, ...]:
-        params = {"name": name, "count": str(_CANDIDATES), "language": "en", "format": "json"}
-        answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
-        try:
-            places = _Places.model_validate(answer.body).results
-        except ValidationError as error:
-            raise _unreadable() from error
-        if not places:
-            raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
-        return places
-
-    async def _forecast(
-        self, label: Mapping[str, str | float], others: Sequence[_Place], arguments: WeatherArguments
+    async def _told(
+        self, label: Mapping[str, str | float], others: Sequence[Place], arguments: WeatherArguments, needed_days: int
     ) -> Result:
-        units = arguments.units or self._options.units
-        params = {
-            "latitude": str(label["latitude"]),
-            "longitude": str(label["longitude"]),
-            "current": ",".join([*_CURRENT, "weather_code"]),
-            "daily": ",".join([*_DAILY, "weather_code"]),
-            "forecast_days": str(arguments.days),
-            "timezone": "auto",
+        here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
+        imperial = (arguments.units or self._options.units) == "imperial"
+        wanted = _variables(arguments, needed_days) | (_IMPERIAL if imperial else {})
+        forecast = await self._service.forecast(here | wanted)
+        data: dict[str, Any] = {
+            "place": label,
+            "timezone": f"{forecast.timezone} ({forecast.timezone_abbreviation})".removesuffix(" ()"),
+            "current": now(forecast),
+            "hours": hours(forecast, _span(forecast, arguments)) if arguments.hours else {},
+            "days": list(days(forecast))[: arguments.days],
+            "air_quality": await self._air(here) if arguments.air_quality else {},
+            "other_places": [place.label for place in others],
+            "attribution": ATTRIBUTION,
         }
-        answer = await self._ask(
-            f"{self._options.base_url}/v1/forecast", params | (_IMPERIAL if units == "imperial" else {})
-        )
+        files = await asyncio.to_thread(_chart, label, forecast, arguments) if arguments.chart else ()
+        if arguments.chart and not files:
+            data["chart"] = "There is nothing to draw a chart of."
+        return Result(data={name: item for name, item in data.items() if item}, files=files)
+
+    async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
+        """The air, or why it is not known: the weather is told all the same."""
         try:
-            forecast = _Forecast.model_validate(answer.body)
-        except ValidationError as error:
-            raise _unreadable() from error
-        return _result(label, forecast, others)
-
-    async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
-        key = self._options.api_key.get_secret_value() if self._options.api_key else ""
-        answer = await self._http.get_json(
-            url,
-            service=_SERVICE,
-            params={**params, "apikey": key} if key else params,
-            timeout_seconds=self._options.timeout_seconds,
-            pause=_pause,
-        )
-        reason = _reason(answer)
-        if not answer.ok or reason:
-            raise _refusal(answer, shortened(reason.replace(key, "") if key else reason, _MAX_REASON_CHARS))
-        return answer
+            return air(await self._service.air_quality({**here, "current": ",".join(AIR), "forecast_days": "1"}))
+        except ToolError as error:
+            return {"failed": str(error)}
 
 
-def _pause(answer: JsonAnswer) -> float | None:
-    """Too many requests at once is over in a moment; too many in a minute, an hour or a day is not."""
-    is_used_up = "limit exceeded" in _reason(answer)
-    return None if is_used_up else usual_pause(answer)
+def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
+    """How many days have to be asked for, so that the wanted hours are among them wherever the place is."""
+    if arguments.hours is None:
+        return arguments.days
+    ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
+    if not -1 <= ahead <= _MOST_DAYS:
+        raise BadArguments("The day must be today or at most six days ahead; there is no past weather.")
+    # Two more: at the place it may still be yesterday, and a night reaches into the day after.
+    return max(arguments.days, ahead + 3)
 
 
-def _reason(answer: JsonAnswer) -> str:
-    """Why Open-Meteo refuses; empty where it does not say or does not refuse."""
-    match answer.body:
-        case {"error": True, "reason": str(reason)}:
-            return cleaned(reason)
-        case _:
-            return ""
+def _variables(arguments: WeatherArguments, needed_days: int) -> dict[str, str]:
+    """What the forecast is asked for."""
+    by_hour = {"hourly": ",".join([*HOURLY, CODE])} if arguments.hours or arguments.chart else {}
+    return {
+        "current": ",".join([*CURRENT, CODE]),
+        "daily": ",".join([*DAILY, CODE]),
+        "forecast_days": str(needed_days),
+        **by_hour,
+    }
 
 
-def _refusal(answer: JsonAnswer, reason: str) -> ToolError:
-    if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
-    if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
-        return Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
-    if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return BadArguments(reason)
-    return answer.refusal(_SERVICE)
+def _span(forecast: Forecast, arguments: WeatherArguments) -> Span:
+    """The hours that the answer is about."""
+    if arguments.hours is None:
+        return days_of(forecast, arguments.days)
+    return span(forecast, arguments.hours, arguments.day)
 
 
-def _unreadable() -> Unavailable:
-    return Unavailable(f"{_SERVICE} answers something that cannot be read.")
+def _chart(label: Mapping[str, str | float], forecast: Forecast, arguments: WeatherArguments) -> tuple[ResultFile, ...]:
+    """The picture; none where there are no values to draw."""
+    steps, curves = panels(forecast, _span(forecast, arguments))
+    place = label.get("name") or f"{label['latitude']}, {label['longitude']}"
+    period = " - ".join(dict.fromkeys(f"{at:%a %d %b}" for at in (*steps[:1], *steps[-1:])))
+    picture = line_chart(f"{place}: {period}", _labels(steps), curves)
+    return (ResultFile(name="weather.png", content_type=CONTENT_TYPE, data=picture),) if picture else ()
 
 
-def _chosen(places: Sequence[_Place], asked: str) -> tuple[_Place | None, tuple[_Place, ...]]:
+def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
+    """What stands below the hours: every third one, or each day at its midnight."""
+    if len(steps) <= _LONGEST_BY_HOUR:
+        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
+        return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
+    return {number: f"{at:%a %d}" for number, at in enumerate(steps) if at.hour == 0}
+
+
+def _chosen(places: Sequence[Place], asked: str) -> tuple[Place | None, tuple[Place, ...]]:
     """The place that is clearly meant, or None, and the others of the same name.
 
     Of places that bear exactly the name (else of all) the one with clearly the most people.
@@ -294,15 +225,15 @@ def _chosen(places: Sequence[_Place], asked: str) -> tuple[_Place | None, tuple[
     return None, tuple(ranked)
 
 
-def _distinct(places: Sequence[_Place]) -> Sequence[_Place]:
+def _distinct(places: Sequence[Place]) -> Sequence[Place]:
     """One place of each name, region and country: a town and its own district are one to people."""
-    largest: dict[tuple[str, str | None, str | None], _Place] = {}
+    largest: dict[tuple[str, str | None, str | None], Place] = {}
     for place in sorted(places, key=_people):
         largest[place.name, place.admin1, place.country] = place
     return tuple(largest.values())
 
 
-def _people(place: _Place) -> int:
+def _people(place: Place) -> int:
     return place.population or 0
 
 
@@ -311,7 +242,7 @@ def _folded(name: str) -> str:
     return " ".join(bare.casefold().split())
 
 
-def _question(asked: str, candidates: Sequence[_Place]) -> Result:
+def _question(asked: str, candidates: Sequence[Place]) -> Result:
     return Result(
         data={
             "ambiguous": True,
@@ -319,62 +250,3 @@ def _question(asked: str, candidates: Sequence[_Place]) -> Result:
             "candidates": [place.label for place in candidates],
         }
     )
-
-
-def _result(label: Mapping[str, str | float], forecast: _Forecast, others: Sequence[_Place]) -> Result:
-    data = {
-        "place": label,
-        "timezone": f"{forecast.timezone} ({forecast.timezone_abbreviation})".removesuffix(" ()"),
-        "current": _now(forecast),
-        "days": list(_days(forecast)),
-        "other_places": [place.label for place in others],
-        "attribution": ATTRIBUTION,
-    }
-    return Result(data={name: item for name, item in data.items() if item})
-
-
-def _now(forecast: _Forecast) -> Mapping[str, str]:
-    values = forecast.current
-    return {
-        "local_time": str(values.get("time") or "unknown"),
-        "weather": _in_words(values.get("weather_code")),
-        **_measured(values, forecast.current_units, _CURRENT),
-    }
-
-
-def _days(forecast: _Forecast) -> Iterator[Mapping[str, str]]:
-    for number, day in enumerate(forecast.daily.get("time", ())):
-        values = {name: row[number] for name, row in forecast.daily.items() if number < len(row)}
-        yield {
-            "date": _with_weekday(str(day)),
-            "weather": _in_words(values.get("weather_code")),
-            **_measured(values, forecast.daily_units, _DAILY),
-        }
-
-
-def _measured(values: Mapping[str, _Value], units: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
-    """The values by our names, each with its unit as the answer gives it; what is null is left out."""
-    return {
-        ours: _with_unit(value, units.get(theirs, ""))
-        for theirs, ours in names.items()
-        if (value := values.get(theirs)) is not None
-    }
-
-
-def _with_unit(value: float | str, unit: str) -> str:
-    if isinstance(value, str):  # sunrise and sunset: a local time, whose date is the day's
-        return cleaned(value).rpartition("T")[2]
-    return f"{value:g}{'' if unit in {'%', '°'} else ' '}{cleaned(unit)}".strip()
-
-
-def _in_words(code: _Value) -> str:
-    if code is None:
-        return "unknown"
-    return _WEATHER.get(int(code), f"weather code {code:g}") if isinstance(code, float) else "unknown"
-
-
-def _with_weekday(day: str) -> str:
-    try:
-        return f"{date.fromisoformat(day):%A} {day}"
-    except ValueError:
-        return cleaned(day)

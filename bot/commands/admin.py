@@ -1,48 +1,60 @@
-"""The commands for admins: who may write besides those on the operator's list.
+"""The commands for admins: who may write besides those on the operator's list, which groups there are, what is spent.
 
 Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.access`).
 """
 
 from bot import phrases
-from bot.clock import Clock
 from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.broadcast import Audience
+from bot.events import PersonId
+from bot.policy import budgets
+from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
-from store import Shelves
+from store import Scope, Shelves
 
 
 class AdminCommands:
     """What admins may tell Aldis to do. `account` is the number that Aldis answers for."""
 
-    def __init__(self, desk: Desk, clock: Clock, pairing: Pairing, *, account: str) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        pairing: Pairing,
+        audience: Audience,
+        limits: Budgets,
+        *,
+        account: str,
+        timezone: str,
+    ) -> None:
         self._desk = desk
-        self._clock = clock
         self._pairing = pairing
+        self._audience = audience
+        self._limits = limits
         self._account = account
+        self._timezone = timezone
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Their lines in the table."""
         return (
+            Entry(name="allow", form="/allow CODE", summary=phrases.ABOUT_ALLOW, run=self._allow, for_admins=True),
+            Entry(name="deny", form="/deny LABEL", summary=phrases.ABOUT_DENY, run=self._deny, for_admins=True),
+            Entry(name="people", form="/people", summary=phrases.ABOUT_PEOPLE, run=self._people, for_admins=True),
             Entry(
-                name="allow",
-                form="/allow CODE",
-                summary="lets in whoever was given this code.",
-                run=self._allow,
+                name="groups",
+                form="/groups",
+                summary=phrases.ABOUT_GROUPS,
+                run=self._groups,
                 for_admins=True,
+                directly_only=True,
             ),
             Entry(
-                name="deny",
-                form="/deny LABEL",
-                summary="takes that back; `/people` shows the labels.",
-                run=self._deny,
+                name="budget",
+                form="/budget [LABEL]",
+                summary=phrases.ABOUT_BUDGET,
+                run=self._budget,
                 for_admins=True,
-            ),
-            Entry(
-                name="people",
-                form="/people",
-                summary="shows who was let in by a code.",
-                run=self._people,
-                for_admins=True,
+                directly_only=True,
             ),
         )
 
@@ -50,12 +62,12 @@ class AdminCommands:
         code = call.command.rest
         if not code:
             raise WrongForm
-        person = self._pairing.approve(code, self._clock.now())
+        person = self._pairing.approve(code, self._desk.clock.now())
 
         def allow(shelves: Shelves) -> str:
             if person is None:
                 return phrases.UNKNOWN_CODE
-            by, now = call.message.author, self._clock.now()
+            by, now = call.message.author, self._desk.clock.now()
             shelves.people.allow(person, account=self._account, by=by, now=now)
             return phrases.let_in(shelves.people.label(person, account=self._account))
 
@@ -78,3 +90,49 @@ class AdminCommands:
             return "\n".join(lines) or phrases.NOBODY_LET_IN
 
         await self._desk.answer(call, told)
+
+    async def _groups(self, call: Call) -> None:
+        groups = await self._audience.groups()
+        if groups is None:
+            told = phrases.BRIDGE_SILENT
+        else:
+            lines = [f"- {'✓' if may_write else '✗'} {name}: `{group}`" for group, name, may_write in groups]
+            told = "\n".join(lines) or phrases.NO_GROUPS
+        await self._desk.answer(call, lambda _: told)
+
+    async def _budget(self, call: Call) -> None:
+        label = call.command.rest.lower()
+        if not label:
+            await self._desk.answer(call, self._everybody)
+            return
+        contacts = await self._audience.contacts()
+        if contacts is None:
+            await self._desk.answer(call, lambda _: phrases.BRIDGE_SILENT)
+            return
+        people = [contact.person for contact in contacts]
+
+        def told(shelves: Shelves) -> str:
+            person = next((one for one in people if label in {one, self._audience.label(shelves, one)}), None)
+            return phrases.UNKNOWN_LABEL if person is None else self._of(shelves, person, label)
+
+        await self._desk.answer(call, told)
+
+    def _everybody(self, shelves: Shelves) -> str:
+        limits = self._limits
+        each = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
+        return "\n".join([*self._lines(shelves, None, "all", None), phrases.budget_each(each)])
+
+    def _of(self, shelves: Shelves, person: PersonId, label: str) -> str:
+        return "\n".join(self._lines(shelves, person, "person", label))
+
+    def _lines(self, shelves: Shelves, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
+        """What was spent within the scope, today and this month, and what may be."""
+        periods = budgets.periods(self._desk.clock.now(), self._timezone)
+        totals = [total for total in shelves.ledger.totals(person, None, periods) if total.scope == scope]
+        lines: list[str] = []
+        for total in totals:
+            is_day = total.period == periods.day
+            limit = self._limits.limit_usd(scope, "day" if is_day else "month")
+            amount = phrases.budget_amount(total.spending.cost_usd, limit)
+            lines.append(phrases.budget_line(label, is_day=is_day, amount=amount))
+        return lines

@@ -1,18 +1,21 @@
 """The table of commands: what each is called, the form it wants, who may give it, and what it does.
 
-    /name rest --> known? --> may they? --> right form? --> done, answered and settled in one transaction
+    /name rest --> known? --> may they, and here? --> right form? --> done, answered and settled in one transaction
 
-Left to others: what the commands do (`bot.commands.chat`, `bot.commands.admin`), what is a command at all
-(`bot.policy.routing`).
+Left to others: what the commands do (the modules beside this one), what is a command at all (`bot.policy.routing`).
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot import phrases
+from bot.clock import Clock
 from bot.events import Incoming
+from bot.languages.spoken import Language, speaking
+from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
+from bot.turn import chats
 from bot.turn.turns import Turns
 from store import ConversationId, Errand, Shelves, Store, TurnId
 
@@ -22,6 +25,10 @@ class Running(Protocol):
 
     def stop(self, conversation: ConversationId) -> bool:
         """Stop the conversation's turn, which then says so; gives whether there was one."""
+        ...
+
+    def stop_turn(self, turn: TurnId) -> bool:
+        """Stop this turn, which then says so; gives whether it runs."""
         ...
 
     def halt(self, conversation: ConversationId) -> None:
@@ -41,6 +48,8 @@ class Call:
     command: Command
     is_admin: bool
     running: Running
+    keeps_house: bool = False
+    """Whether they may say how a group is to be: an admin, or anybody where no admin is named in the settings."""
 
     @property
     def message(self) -> Incoming:
@@ -51,6 +60,11 @@ class Call:
     def conversation(self) -> ConversationId:
         """Where it was given."""
         return self.errand.conversation
+
+    @property
+    def is_in_group(self) -> bool:
+        """Whether others read it and its answer."""
+        return self.message.chat.startswith("group:")
 
 
 class WrongForm(ValueError):
@@ -65,30 +79,74 @@ class Entry:
     form: str
     """The command with what may follow it: `/forget [everything]`."""
     summary: str
-    """What it does, in one sentence for the help."""
+    """What it does, in one sentence for the help: one of `bot.phrases`."""
     run: Callable[[Call], Awaitable[None]]
     """Do it, answer it and settle it. Raises `WrongForm`."""
     for_admins: bool = False
+    for_keepers: bool = False
+    """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
+    directly_only: bool = False
+    """Whether the answer tells of other conversations, so that no group may read it."""
+
+    def may_be_given(self, call: Call) -> bool:
+        """Whether whoever called may give this command."""
+        return call.is_admin or not (self.for_admins or (self.for_keepers and not call.keeps_house))
 
 
 class Desk:
-    """What commands work with: the store, and the way to answer."""
+    """What commands work with: the store, the clock, and the way to answer."""
 
-    def __init__(self, store: Store, turns: Turns) -> None:
+    def __init__(self, store: Store, turns: Turns, clock: Clock) -> None:
         self.store = store
         self.turns = turns
+        self.clock = clock
 
     async def answer(self, call: Call, work: Callable[[Shelves], str]) -> None:
-        """Do `work`, say what it gives, and settle the command: all of it or nothing."""
+        """Do `work`, say what it gives, and settle the command: all of it or nothing.
+
+        `work` speaks the language of the conversation.
+        """
 
         def answered(shelves: Shelves) -> None:
-            self.say(shelves, call, call.conversation, work(shelves))
+            with speaking(self.turns.language(shelves, call.conversation)):
+                self.say(shelves, call, call.conversation, work(shelves))
 
         await self.store.transaction(answered)
 
+    async def set(self, call: Call, told: Callable[[], str], **values: object) -> None:
+        """Set these fields of the conversation's settings, and say what `told` gives once they are set."""
+
+        def work(shelves: Shelves) -> str:
+            settings = self.change(shelves, call, lambda before: replace(before, **values))
+            if "language" not in values:
+                return told()
+            with speaking(chats.language_of(settings, "en")):
+                return told()
+
+        await self.answer(call, work)
+
+    def change(self, shelves: Shelves, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
+        """Change the conversation's settings within a transaction; gives what is set now."""
+        return chats.change(shelves, call.conversation, self.clock.now(), changed)
+
+    def settings(self, shelves: Shelves, call: Call) -> ChatSettings:
+        """What is set for the conversation, within a transaction."""
+        return chats.settings_of(shelves, call.conversation, self.clock.now())
+
+    async def language(self, call: Call) -> Language:
+        """What Aldis speaks where the command was given."""
+        return await self.store.read(lambda shelves: self.turns.language(shelves, call.conversation))
+
+    async def settle(self, call: Call) -> None:
+        """The command needs no answer."""
+        await self.store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+
     def say(self, shelves: Shelves, call: Call, conversation: ConversationId, text: str) -> None:
-        """Answer and settle the command within a transaction; `conversation` is where that is by now."""
-        self.turns.tell(shelves, conversation, call.message, text)
+        """Answer and settle the command within a transaction; `conversation` is where that is by now.
+
+        An answer that is not sent before the command disappears goes with it, for it may repeat what was said there.
+        """
+        self.turns.tell(shelves, conversation, call.message, text, expires_at=call.errand.item.expires_at)
         shelves.inbox.settle(call.errand.item.id)
 
 
@@ -97,7 +155,7 @@ class Commands:
 
     def __init__(self, desk: Desk, entries: Sequence[Entry]) -> None:
         self._desk = desk
-        about = Entry(name="help", form="/help", summary="shows these lines.", run=self._help)
+        about = Entry(name="help", form="/help", summary=phrases.ABOUT_HELP, run=self._help)
         self._entries = {entry.name: entry for entry in (about, *entries)}
 
     async def run(self, call: Call) -> None:
@@ -107,9 +165,14 @@ class Commands:
             StoreError: nothing was done; try again.
         """
         entry = self._entries.get(call.command.name)
-        if entry is None or (entry.for_admins and not call.is_admin):
+        if entry is None or not entry.may_be_given(call):
             await self._refuse(call)
-            return
+        elif entry.directly_only and call.is_in_group:
+            await self._desk.answer(call, lambda _: phrases.ONLY_DIRECTLY)
+        else:
+            await self._carry_out(entry, call)
+
+    async def _carry_out(self, entry: Entry, call: Call) -> None:
         try:
             await entry.run(call)
         except WrongForm:
@@ -117,13 +180,17 @@ class Commands:
 
     async def _help(self, call: Call) -> None:
         """A line for each command that the person may give."""
-        entries = [entry for entry in self._entries.values() if call.is_admin or not entry.for_admins]
-        lines = [f"- `{entry.form}`: {entry.summary}" for entry in entries]
-        await self._desk.answer(call, lambda _: "\n".join([phrases.HELP, "", *lines]))
+        entries = [entry for entry in self._entries.values() if entry.may_be_given(call)]
+
+        def told(_: Shelves) -> str:
+            lines = [f"- `{entry.form}`: {phrases.said(entry.summary)}" for entry in entries]
+            return "\n".join([phrases.said(phrases.HELP), "", *lines])
+
+        await self._desk.answer(call, told)
 
     async def _refuse(self, call: Call) -> None:
         """An admin's command looks to everybody else like one that does not exist."""
         if call.command.is_addressed:
             await self._desk.answer(call, lambda _: phrases.unknown_command(call.command.name))
         else:
-            await self._desk.store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+            await self._desk.settle(call)

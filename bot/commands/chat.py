@@ -4,9 +4,10 @@ Left to others: the table (`bot.commands.base`), what the operator's people may 
 """
 
 from bot import phrases
-from bot.clock import Clock
 from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.languages.spoken import speaking
 from bot.policy import budgets
+from bot.turn import chats, posting
 from bot.turn.approvals import Approvals
 from bot.turn.export import exported
 from store import ConversationId, Erased, Shelves
@@ -15,25 +16,24 @@ from store import ConversationId, Erased, Shelves
 class ChatCommands:
     """What everybody may tell Aldis to do."""
 
-    def __init__(self, desk: Desk, clock: Clock, approvals: Approvals, *, timezone: str) -> None:
+    def __init__(self, desk: Desk, approvals: Approvals, *, timezone: str) -> None:
         self._desk = desk
         self._approvals = approvals
-        self._clock = clock
         self._timezone = timezone
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Their lines in the table."""
         return (
-            Entry(name="stop", form="/stop", summary="stops the answer under way.", run=self._stop),
+            Entry(name="stop", form="/stop", summary=phrases.ABOUT_STOP, run=self._stop),
             Entry(
                 name="forget",
                 form="/forget [everything]",
-                summary="destroys what was said here, or everything of you everywhere.",
+                summary=phrases.ABOUT_FORGET,
                 run=self._forget,
             ),
-            Entry(name="export", form="/export", summary="shows what I keep about you.", run=self._export),
-            Entry(name="usage", form="/usage", summary="tells what was spent.", run=self._usage),
+            Entry(name="export", form="/export", summary=phrases.ABOUT_EXPORT, run=self._export),
+            Entry(name="usage", form="/usage", summary=phrases.ABOUT_USAGE, run=self._usage),
         )
 
     async def _stop(self, call: Call) -> None:
@@ -52,34 +52,40 @@ class ChatCommands:
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm
         is_everything = bool(call.command.rest)
+        # What was set in the conversation goes with it.
+        language = await self._desk.language(call)
 
         def then(shelves: Shelves, conversation: ConversationId, erased: Erased) -> None:
+            posting.clear_all(shelves, conversation, message.chat, self._desk.clock.now())
+            if is_everything:
+                chats.forget_person(shelves, message.author, self._desk.clock.now())
             told = phrases.forgot_everything if is_everything else phrases.forgot
-            self._desk.say(shelves, call, conversation, told(erased.turns))
+            with speaking(language):
+                self._desk.say(shelves, call, conversation, told(erased.turns))
 
         store, message, item = self._desk.store, call.message, call.errand.item.id
         call.running.halt(call.conversation)
         if is_everything:
             direct = f"direct:{message.author}"
             await store.forget_person(
-                message.author, direct_address=direct, before=item, now=self._clock.now(), then=then
+                message.author, direct_address=direct, before=item, now=self._desk.clock.now(), then=then
             )
         else:
-            await store.forget(message.chat, before=item, now=self._clock.now(), then=then)
+            await store.forget(message.chat, before=item, now=self._desk.clock.now(), then=then)
         self._desk.turns.forget()
 
     async def _export(self, call: Call) -> None:
-        author, chat = call.message.author, call.message.chat
+        author, chat, now = call.message.author, call.message.chat, self._desk.clock.now()
         # In a group nobody is shown more than what the group has seen.
         direct = None if chat.startswith("group:") else chat
         await self._desk.answer(
-            call, lambda shelves: exported(shelves, author, direct, conversation=call.conversation).words()
+            call, lambda shelves: exported(shelves, author, direct, now=now, conversation=call.conversation).words()
         )
 
     async def _usage(self, call: Call) -> None:
         message = call.message
         group = message.chat if message.chat.startswith("group:") else None
-        periods = budgets.periods(self._clock.now(), self._timezone)
+        periods = budgets.periods(self._desk.clock.now(), self._timezone)
 
         def told(shelves: Shelves) -> str:
             totals = shelves.ledger.totals(message.author, group, periods)

@@ -7,7 +7,9 @@
                    '-never will-------> dead, the operator is told
 
 Sends of different conversations run side by side, those of one conversation one after the other. A reply that takes
-the place of an earlier one edits it as long as Signal's apps allow that, and is a new message afterwards.
+the place of an earlier one edits it as long as Signal's apps allow that, and is a new message afterwards; a status that
+stands in its way then is removed, and so is an earlier answer where files alone are why it cannot be edited. A status
+in doubt is given a moment for its receipt, and is never sent again.
 Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.outbox`).
 """
 
@@ -43,6 +45,10 @@ _MOST_EDITS = 10
 _EDITABLE = timedelta(days=1)
 """Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
 
+_STATUS_GRACE = timedelta(seconds=10)
+"""How long the answer waits for the receipt of a status in doubt, so that it can edit it. Phones that are on confirm
+within a second or two; for the others the answer is a new message."""
+
 _Begun = tuple[tuple[OutboxItem, ...], float | None]
 """What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
 
@@ -71,7 +77,9 @@ class Courier:
     async def recover(self) -> None:
         """At start: what a crash left under way is unknown."""
         now, grace = self._clock.now(), self._grace
-        count = await self._store.transaction(lambda shelves: shelves.outbox.doubt_all(now=now, grace=grace))
+        count = await self._store.transaction(
+            lambda shelves: shelves.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
+        )
         if count:
             _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
 
@@ -146,9 +154,9 @@ class Courier:
 
     async def _tried(self, item: OutboxItem, outgoing: Outgoing) -> Callable[[Shelves], None]:
         now = self._clock.now()
-        edits = _editable(item, now)
+        edits = _editable(item, now) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
-            sent_at = await self._sent_at(outgoing, edits)
+            sent_at, edits = await self._sent_at(outgoing, edits)
         except NotSent as error:
             return self._later(item, error)
         except SendUnknown as error:
@@ -159,14 +167,40 @@ class Courier:
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             return self._in_doubt(item, described(error))
         self._counts.add("replies_sent")
-        return lambda shelves: shelves.outbox.sent(item.id, sent_at, now=self._clock.now(), edited=edits)
+        return lambda shelves: self._went_out(shelves, item, outgoing, sent_at, edits)
 
-    async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> SentId:
-        """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other."""
-        if isinstance(outgoing, Reply):
-            target = None if edits is None else SentId(edits.sent_at)
-            return await self._transport.send(replace(outgoing, edits=target))
-        return await self._transport.remove(outgoing)
+    def _went_out(
+        self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
+    ) -> None:
+        """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
+        now = self._clock.now()
+        targets = [sent_at] if shelves.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
+        if item.status is not None and edits is None and isinstance(outgoing, Reply):
+            targets.append(SentId(item.status.sent_at))
+        elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, now)) is not None:
+            targets.append(SentId(old.sent_at))
+        conversation = shelves.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        for target in targets:
+            position = shelves.outbox.next_position(item.turn)
+            removal = events.dumped(Removal(chat=outgoing.chat, target=target))
+            in_group = outgoing.chat.startswith("group:")
+            shelves.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
+
+    async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
+        """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other.
+
+        Gives also what was edited in the end: where that is refused for good, it is a new message.
+        """
+        if not isinstance(outgoing, Reply):
+            return await self._transport.remove(outgoing), None
+        if edits is not None:
+            try:
+                return await self._transport.send(replace(outgoing, edits=SentId(edits.sent_at))), edits
+            except Undeliverable as error:
+                _log.warning("an edit was refused (%s); it is sent as a new message", error)
+        return await self._transport.send(outgoing), None
 
     def _later(self, item: OutboxItem, error: NotSent | SendUnknown) -> Callable[[Shelves], None]:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
@@ -188,7 +222,8 @@ class Courier:
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
             return lambda shelves: shelves.outbox.give_up(item.id, now=now, may_be_out=True)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
-        return lambda shelves: shelves.outbox.doubt(item.id, due_at=now + self._grace)
+        grace = min(self._grace, _STATUS_GRACE) if item.is_status else self._grace
+        return lambda shelves: shelves.outbox.doubt(item.id, due_at=now + grace)
 
     async def _recorded(self, work: Callable[[Shelves], _Begun]) -> _Begun:
         """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""

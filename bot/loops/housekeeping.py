@@ -2,7 +2,7 @@
 and old turns go, the write-ahead log is folded into the database, so that what went has left the disk.
 
 Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.courier`), what belongs to a turn
-(`bot.turn.revisions`).
+(`bot.turn.revisions`), what is due to be said (`bot.loops.reminders`).
 """
 
 import asyncio
@@ -67,14 +67,19 @@ class Housekeeping:
         Raises:
             StoreError: it could not be done; it is tried again the next time.
         """
-        count = 0
+        count = await self._store.erase(self._expired)
         while some := await self._revisions.expire():
             count += some
         if count:
-            _log.info("%d turns have disappeared as their timers ran out", count)
+            _log.info("%d turns and what came of them have disappeared as their timers ran out", count)
             await self._store.checkpoint()
         # After what must go: on a full disk this one fails, and the other has the ballast.
         await self._store.transaction(lambda shelves: shelves.inbox.take_up_overdue(self._clock.now()))
+
+    def _expired(self, shelves: Shelves) -> int:
+        """What came of messages that have disappeared goes; gives how much that was."""
+        now = self._clock.now()
+        return shelves.reminders.expire(now) + shelves.facts.expire(now) + shelves.summaries.expire(now)
 
     async def tidy(self) -> None:
         """Do once what is due now.
@@ -90,6 +95,8 @@ class Housekeeping:
             shelves.inbox.prune(before=now - _REMEMBERED)
             shelves.outbox.prune(before=now - _REMEMBERED)
             shelves.ledger.prune(now=now)
+            shelves.reminders.prune(before=now - _REMEMBERED)
+            shelves.facts.prune(before=now - _REMEMBERED)
             return shelves.inbox.requeue(now=now)
 
         count = await self._store.transaction(tidy)

@@ -1,6 +1,7 @@
 """Intake: reads the transport's stream and writes down what may come in, before anything else happens to it.
 
     envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`)
+             |-echo-------> what Aldis itself wrote to the account's own chat: counted, gone
              |-receipt----> proves an unknown send
              |-other------> counted, gone
              |-too much---> the first of a minute is written down to be refused with a sentence, the others are gone
@@ -9,6 +10,7 @@
 The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that
 Signal's server keeps what comes meanwhile; the envelope in hand is written down before the stream is opened again.
 That is tried for ever, with growing pauses.
+Where the account is a person's own, only what the account writes to itself comes in; nothing else is even looked at.
 Left to others: what to answer (`bot.loops.worker`), what is too much (`bot.policy.limits`).
 """
 
@@ -25,14 +27,16 @@ from typing import Any
 from bot import events
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected, TransportError
-from bot.events import Envelope, Kind, PersonId, Receipt, Reply, Styled
+from bot.events import Attachment, Envelope, Kind, PersonId, Receipt, Reply, SentId, Styled
 from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
+from bot.policy.echoes import is_echo
 from bot.policy.limits import Quota, Rate, Refusal
 from bot.policy.pairing import Pairing, invitation
 from bot.policy.routing import Command, Question, route
 from bot.transports.base import Transport
+from bot.transports.files import files_in
 from store import Arrival, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -101,6 +105,11 @@ class Intake:
         return self._transport.is_open
 
     @property
+    def allowed(self) -> AccessList:
+        """Who may write, with the members of the groups as far as the bridge has told them."""
+        return self._allowed
+
+    @property
     def changed_numbers(self) -> int:
         """How many listed numbers came with another account than before, since the start: it is refused."""
         return len(self._changed_numbers)
@@ -139,16 +148,21 @@ class Intake:
         """
         self._held = envelope
         self._counts.add(f"envelopes_{envelope.kind}")
-        if envelope.from_self:
-            self._notice(envelope)
+        if envelope.from_self and not (self._allowed.note_to_self and envelope.kind in _KEPT):
+            await self._notice(envelope)
+            self._leave(envelope)
+        elif self._allowed.note_to_self and not envelope.from_self:
+            self._leave(envelope)
         elif envelope.kind is Kind.RECEIPT:
             await self._prove(envelope)
         elif envelope.kind is Kind.UNDECRYPTABLE:
             if self._is_news("undecryptable"):
                 count = self._counts.all()["envelopes_undecryptable"]
                 _log.warning("a message could not be decrypted (%d so far)", count)
-        elif envelope.kind in _KEPT and not envelope.from_self:
+        elif envelope.kind in _KEPT:
             await self._gate(envelope)
+        else:
+            self._leave(envelope)
         self._held = None
 
     async def aclose(self) -> None:
@@ -192,11 +206,12 @@ class Intake:
         if self._is_news("strangers"):
             _log.info("messages from people who are not on the list are dropped (%d so far)", count)
         self._invite(known)
+        self._leave(known)
 
     async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
         """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""
         author, account, number = envelope.author, envelope.account, envelope.number
-        if self._doors is None or author is None:
+        if self._doors is None or author is None or envelope.from_self:
             return envelope, False
         if number and number in self._numbers:
             if await self._has(number, author):
@@ -300,6 +315,8 @@ class Intake:
         arrival = await self._arrival(envelope, now, refusal)
 
         def put(shelves: Shelves) -> bool | None:
+            if envelope.from_self and self._is_echo(shelves, arrival, envelope):
+                return False
             if max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= max_waiting:
                 return None
             return shelves.inbox.put(arrival) is not None
@@ -309,8 +326,20 @@ class Intake:
             return False
         if not is_new:
             self._counts.add("redelivered")
-        elif refusal is None and self._is_for_us(envelope):
+        elif refusal is None and not envelope.from_self and self._is_for_us(envelope):
             self._do_aside(self._transport.receipt(envelope), "read-receipt")
+        return True
+
+    def _is_echo(self, shelves: Shelves, arrival: Arrival, envelope: Envelope) -> bool:
+        """Whether Aldis itself has written it, known by its time, or by its words while nobody knows the time yet.
+
+        The courier writes down what it sends before it does, so nothing of ours comes back unknown.
+        """
+        if shelves.outbox.is_ours(arrival.conversation, envelope.sent_at):
+            return True
+        if not is_echo(self._transport.event(envelope), shelves.outbox.doubtful(arrival.conversation)):
+            return False
+        shelves.outbox.prove(str(envelope.chat), envelope.sent_at, window=self._receipt_window)
         return True
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
@@ -320,6 +349,8 @@ class Intake:
             await self._put(envelope, now, max_waiting=None, refusal=refusal)
             quota.told(envelope, now)
             _log.warning("a message was refused: %s; more of this minute are dropped", refusal)
+        else:
+            self._leave(envelope)
 
     async def _arrival(self, envelope: Envelope, now: datetime, refusal: Refusal | None) -> Arrival:
         assert envelope.author is not None and envelope.chat is not None  # noqa: S101, PT018  (may_write saw to it)
@@ -361,23 +392,46 @@ class Intake:
         self._aside.add(task)
         task.add_done_callback(self._aside.discard)
 
-    def _notice(self, envelope: Envelope) -> None:
-        """What another device of the account has shown of our own messages; it proves no send to anybody else."""
+    def _leave(self, envelope: Envelope) -> None:
+        """Have the bridge delete the files that it has fetched for what does not come in."""
+        if files := files_in(envelope.raw):
+            self._do_aside(self._discarded(files), "discard")
+
+    async def _discarded(self, files: tuple[Attachment, ...]) -> None:
+        for file in files:
+            await self._transport.discard(file)
+
+    async def _notice(self, envelope: Envelope) -> None:
+        """What another device of the account has shown of our own messages: it proves a send to the account itself."""
         confirmed = self._transport.event(envelope)
-        if isinstance(confirmed, Receipt) and self._noticed is not None:
+        if not isinstance(confirmed, Receipt):
+            return
+        if self._noticed is not None:
             for target in confirmed.targets:
                 self._noticed(target)
+        if self._allowed.note_to_self:
+            await self._prove_shown(confirmed)
+
+    async def _prove_shown(self, confirmed: Receipt) -> None:
+        """What the owner's phone has shown in the account's own chat went out, unless the owner wrote it."""
+        chat = f"direct:{confirmed.author}"
+        conversation = await self._store.conversation(chat, now=self._clock.now())
+        for target in confirmed.targets:
+            written = await self._store.read(
+                lambda shelves, target=target: shelves.inbox.find(conversation, confirmed.author, target)
+            )
+            if written is None:
+                await self._prove_one(chat, target)
 
     async def _prove(self, envelope: Envelope) -> None:
         receipt = self._transport.event(envelope)
         if not isinstance(receipt, Receipt):
             return
         for target in receipt.targets:
-            proved = await self._store.transaction(
-                lambda shelves, target=target: shelves.outbox.prove(
-                    f"direct:{receipt.author}", target, window=self._receipt_window
-                )
-            )
-            if proved:
-                self._counts.add("sends_proved")
-                _log.debug("a receipt came before the bridge's own answer, and proves the send")
+            await self._prove_one(f"direct:{receipt.author}", target)
+
+    async def _prove_one(self, chat: str, target: SentId) -> None:
+        window = self._receipt_window
+        if await self._store.transaction(lambda shelves: shelves.outbox.prove(chat, target, window=window)):
+            self._counts.add("sends_proved")
+            _log.debug("a receipt came before the bridge's own answer, and proves the send")

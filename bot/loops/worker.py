@@ -7,13 +7,14 @@
     it takes too long, or is stopped: the person is told.   It fails: tried again, after a few times buried and told.
     Aldis is shut down: handed back, it does not count as a try.
 
-Left to others: everything about the answer (`bot.turn`), sending it (`bot.loops.courier`).
+Left to others: everything about the answer (`bot.turn`), what people see of it meanwhile (`bot.turn.live`,
+`bot.turn.marks`), sending it (`bot.loops.courier`).
 """
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -21,17 +22,20 @@ from datetime import UTC, datetime, timedelta
 from bot import events, phrases
 from bot.clock import Clock
 from bot.commands.errands import Errands, Judgement
-from bot.events import ChatId, Envelope, Incoming, UnreadableEvent
+from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
 from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import is_admin
-from bot.policy.routing import Command, Correction, Question, Verdict, Withdrawal, route
+from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.transports.base import Progress, Transport
-from bot.turn.agent import Agent
 from bot.turn.approvals import Approvals
+from bot.turn.live import Live
+from bot.turn.marks import Marks
+from bot.turn.overheard import Overheard
+from bot.turn.senses import Answering
 from bot.turn.steps import Outcome, Pause, Turn
 from bot.turn.turns import Turns
-from store import Claim, ConversationId, InboxItem, Store, StoreError, TurnId
+from store import Claim, ConversationId, InboxId, InboxItem, Store, StoreError, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +67,8 @@ class _Asked:
     message: Incoming
     excuse: str | None
     """What the person hears instead of an answer; None: it is to be answered."""
+    is_marked: bool
+    """Whether people see by an emoji on it that it is being answered; nobody wrote what a reminder asks."""
 
 
 _REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
@@ -79,12 +85,18 @@ class Worker:
         counts: Counts,
         *,
         turns: Turns,
-        agent: Agent,
+        agent: Answering,
         approvals: Approvals,
         errands: Errands,
+        live: Live,
+        marks: Marks,
+        overheard: Overheard,
         pace: Pace,
         judgement: Judgement,
+        kept: Callable[[Turn], None] = lambda _: None,
     ) -> None:
+        """`kept` is told of each turn that was answered and is remembered."""
+        self._kept = kept
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -93,6 +105,12 @@ class Worker:
         self._agent = agent
         self._approvals = approvals
         self._errands = errands
+        self._live = live
+        self._marks = marks
+        self._overheard = overheard
+        self._began_at = clock.now()
+        self._seen = InboxId(0)
+        """The newest message that was looked at while it waited."""
         self._pace = pace
         self._judgement = judgement
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
@@ -108,17 +126,14 @@ class Worker:
     async def run(self) -> None:
         """Take turns until `drain` is called or the task is cancelled."""
         bell = self._store.bells["inbox"]
-        async with asyncio.TaskGroup() as group:
-            while not self._is_closing:
-                bell.clear()
-                try:
-                    await self._errands.attend_all(self)
-                    await self._take_all(group)
-                except StoreError as error:
-                    _log.error("the inbox cannot be read: %s", error)
-                    await asyncio.sleep(_PAUSE_SECONDS)
-                    continue
-                await bell.wait()
+        try:
+            async with asyncio.TaskGroup() as group:
+                while not self._is_closing:
+                    bell.clear()
+                    await self._look(group)
+                    await bell.wait()
+        finally:
+            await self._marks.aclose()
 
     def drain(self) -> None:
         """Take nothing new; `run` returns when the turns under way have ended."""
@@ -144,6 +159,11 @@ class Worker:
         task.cancel()
         return True
 
+    def stop_turn(self, turn: TurnId) -> bool:
+        """Stop this turn, which then says so; gives whether it ran."""
+        tasks = self._running.items()
+        return any(self.stop(place) for place, task in list(tasks) if task.get_name() == f"turn-{turn}")
+
     def halt(self, conversation: ConversationId) -> None:
         """Stop the conversation's turn without a word, if there is one."""
         task = self._running.get(conversation)
@@ -155,6 +175,31 @@ class Worker:
         for task in self._running.values():
             if task.get_name() == f"turn-{turn}":
                 task.cancel()
+
+    async def _look(self, group: asyncio.TaskGroup) -> None:
+        """See to what waits, once."""
+        try:
+            await self._errands.attend_all(self)
+            await self._take_all(group)
+            if self._is_more_waiting and self._marks.are_wanted:
+                await self._mark_waiting()
+        except StoreError as error:
+            _log.error("the inbox cannot be read: %s", error)
+            await asyncio.sleep(_PAUSE_SECONDS)
+            self._store.bells["inbox"].set()
+
+    async def _mark_waiting(self) -> None:
+        """Messages that wait behind others are marked, too, each once."""
+        for errand in await self._turns.waiting(after=self._seen):
+            item = errand.item
+            self._seen = InboxId(max(self._seen, item.id))
+            try:
+                envelope = events.loaded(Envelope, item.envelope)
+            except UnreadableEvent:
+                continue
+            found = await self._route(errand.conversation, envelope)
+            if isinstance(found, Question) and item.refusal is None and envelope.kind is Kind.MESSAGE:
+                self._marks.put((found.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
         most = self._pace.conversations_at_once - len(self._running)
@@ -191,6 +236,7 @@ class Worker:
         """One claim to its end; raises nothing but cancellation."""
         try:
             await self._served(claim)
+            await self._discard_files(claim)
         except asyncio.CancelledError:
             await self._handed_back(claim, counts=False)
             raise
@@ -199,6 +245,17 @@ class Worker:
             _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, described(error))
             await asyncio.sleep(_PAUSE_SECONDS)
             await self._handed_back(claim, counts=True)
+
+    async def _discard_files(self, claim: Claim) -> None:
+        """What came with the messages is read, or nobody will: the bridge need not have it any more."""
+        for item in claim.items:
+            try:
+                event = events.read(events.loaded(Envelope, item.envelope), self._transport.event)
+            except UnreadableEvent:
+                continue
+            message = event.message if isinstance(event, Edited) else event
+            for attachment in message.attachments if isinstance(message, Incoming) else ():
+                await self._transport.discard(attachment)
 
     async def _handed_back(self, claim: Claim, *, counts: bool) -> None:
         try:
@@ -218,26 +275,35 @@ class Worker:
             return
         if await self._decided(claim, envelopes):
             return
-        now = self._clock.now()
-        pairs = zip(claim.items, envelopes, strict=True)
-        asked = [found for item, envelope in pairs if (found := self._asked(item, envelope, now)) is not None]
+        asked = await self._asked(claim, envelopes)
         if not asked:
             await self._turns.ignore(claim)
+            return
+        messages = tuple(found.message for found in asked)
+        if await self._turns.is_paused(claim, messages[-1]):
+            self._marks.take_off(messages)  # they may have been marked while they waited
             return
         incoming = tuple(found.message for found in asked if found.excuse is None)
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if incoming:
-            await self._answered(claim, incoming, notes)
+            marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
+            is_from_before = claim.items[0].received_at < self._began_at
+            self._marks.put(marked, may_stand=not claim.is_new or is_from_before)
+            try:
+                await self._answered(claim, incoming, notes)
+            finally:
+                self._marks.take_off(marked)
         else:
-            turn = await self._turns.load(claim, tuple(found.message for found in asked))
-            await self._turns.keep(turn, Outcome(text="\n\n".join(notes), ok=False))
+            turn = await self._turns.load(claim, messages)
+            await self._turns.keep(turn, Outcome(text="\n\n".join(map(phrases.said, notes)), ok=False))
             self._counts.add("turns_refused")
+            self._marks.take_off(messages)
 
     async def _decided(self, claim: Claim, envelopes: list[Envelope]) -> bool:
         """Whether the claim is nothing but a yes or no that a turn waits for; then that is done."""
         if len(envelopes) > 1:
             return False
-        found = route(self._transport.event(envelopes[0]), name=self._judgement.name)
+        found = route(events.read(envelopes[0], self._transport.event), name=self._judgement.name)
         if not isinstance(found, Verdict):
             return False
         by_admin = is_admin(envelopes[0], self._judgement.allowed)
@@ -252,7 +318,7 @@ class Worker:
 
     async def _answered(self, claim: Claim, incoming: tuple[Incoming, ...], notes: tuple[str, ...]) -> None:
         """The messages that are to be answered; `notes` say why others with them are not."""
-        turn = await self._turns.load(claim, incoming)
+        turn = replace(await self._turns.load(claim, incoming), talk=self._overheard.talk(incoming[-1].chat))
         if claim.attempt > self._pace.max_attempts:
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1)
@@ -266,29 +332,51 @@ class Worker:
                 await self._turns.pause(turn, outcome, until=until)
                 self._counts.add("turns_paused")
                 return
-            told = replace(outcome, text="\n\n".join((outcome.text, *notes)))
+            told = replace(outcome, text="\n\n".join(map(phrases.said, (outcome.text, *notes))))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
             is_kept = await self._turns.keep(turn, told)
         if is_kept:
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
+        if is_kept and outcome.messages:
+            self._kept(turn)
+        if is_kept and outcome.ok:
+            self._overheard.answered(turn.talk)
 
-    def _asked(self, item: InboxItem, envelope: Envelope, now: datetime) -> _Asked | None:
-        message = self._message(envelope)
-        return None if message is None else _Asked(message=message, excuse=self._excuse(item, envelope, now))
+    async def _asked(self, claim: Claim, envelopes: list[Envelope]) -> list[_Asked]:
+        """What of a claim is to be answered, in order; talk among others is overheard."""
+        now = self._clock.now()
+        asked: list[_Asked] = []
+        for item, envelope in zip(claim.items, envelopes, strict=True):
+            message = self._message(await self._route(claim.conversation, envelope), item)
+            if message is not None:
+                excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
+                asked.append(_Asked(message=message, excuse=excuse, is_marked=is_marked))
+        return asked
 
-    def _message(self, envelope: Envelope) -> Incoming | None:
-        match route(self._transport.event(envelope), name=self._judgement.name):
+    async def _route(self, conversation: ConversationId, envelope: Envelope) -> Route:
+        in_group = envelope.chat is not None and envelope.chat.startswith("group:")
+        always = in_group and (await self._turns.settings(conversation)).answers_always
+        event = events.read(envelope, self._transport.event)
+        return route(event, name=self._judgement.name, answers_always=always)
+
+    def _message(self, found: Route, item: InboxItem) -> Incoming | None:
+        match found:
             case Question(message=message) | Command(message=message):
                 return message
             case Verdict(message=message):
                 return message  # a yes or no to something that is no question is talk like any other
             case Correction(edit=edit):
-                return edit.message  # an edit that waits among the messages has become one
-            case Withdrawal():
-                return None
-            case ignored:
-                self._counts.add(f"ignored_{ignored.reason}")
-                return None
+                # An edit that waits among the messages has become one; what it took the place of may be marked.
+                self._marks.take_off((replace(edit.message, sent_at=edit.target),))
+                return edit.message
+            case Talk(message=message, reason=reason):
+                self._counts.add(f"ignored_{reason}")
+                self._overheard.hear(message, expires_at=item.expires_at)
+            case Ignore(reason=reason):
+                self._counts.add(f"ignored_{reason}")
+            case _:
+                pass  # what is carried out as it comes
+        return None
 
     def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> str | None:
         """Why a message is not answered as it would be: what the person hears instead; None: it is answered."""
@@ -303,14 +391,15 @@ class Worker:
 
     async def _outcome(self, turn: Turn) -> Outcome | Pause:
         """What the agent comes to, or what is said when it was stopped or took too long."""
-
-        async def watch(progress: Progress) -> None:
-            await self._transport.progress(turn.chat, progress)
-
         journal = self._turns.journal(turn)
         try:
-            async with asyncio.timeout(self._pace.turn_timeout_seconds):
-                return await self._agent.answer(turn, journal, watch)
+            async with asyncio.timeout(self._pace.turn_timeout_seconds), self._live.shown(turn) as showing:
+
+                async def watch(progress: Progress) -> None:
+                    showing.watch(progress)
+                    await self._transport.progress(turn.chat, progress)
+
+                return await self._agent.answer(turn, journal, watch, showing.told)
         except TimeoutError:
             return journal.spent(phrases.TOOK_TOO_LONG)
         except asyncio.CancelledError:

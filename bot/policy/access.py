@@ -7,6 +7,9 @@
     group
     anybody else          no            no             no
 
+Where the account is a person's own (`note_to_self`), all this is void: what the account writes to itself may come in
+and nothing else, for the person's other chats are no affair of Aldis's.
+
 A person is known by uuid; a phone number on the list is an alias for the account that had it when it first wrote.
 Groups and direct chats are separate: a listed group lets its members ask in the group, and nothing else unless the
 operator wants it; a person who was let in may write directly, and in groups only where the group is listed.
@@ -40,11 +43,13 @@ class AccessList:
     """Whether the members of the groups that are listed by id may write directly, too."""
     members: frozenset[PersonId] = frozenset()
     """Who is in those groups, as the bridge said last; counts only together with the line above."""
+    note_to_self: bool = False
+    """Whether the account is a person's own: then its owner alone may write, to themselves, and is an admin there."""
 
     @property
     def is_empty(self) -> bool:
         """Whether nobody at all may write."""
-        return not (self.persons or self.groups or self.admins)
+        return not (self.persons or self.groups or self.admins or self.note_to_self)
 
     @property
     def numbers(self) -> frozenset[str]:
@@ -54,7 +59,7 @@ class AccessList:
     @property
     def needs_members(self) -> bool:
         """Whether it has to be known who is in the listed groups."""
-        return self.group_members_may_write and bool(self.groups - {EVERYBODY})
+        return self.group_members_may_write and bool(self.groups - {EVERYBODY}) and not self.note_to_self
 
 
 def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = False) -> bool:
@@ -62,8 +67,10 @@ def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = Fa
 
     A number in the envelope counts as the author's: the intake takes one off that is pinned to another account.
     """
-    if envelope.author is None or envelope.chat is None or envelope.from_self:
+    if envelope.author is None or envelope.chat is None:
         return False
+    if allowed.note_to_self or envelope.from_self:
+        return allowed.note_to_self and envelope.from_self and is_direct(envelope)
     place, _, group = envelope.chat.partition(":")
     if place == _DIRECT:
         return is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
@@ -83,7 +90,9 @@ def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
 
     The envelope is to come from the inbox: what stands there has no number that is pinned to another account.
     """
-    return not envelope.from_self and not allowed.admins.isdisjoint(_names(envelope))
+    if allowed.note_to_self or envelope.from_self:
+        return allowed.note_to_self and envelope.from_self
+    return not allowed.admins.isdisjoint(_names(envelope))
 
 
 def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot import phrases
 from bot.events import PersonId
 
 ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
@@ -65,4 +66,4 @@ class Pairing:
 
 def invitation(code: str) -> str:
     """What a stranger is told, and nothing else."""
-    return f"To be let in, have the person who runs this bot confirm this code: {code}. It is good for an hour."
+    return phrases.invitation(code)

@@ -3,9 +3,10 @@
 Incoming --begins with /word--> Command (in a group also without being addressed)
          |-yes, no, quoting us-> Verdict
          |-addressed----------> Question
-         '-not----------------> Ignore (group talk among others)
+         '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
 Reacted --thumbs up, down--> Verdict
+        '-a cross, a stop sign--> Halt
 Reacted, TimerChanged --> Ignore
 """
 
@@ -13,7 +14,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bot.events import Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
+from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,42 +66,81 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Halt:
+    """Somebody wants an answer to be stopped; whether they may, and whether it is under way, is not known here."""
+
+    chat: ChatId
+    author: PersonId
+    """Who wants it."""
+    target_author: PersonId | None
+    """Who wrote the message; None where Signal does not say."""
+    target: SentId
+    """The message that is answered, or one of ours that answers it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Talk:
+    """What people in a group say to each other: nothing to answer."""
+
+    message: Incoming
+    reason: str = "not_addressed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Ignore:
     """Nothing to answer; `reason` is a word for the log."""
 
     reason: str
 
 
-Route = Question | Command | Correction | Withdrawal | Verdict | Ignore
+Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Talk | Ignore
 
 _WORDS = {
     **dict.fromkeys(("yes", "y", "ok", "okay", "ja", "oui", "si", "sí", "👍"), True),
     **dict.fromkeys(("no", "n", "nein", "non", "👎"), False),
 }
+_CROSSES = {"❌", "✖", "🛑", "⛔"}
+_AS_PICTURE = "\ufe0f"
+"""Follows a sign that is to be shown as an emoji."""
 _SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z_-]{0,30})(?:\s+(.*))?", re.DOTALL)
 
 
-def route(event: Event | None, *, name: str) -> Route:
-    """Where the event goes. `name` is what Aldis is called in groups."""
+def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
+    """Where the event goes. `name` is what Aldis is called in groups.
+
+    `answers_always`: in this group every message is meant for Aldis.
+    """
     match event:
         case None:
             return Ignore(reason="unreadable")
         case Incoming():
-            return _message(event, name)
+            return _message(event, name, answers_always)
         case Edited():
-            return Correction(edit=event, is_addressed=isinstance(_message(event.message, name), Question))
+            edited = _message(event.message, name, answers_always)
+            return Correction(edit=event, is_addressed=isinstance(edited, Question))
         case Deleted():
             return Withdrawal(deletion=event)
-        case Reacted(removed=False) if (is_yes := _meant(event.emoji, {"👍", "👎"})) is not None:
-            return Verdict(author=event.author, target=event.target, is_yes=is_yes, message=None)
+        case Reacted(removed=False):
+            return _reaction(event)
         case _:
             return Ignore(reason=type(event).__name__.lower())
 
 
-def _message(message: Incoming, name: str) -> Question | Command | Verdict | Ignore:
-    if not (message.text.strip() or message.attachments or message.sticker or message.view_once):
+def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
+    is_yes = _meant(reacted.emoji, {"👍", "👎"})
+    if is_yes is not None:
+        return Verdict(author=reacted.author, target=reacted.target, is_yes=is_yes, message=None)
+    if reacted.emoji.strip().removesuffix(_AS_PICTURE) in _CROSSES:
+        return Halt(
+            chat=reacted.chat, author=reacted.author, target_author=reacted.target_author, target=reacted.target
+        )
+    return Ignore(reason="reacted")
+
+
+def _message(message: Incoming, name: str, answers_always: bool) -> Question | Command | Verdict | Talk | Ignore:  # noqa: FBT001  (of its one caller, whose keyword it is)
+    if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
         return Ignore(reason="empty")
     is_addressed = not message.chat.startswith("group:") or _addressed(message, name)
     command = _COMMAND.fullmatch(_without_name(message.text, name))
@@ -109,7 +149,7 @@ def _message(message: Incoming, name: str) -> Question | Command | Verdict | Ign
         return Command(message=message, name=word, rest=rest, is_addressed=is_addressed)
     if message.quotes_me and message.quote is not None and (is_yes := _meant(message.text, _WORDS)) is not None:
         return Verdict(author=message.author, target=message.quote.sent_at, is_yes=is_yes, message=message)
-    return Question(message=message) if is_addressed else Ignore(reason="not_addressed")
+    return Question(message=message) if is_addressed or answers_always else Talk(message=message)
 
 
 def _meant(text: str, words: Collection[str]) -> bool | None:

@@ -10,26 +10,30 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import anthropic
+from httpx2 import TransportError
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    Medium,
     Message,
     Opaque,
+    Picture,
     Text,
     ToolAnswer,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
-from bot.providers import wire
-from bot.providers.base import Completion, Request, Stop, ToolOffer, Usage
+from bot.providers import anthropic_events, media, streams, wire
+from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
 from bot.providers.prices import PUBLISHED, Prices
 
 NAME: Final = "anthropic"
@@ -71,6 +75,20 @@ _PHRASES: wire.Phrases = {
     "is not supported": Rejected,
 }
 
+_STATUSES: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status that belongs to each type of error: one within a stream comes under the status of the stream, 200."""
+
 
 class _Usage(wire.Wire):
     input_tokens: wire.Count = 0
@@ -93,6 +111,31 @@ class _Answer(wire.Wire):
         return _Answer(
             content=content, stop_reason=more.stop_reason, usage=(self.usage or _Usage()) + (more.usage or _Usage())
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ear:
+    """Who listens to one completion, and the streams that it has had so far: one, and one for each pause."""
+
+    told: Told
+    begun: list[anthropic_events.Gathered] = field(default_factory=list[anthropic_events.Gathered])
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether the service has counted anything."""
+        return any(gathered.usage for gathered in self.begun)
+
+    @property
+    def used(self) -> _Usage:
+        """What was used so far, whole or not."""
+        return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
+
+    async def listen(self, pieces: AsyncIterable[object], after: _Answer | None) -> bytes:
+        """The body of the answer in these pieces, told with the words of the paused answer before it."""
+        content = after.content if after is not None else ()
+        before = streams.joined(part.text for part in map(_part, content) if isinstance(part, Text))
+        self.begun.append(anthropic_events.Gathered())
+        return await streams.gathered(pieces, self.begun[-1], lambda text: self.told(streams.joined([before, text])))
 
 
 class Anthropic:
@@ -118,6 +161,7 @@ class Anthropic:
         self._model = model
         self._effort = effort
         self._prices = prices
+        self._takes = media.ALL
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
@@ -133,22 +177,31 @@ class Anthropic:
         """`anthropic`."""
         return NAME
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         """The model's answer, pauses of the service's own tool loop included.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`.
+            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a stream had used when it failed.
         """
+        ear = None if told is None else _Ear(told=told)
+        try:
+            return await self._completed(request, ear)
+        except ProviderError as error:
+            if ear is not None and ear.has_heard:
+                error.cost_usd = self._prices.cost(self._model, _usage(ear.used))
+            raise
+
+    async def _completed(self, request: Request, ear: _Ear | None) -> Completion:
         started = time.monotonic()
         try:
             async with asyncio.timeout(request.timeout_seconds):
-                answer = await self._ask(request)
+                answer = await self._ask(request, ear)
         except TimeoutError as error:
             raise wire.no_answer(request, provider=NAME, model=self._model) from error
         except anthropic.APIStatusError as error:
             # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
-        except anthropic.APIConnectionError as error:
+        except (anthropic.APIConnectionError, TransportError) as error:  # a stream's are not wrapped
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except (anthropic.AnthropicError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
@@ -159,22 +212,47 @@ class Anthropic:
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request) -> wire.Answered:
+    async def _ask(self, request: Request, ear: _Ear | None) -> wire.Answered:
+        """The answer; where the model does not take what came with a message, the one to words in its place."""
+        takes = self._takes
+        while True:
+            try:
+                return await self._answered(request, takes, ear)
+            except anthropic.APIStatusError as error:
+                words = str(error.api_message or "")
+                refused = media.refused_kinds(words, media.kinds_in(request.messages) & takes)
+                if not refused or not isinstance(self._refused(error), Rejected):
+                    raise
+                takes -= refused
+                if not media.is_about_this_one(words):
+                    self._takes -= refused
+
+    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.Answered:
         body = _body(request, model=self._model, effort=self._effort)
-        messages = _conversation(request.messages)
-        answer = await self._post(body, messages)
+        messages = _conversation(request.messages, takes)
+        answer = await self._post(body, messages, ear)
         for _ in range(MAX_PAUSES):
             if answer.stop_reason != "pause_turn":
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
-            answer = answer.continued(await self._post(body, [*messages, paused]))
+            answer = answer.continued(await self._post(body, [*messages, paused], ear, after=answer))
         return self._read(answer)
 
-    async def _post(self, body: Block, messages: list[Block]) -> _Answer:
-        data = wire.encoded({**body, "messages": messages})
+    async def _post(
+        self, body: Block, messages: list[Block], ear: _Ear | None, *, after: _Answer | None = None
+    ) -> _Answer:
+        """One request; `after` is the paused answer that is to be continued."""
         # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
         url = f"{self._base_url}/v1/messages"
-        return _Answer.model_validate_json(await self._client.post(url, content=data, cast_to=bytes))
+        if ear is None:
+            data = wire.encoded({**body, "messages": messages})
+            return _Answer.model_validate_json(await self._client.post(url, content=data, cast_to=bytes))
+        data = wire.encoded({**body, "messages": messages, "stream": True})
+        kind = anthropic.AsyncStream[object]
+        async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
+            if streams.is_whole(stream.response.headers):
+                return _Answer.model_validate_json(await stream.response.aread())
+            return _Answer.model_validate_json(await ear.listen(stream, after))
 
     def _read(self, answer: _Answer) -> wire.Answered:
         stop = _STOPS.get(answer.stop_reason, Stop.END)
@@ -184,8 +262,9 @@ class Anthropic:
         return read
 
     def _refused(self, error: anthropic.APIStatusError) -> ProviderError:
+        status = error.status_code
         refused = wire.Refused(
-            status=error.status_code,
+            status=_STATUSES.get(error.type or "", status) if error.response.is_success else status,
             code=str(error.error_code or error.type or ""),
             words=str(error.api_message or ""),
             headers=error.response.headers,
@@ -236,12 +315,12 @@ def _stand_ins(messages: Sequence[Message]) -> list[Block]:
     return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
 
 
-def _conversation(messages: Sequence[Message]) -> list[Block]:
+def _conversation(messages: Sequence[Message], takes: media.Kinds) -> list[Block]:
     """The messages as the API takes them: neighbours of one role are one message, answers of tools come first in it."""
     turns: list[tuple[str, list[Block]]] = []
     for message in messages:
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = _blocks(message)
+        blocks = _blocks(message, takes)
         if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
@@ -249,14 +328,24 @@ def _conversation(messages: Sequence[Message]) -> list[Block]:
     return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
-def _blocks(message: Message) -> list[Block]:
+def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
     match message:
         case UserMessage():
-            return [{"type": "text", "text": message.text}]
+            # What is shown comes first, as the vendor recommends.
+            shown = [_shown(medium) for medium in media.shown(message, takes)]
+            return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
         case ToolMessage():
             return [_result(answer) for answer in message.answers]
         case AssistantMessage():
             return [block for part in message.parts if (block := _block(part)) is not None]
+
+
+def _shown(medium: Medium) -> Block:
+    if isinstance(medium, Picture):
+        source: Block = {"type": "base64", "media_type": medium.content_type, "data": media.base64_of(medium)}
+        return {"type": "image", "source": source}
+    source = {"type": "base64", "media_type": "application/pdf", "data": media.base64_of(medium)}
+    return {"type": "document", "source": source, "title": media.file_name(medium)}
 
 
 def _result(answer: ToolAnswer) -> Block:

@@ -3,7 +3,7 @@
 The double of this seam is `bot.providers.offline`, which ships.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -37,6 +37,8 @@ class Request:
     max_output_tokens: int
     timeout_seconds: float
     """For the whole completion, attempts and pauses included."""
+    model: str | None = None
+    """Which of the configured models is to answer, as `provider/model`; None means the first."""
     conversation: str
     """A stable opaque name of the conversation for the vendor's prompt cache; no number, no uuid."""
 
@@ -70,6 +72,8 @@ class Attempt:
     error: str
     """The name of the error's class."""
     latency_seconds: float
+    cost_usd: Decimal | None = Decimal(0)
+    """What it has cost although it failed, as far as is known; None where the price is not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +94,11 @@ class Completion:
     attempts: tuple[Attempt, ...] = ()
 
 
+Told = Callable[[str], None]
+"""Is told the words of the answer so far, whenever there are more. They may still turn out not to be the answer:
+another provider begins anew, or tools are called after them."""
+
+
 class Provider(Protocol):
     """A model, or several that stand in for each other."""
 
@@ -98,8 +107,8 @@ class Provider(Protocol):
         """How settings and the ledger call it: `anthropic`, `openai`, `offline`, `fallback`."""
         ...
 
-    async def complete(self, request: Request) -> Completion:
-        """The model's answer, within `request.timeout_seconds`.
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        """The model's answer, within `request.timeout_seconds`. With `told` it is streamed; the result is the same.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter.

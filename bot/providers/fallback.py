@@ -3,7 +3,8 @@
 One request goes through at most three rounds. A round asks the providers in their order, those that are cooling down
 left out as long as another is ready; the first completion ends it. A failed provider cools down, so that the next
 requests pass it over. Between rounds there is a short pause. Everything happens within `Request.timeout_seconds`, of
-which each provider may take half of what is left, the last of a round all of it.
+which each provider may take half of what is left, the last of a round all of it. A request that names a model
+that people may choose asks that one first, and the others stand in for it with their own.
 
     Overloaded, Unavailable    the next provider; asked again in the next round unless it wants too long a pause
     BadKey                     the next provider; not asked again for this request, a long cool-down
@@ -18,12 +19,12 @@ import logging
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
-from bot.providers.base import Attempt, Completion, Provider, Request
+from bot.providers.base import Attempt, Completion, Provider, Request, Told
 
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and the third round where no provider names one; jitter takes or adds up to a half."""
@@ -36,6 +37,9 @@ COOL_DOWN_SECONDS = 30.0
 
 LONGEST_COOL_DOWN_SECONDS = 300.0
 """The most that a `retry-after` can ask for, and the cool-down of a refused key: the operator may mend either."""
+
+_GRACE_SECONDS = 0.1
+"""By so much a provider may miss its deadline, for its own error says more: the model, and what it has cost."""
 
 _TRANSIENT = (Overloaded, Unavailable)
 
@@ -55,6 +59,7 @@ class _Run:
     """One request on its way: until when it may take, who is still worth asking, and what failed so far."""
 
     request: Request
+    told: Told | None
     ends_at: float
     hopeful: list[_Seat]
     errors: list[ProviderError] = field(default_factory=list[ProviderError])
@@ -71,6 +76,9 @@ class _Run:
 class Fallback:
     """Asks the first provider that is fit to answer, and the others when it fails.
 
+    `choices` are the providers of the models that a request may name (`Request.model`); those of `providers` may be
+    among them. A name that is not there, because the operator took it away, means the first as always.
+
     `monotonic`, `pause` and `fraction` (0 up to 1, for the jitter) are the machine's; a test hands in its own.
     """
 
@@ -78,6 +86,7 @@ class Fallback:
         self,
         providers: Sequence[Provider],
         *,
+        choices: Mapping[str, Provider] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
         fraction: Callable[[], float] = random.random,
@@ -85,6 +94,8 @@ class Fallback:
         if not providers:
             raise ValueError("a fallback needs at least one provider")
         self._seats = tuple(map(_Seat, providers))
+        seated = {id(seat.provider): seat for seat in self._seats}
+        self._chosen = {name: seated.get(id(provider)) or _Seat(provider) for name, provider in (choices or {}).items()}
         self._monotonic = monotonic
         self._pause = pause
         self._fraction = fraction
@@ -94,14 +105,15 @@ class Fallback:
         """`fallback`; a completion carries the name of the provider that made it."""
         return "fallback"
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         """The first completion that one of the providers gives; its `attempts` lists the tries that failed before.
 
         Raises:
             ContextTooLong: at once, from whichever provider says so; `attempts` is set.
             ProviderError: every try failed: the last error, or the first where all were `Rejected`; `attempts` is set.
         """
-        run = _Run(request=request, ends_at=self._monotonic() + request.timeout_seconds, hopeful=[*self._seats])
+        ends_at = self._monotonic() + request.timeout_seconds
+        run = _Run(request=request, told=told, ends_at=ends_at, hopeful=self._in_order(request.model))
         back_offs, failed_before = iter(BACK_OFF_SECONDS), 0
         while (completion := await self._round(run)) is None:
             wait_seconds = self._wait_seconds(run, run.errors[failed_before:], next(back_offs, None))
@@ -114,8 +126,13 @@ class Fallback:
     async def aclose(self) -> None:
         """Close all providers, also when one of them fails to."""
         async with AsyncExitStack() as stack:
-            for seat in self._seats:
+            for seat in dict.fromkeys([*self._seats, *self._chosen.values()]):
                 stack.push_async_callback(seat.provider.aclose)
+
+    def _in_order(self, model: str | None) -> list[_Seat]:
+        """Who may answer: the chosen one first, where there is one, then the others."""
+        chosen = self._chosen.get(model or "")
+        return [*self._seats] if chosen is None else [chosen, *(seat for seat in self._seats if seat is not chosen)]
 
     async def _round(self, run: _Run) -> Completion | None:
         """Ask each that is ready, or all where none is; None when every one failed or the time is over."""
@@ -136,7 +153,9 @@ class Fallback:
         """Ask one; None when it failed, which is then noted in the run and at its seat."""
         began_at = self._monotonic()
         try:
-            return await _complete_in_time(seat.provider, replace(run.request, timeout_seconds=timeout_seconds))
+            return await _complete_in_time(
+                seat.provider, replace(run.request, timeout_seconds=timeout_seconds), run.told
+            )
         except ProviderError as error:
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
             if isinstance(error, ContextTooLong):
@@ -148,7 +167,13 @@ class Fallback:
         kind = type(error).__name__
         run.errors.append(error)
         run.attempts.append(
-            Attempt(provider=error.provider, model=error.model, error=kind, latency_seconds=latency_seconds)
+            Attempt(
+                provider=error.provider,
+                model=error.model,
+                error=kind,
+                latency_seconds=latency_seconds,
+                cost_usd=error.cost_usd,
+            )
         )
         if not _worth_repeating(error):
             run.hopeful.remove(seat)
@@ -167,11 +192,11 @@ class Fallback:
         return wait_seconds if self._monotonic() + wait_seconds < run.ends_at else None
 
 
-async def _complete_in_time(provider: Provider, request: Request) -> Completion:
+async def _complete_in_time(provider: Provider, request: Request, told: Told | None) -> Completion:
     """What the provider answers; a provider that oversteps its time is `Unavailable`."""
     try:
-        async with asyncio.timeout(request.timeout_seconds):
-            return await provider.complete(request)
+        async with asyncio.timeout(request.timeout_seconds + _GRACE_SECONDS):
+            return await provider.complete(request, told)
     except TimeoutError as error:
         raise Unavailable("no answer in time", provider=provider.name) from error
 

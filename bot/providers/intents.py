@@ -43,7 +43,7 @@ def intents(words: str) -> tuple[Intent, ...]:
 
 
 _HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?")
-_NOTE = re.compile(r"^\((?:in answer to: .*|an? .* came with it, .*)\)$")
+_NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
 
 
 def _any(*alternatives: str) -> str:

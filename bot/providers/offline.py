@@ -21,7 +21,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers.base import Completion, Request, Stop, Usage
+from bot.providers.base import Completion, Request, Stop, Told, Usage
 from bot.providers.intents import Intent, intents, spoken
 from bot.providers.wordings import worded
 
@@ -47,6 +47,8 @@ _HOW_TO = (
 _WHICH_PLACE = "For which place? Ask, for example: “Weather in Paris tomorrow”."
 _NO_MORE_TOOLS = "I may not use my tools for this message, so I cannot answer that."
 
+_BLIND = "I cannot look at pictures or read documents: that takes a language model."
+
 _GREETING = re.compile(r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE)
 _OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
 
@@ -59,8 +61,11 @@ class Offline:
         """`offline`."""
         return NAME
 
-    async def complete(self, request: Request) -> Completion:
-        """Tool calls where the newest question needs tools that are offered, else the answer in words. Never fails."""
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        """Tool calls where the newest question needs tools that are offered, else the answer in words. Never fails.
+
+        `told` is told the words at once, for they are not made one by one.
+        """
         question, since = _newest(request.messages)
         words = spoken(question.text)
         asked = intents(words)
@@ -72,6 +77,10 @@ class Offline:
             return _completion(_calls(wanted, request.messages), Stop.TOOLS)
         paragraphs = [*_results(answers, since), *_regrets(asked, offered, has_answers=bool(answers))]
         text = "\n\n".join(dict.fromkeys(paragraphs)) or _introduction(words, usable)
+        if question.media:
+            text = f"{_BLIND}\n\n{text}"
+        if told is not None:
+            told(text)
         return _completion([Text(text=text)], Stop.END)
 
     async def aclose(self) -> None:

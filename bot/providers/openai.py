@@ -11,15 +11,26 @@ Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
 import asyncio
 import re
 import time
+from dataclasses import replace
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import openai
 from aiohttp import ClientError
+from httpx2 import TransportError
 
-from bot.errors import BadKey, ContextTooLong, ProviderError, Rejected
-from bot.providers import openai_chat, openai_responses, wire
-from bot.providers.base import Completion, Request
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
+from bot.providers import (
+    media,
+    openai_chat,
+    openai_chunks,
+    openai_events,
+    openai_responses,
+    streams,
+    wire,
+)
+from bot.providers.base import Completion, Request, Told
+from bot.providers.openai_habits import Habits, Refusal
 from bot.providers.prices import PUBLISHED, Prices
 
 NAME: Final = "openai"
@@ -54,6 +65,12 @@ _PHRASES: wire.Phrases = {
 }
 
 
+_STATUSES = {"rate_limit_exceeded": 429, "invalid_request_error": 400, "overloaded_error": 529}
+"""The status that belongs to an error within a stream, which comes under the stream's own; 500 to all others."""
+
+_NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded)
+"""Failures that asking in another way does not mend, whatever words come with them."""
+
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
 """Names of models that do something else than answer."""
 
@@ -77,6 +94,7 @@ class OpenAI:
         base_url: str | None = None,
         api: Api = "auto",
         effort: str | None = None,
+        sees: bool | None = None,
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices = PUBLISHED,
     ) -> None:
@@ -85,7 +103,8 @@ class OpenAI:
         `model` None means the first that the server lists; it is asked for its list with the first request. `api_key`
         may be None for a local server that wants none. `base_url` is with `/v1`; None means OpenAI's own. `api` chooses
         between the two APIs; `auto` goes by the address. `effort` is how much a reasoning model thinks; None leaves it
-        to the model, and it is not sent then, for many compatible servers refuse it.
+        to the model, and it is not sent then, for many compatible servers refuse it. `sees` is whether the model can
+        look at pictures; None means that it is tried, and after a refusal not again. PDFs go to OpenAI's own alone.
         """
         self._model = model or ""
         self._effort = effort
@@ -94,7 +113,11 @@ class OpenAI:
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
         self._responses = api == "responses" or (api == "auto" and self._official)
         renamed = self._official or _REASONING.match(self._model)
-        self._limit_name = "max_completion_tokens" if renamed else "max_tokens"
+        self._habits = Habits(
+            limit_name="max_completion_tokens" if renamed else "max_tokens",
+            takes=_takes(sees=sees, official=self._official),
+        )
+        self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._client = openai.AsyncOpenAI(
             api_key=api_key or "none",  # the SDK insists on one
             # None and absent values would be looked up in the environment.
@@ -113,7 +136,7 @@ class OpenAI:
         """`openai`."""
         return NAME
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         """The model's answer.
 
         Raises:
@@ -122,17 +145,19 @@ class OpenAI:
         started = time.monotonic()
         try:
             async with asyncio.timeout(request.timeout_seconds):
-                answer = await self._ask(request)
+                answer = await self._ask(request, told)
         except TimeoutError as error:
             raise wire.no_answer(request, provider=NAME, model=self._model) from error
         except openai.APIStatusError as error:
             # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
-        except (openai.APIConnectionError, ClientError) as error:
+        except (openai.APIConnectionError, TransportError, ClientError) as error:  # a stream's are not all wrapped
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except UnicodeEncodeError:
             # The body is bytes by then, so it is the key's header that cannot be written. Not chained: it has the key.
             raise BadKey("the key has letters that no header takes", provider=NAME, model=self._model) from None
+        except openai.APIError as error:
+            raise self._broken_off(error) from None
         except (openai.OpenAIError, ValueError) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
         latency_seconds = time.monotonic() - started
@@ -142,24 +167,51 @@ class OpenAI:
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request) -> wire.Answered:
+    async def _ask(self, request: Request, told: Told | None) -> wire.Answered:
+        """The answer; where the server wants to be asked in another way, the one to that."""
         if not self._model:
             self._model = await self._first_listed()
+        habits, tried = self._habits, set[Habits]()
+        while True:
+            tried.add(habits)
+            try:
+                return await self._answered(request, habits, told)
+            except openai.APIStatusError as error:
+                learned = habits.after(_refusal(error), request.messages)
+                if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
+                    raise
+                habits = learned
+                self._keep(learned, _refusal(error))
+
+    def _keep(self, learned: Habits, refusal: Refusal) -> None:
+        """Ask so from now on, except for what is about one picture only, or against what is set."""
+        is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
+        takes = self._habits.takes if is_of_one else learned.takes
+        self._habits = replace(learned, takes=takes | self._surely_takes)
+
+    async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.Answered:
+        model, effort = self._model, self._effort
         if self._responses:
-            reasons = _REASONING.match(self._model) is not None
-            body = openai_responses.body(request, model=self._model, effort=self._effort, reasons=reasons)
-            data = await self._post(openai_responses.PATH, body)
-            return openai_responses.read(data, request, model=self._model)
-        limit_name = self._limit_name
-        try:
-            data = await self._chat(request)
-        except openai.BadRequestError as error:
-            if not _refuses(error, limit_name):
-                raise
-            # Remembered for good. A request that ran beside this one may have switched already: go by what it sent.
-            self._limit_name = "max_tokens" if limit_name == "max_completion_tokens" else "max_completion_tokens"
-            data = await self._chat(request)
+            reasons = _REASONING.match(model) is not None
+            body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, takes=habits.takes)
+            data = await self._data(openai_responses.PATH, body, openai_events.Gathered(), told)
+            return openai_responses.read(data, request, model=model)
+        body = openai_chat.body(request, model=model, effort=effort, official=self._official, habits=habits)
+        body |= {} if told is None else openai_chat.stream_options(habits)
+        data = await self._data(openai_chat.PATH, body, openai_chunks.Gathered(), told)
         return openai_chat.read(data, request)
+
+    async def _data(self, path: str, body: dict[str, object], gathering: streams.Gathering, told: Told | None) -> bytes:
+        """The answer's body; with `told` it comes in pieces."""
+        # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
+        url = f"{self._base_url}{path}"
+        if told is None:
+            return await self._client.post(url, content=wire.encoded(body), cast_to=bytes)
+        data, kind = wire.encoded(body | {"stream": True}), openai.AsyncStream[object]
+        async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
+            if streams.is_whole(stream.response.headers):
+                return await stream.response.aread()
+            return await streams.gathered(stream, gathering, told)
 
     async def _first_listed(self) -> str:
         """The first model of the server's list that can hold a conversation, as far as its name tells."""
@@ -168,16 +220,6 @@ class OpenAI:
         if not names:
             raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
         return names[0]
-
-    async def _chat(self, request: Request) -> bytes:
-        body = openai_chat.body(
-            request, model=self._model, limit_name=self._limit_name, effort=self._effort, official=self._official
-        )
-        return await self._post(openai_chat.PATH, body)
-
-    async def _post(self, path: str, body: dict[str, object]) -> bytes:
-        # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
-        return await self._client.post(f"{self._base_url}{path}", content=wire.encoded(body), cast_to=bytes)
 
     def _refused(self, error: openai.APIStatusError) -> ProviderError:
         refused = wire.Refused(
@@ -188,7 +230,18 @@ class OpenAI:
         )
         return refused.error(_PHRASES, provider=NAME, model=self._model)
 
+    def _broken_off(self, error: openai.APIError) -> ProviderError:
+        """The error that was told within a stream; some servers give a status there as its code."""
+        code = str(error.code or error.type or "")
+        status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else _STATUSES.get(code, 500)
+        refused = wire.Refused(status=status, code=code, words=error.message, headers={})
+        return refused.error(_PHRASES, provider=NAME, model=self._model)
 
-def _refuses(error: openai.BadRequestError, limit_name: str) -> bool:
-    """Whether the server knows the output limit by its other name only."""
-    return error.code == "unsupported_parameter" and (error.param == limit_name or f"'{limit_name}'" in error.message)
+
+def _takes(*, sees: bool | None, official: bool) -> media.Kinds:
+    pictures = frozenset[str]() if sees is False else frozenset({media.PICTURE})
+    return pictures | {media.DOCUMENT} if official else pictures
+
+
+def _refusal(error: openai.APIStatusError) -> Refusal:
+    return Refusal(code=str(error.code or ""), param=str(error.param or ""), words=error.message)

@@ -13,13 +13,25 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from bot.messages import AssistantMessage, AssistantPart, CallId, Message, Text, ToolCall, ToolMessage, UserMessage
-from bot.providers import wire
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Medium,
+    Picture,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.providers import media, wire
 from bot.providers.base import Request, Stop, ToolOffer, Usage
+from bot.providers.openai_habits import Habits
 
 PATH = "/chat/completions"
 
 Json = dict[str, object]
+Content = str | list[Json]
 
 _STOPS: Mapping[str | None, Stop] = {"length": Stop.LENGTH, "content_filter": Stop.REFUSAL}
 
@@ -61,9 +73,10 @@ class _Answer(wire.Wire):
     usage: _Usage | None = None
 
 
-def body(request: Request, *, model: str, limit_name: str, effort: str | None, official: bool) -> Json:
-    """The request; `limit_name` is how this server calls the output limit."""
-    ready: Json = {"model": model, limit_name: request.max_output_tokens, "messages": _messages(request)}
+def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
+    """The request, as a server with these habits takes it; `official` says whether it is OpenAI's own."""
+    messages = _messages(request, habits.takes)
+    ready: Json = {"model": model, habits.limit_name: request.max_output_tokens, "messages": messages}
     if effort is not None:
         ready["reasoning_effort"] = effort
     if official and request.conversation:  # others refuse what they do not know
@@ -83,27 +96,53 @@ def _offer(offer: ToolOffer) -> Json:
     }
 
 
-def _messages(request: Request) -> list[Json]:
+def stream_options(habits: Habits) -> Json:
+    """What a request for an answer in pieces says besides, so that the usage comes at the end."""
+    return {"stream_options": {"include_usage": True}} if habits.counts_streams else {}
+
+
+def _messages(request: Request, takes: media.Kinds) -> list[Json]:
     ready: list[Json] = [{"role": "system", "content": request.system}] if request.system.strip() else []
-    for item in (item for message in request.messages for item in _items(message)):
-        if ready and item["role"] == "user" == ready[-1]["role"]:  # many templates want user and assistant in turn
-            ready[-1] = {"role": "user", "content": f"{ready[-1]['content']}\n\n{item['content']}"}
-        else:
-            ready.append(item)
-    return ready
+    asked: list[Content] = []
+    for message in request.messages:
+        if isinstance(message, UserMessage):  # many templates want user and assistant in turn
+            asked.append(_content(message, takes))
+        elif items := _items(message):
+            ready += [*_asked(asked), *items]
+            asked = []
+    return [*ready, *_asked(asked)]
 
 
-def _items(message: Message) -> list[Json]:
-    match message:
-        case UserMessage():
-            return [{"role": "user", "content": message.text}]
-        case ToolMessage():
-            return [
-                {"role": "tool", "tool_call_id": answer.call_id, "content": answer.content}
-                for answer in message.answers
-            ]
-        case AssistantMessage():
-            return _spoken(message)
+def _asked(contents: list[Content]) -> list[Json]:
+    """Neighbouring questions as one message: a string, or a list of parts where one of them shows something."""
+    if not contents:
+        return []
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return [{"role": "user", "content": "\n\n".join(texts)}]
+    parts = [part for content in contents for part in (_text(content) if isinstance(content, str) else content)]
+    return [{"role": "user", "content": parts}]
+
+
+def _content(message: UserMessage, takes: media.Kinds) -> Content:
+    text, shown = media.text_of(message, takes), media.shown(message, takes)
+    return [*_text(text), *map(_shown, shown)] if shown else text
+
+
+def _text(text: str) -> list[Json]:
+    return [{"type": "text", "text": text}]
+
+
+def _shown(medium: Medium) -> Json:
+    if isinstance(medium, Picture):
+        return {"type": "image_url", "image_url": {"url": media.data_uri(medium)}}
+    return {"type": "file", "file": {"filename": media.file_name(medium), "file_data": media.data_uri(medium)}}
+
+
+def _items(message: AssistantMessage | ToolMessage) -> list[Json]:
+    if isinstance(message, AssistantMessage):
+        return _spoken(message)
+    return [{"role": "tool", "tool_call_id": answer.call_id, "content": answer.content} for answer in message.answers]
 
 
 def _spoken(message: AssistantMessage) -> list[Json]:

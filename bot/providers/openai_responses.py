@@ -8,19 +8,21 @@ Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-2
 
 from collections.abc import Mapping
 
-from bot.errors import Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    Medium,
     Message,
     Opaque,
+    Picture,
     Text,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
-from bot.providers import wire
+from bot.providers import media, wire
 from bot.providers.base import Request, Stop, ToolOffer, Usage
 from bot.providers.openai_chat import arguments_json, free_call_id
 
@@ -38,6 +40,10 @@ _FAILURES: Mapping[str | None, type[ProviderError]] = {
     "server_error": Unavailable,
     "vector_store_timeout": Unavailable,
     "rate_limit_exceeded": Overloaded,
+    "server_is_overloaded": Overloaded,
+    "slow_down": Overloaded,
+    "context_length_exceeded": ContextTooLong,
+    "insufficient_quota": BadKey,
 }
 
 
@@ -83,11 +89,11 @@ class _Answer(wire.Wire):
     usage: _Usage | None = None
 
 
-def body(request: Request, *, model: str, effort: str | None, reasons: bool) -> Json:
-    """The request; `reasons` says whether the model has reasoning items to hand out."""
+def body(request: Request, *, model: str, effort: str | None, reasons: bool, takes: media.Kinds) -> Json:
+    """The request; `reasons` says whether the model has reasoning items to hand out, `takes` what it can look at."""
     ready: Json = {
         "model": model,
-        "input": [item for message in request.messages for item in _items(message)],
+        "input": [item for message in request.messages for item in _items(message, takes)],
         "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
         "store": False,
     }
@@ -117,10 +123,10 @@ def _offer(offer: ToolOffer) -> Json:
     }
 
 
-def _items(message: Message) -> list[Json]:
+def _items(message: Message, takes: media.Kinds) -> list[Json]:
     match message:
         case UserMessage():
-            return [{"role": "user", "content": message.text}]
+            return [{"role": "user", "content": _content(message, takes)}]
         case ToolMessage():
             return [
                 {"type": "function_call_output", "call_id": answer.call_id, "output": answer.content}
@@ -128,6 +134,17 @@ def _items(message: Message) -> list[Json]:
             ]
         case AssistantMessage():
             return [item for part in message.parts if (item := _item(part)) is not None]
+
+
+def _content(message: UserMessage, takes: media.Kinds) -> str | list[Json]:
+    text, shown = media.text_of(message, takes), media.shown(message, takes)
+    return [{"type": "input_text", "text": text}, *map(_shown, shown)] if shown else text
+
+
+def _shown(medium: Medium) -> Json:
+    if isinstance(medium, Picture):
+        return {"type": "input_image", "image_url": media.data_uri(medium), "detail": "auto"}
+    return {"type": "input_file", "filename": media.file_name(medium), "file_data": media.data_uri(medium)}
 
 
 def _item(part: AssistantPart) -> Json | None:

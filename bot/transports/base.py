@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.events import ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
+from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,6 +144,23 @@ class Transport(Protocol):
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Show or hide that Aldis is writing; failures are swallowed (and logged), for nobody waits for it."""
+        ...
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        """Put an emoji on a message of somebody, or take it off; failures are swallowed (and logged)."""
+        ...
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        """The bytes of a file that came with a message in this chat, within a deadline of the transport's own.
+
+        Raises:
+            Disconnected: the bridge cannot be asked; try again later.
+            Unfetchable: there is no such file, or it is larger than `max_bytes`.
+        """
+        ...
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Delete the bridge's copy of a file where the bridge can; failures are swallowed (and logged)."""
         ...
 
     async def receipt(self, envelope: Envelope) -> None:

@@ -1,10 +1,10 @@
-"""Who and where the account knows: the lists of groups and contacts of either bridge.
+"""Who and where the account knows, and its devices: the lists of groups, contacts and devices of either bridge.
 
 Tolerant where people choose the words, strict where the answer as a whole is none. Left to others: asking for the lists
 (`signal_cli`, `rest_api`).
 
-Source: signal-cli 0.14.6, `org.asamk.signal.commands.ListGroupsCommand` and `ListContactsCommand`;
-signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
+Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListDevicesCommand` in
+`org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
 
 from typing import cast
@@ -12,7 +12,9 @@ from typing import cast
 from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.transports.base import Contact, Group
-from bot.transports.frame import Json, as_object, items_in, name_of, object_in, person_in, text_in
+from bot.transports.frame import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
+
+_PHONE = 1
 
 
 def entries(answer: object) -> tuple[Json, ...]:
@@ -61,6 +63,19 @@ def own_uuid(answer: object, *, account: str) -> PersonId | None:
     """
     own = [entry for entry in entries(answer) if text_in(entry, "number") == account]
     return person_in(own[0], "uuid") if own else None
+
+
+def device_named(answer: object, name: str) -> int | None:
+    """The one further device of an account that has this name; None where there is none, or several.
+
+    The first device is the phone itself, whatever it is called.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    named = [whole_in(entry, "id") for entry in entries(answer) if text_in(entry, "name") == name]
+    further = [device for device in named if device not in {None, _PHONE}]
+    return further[0] if len(further) == 1 else None
 
 
 def _members(entry: Json) -> frozenset[PersonId]:

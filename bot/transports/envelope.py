@@ -2,7 +2,8 @@
 
 Both bridges hand on the same frames, so this module serves both. It is tolerant: whatever comes, `peeked` and `event`
 give None instead of raising, so that no frame (a stranger can send any) ever stops the stream. Left to others: how
-frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`).
+frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`), what is carried beside words (`extras`,
+`files`), what the account writes to itself (`notes`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
 """
@@ -29,6 +30,8 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
+from bot.transports.extras import Stickers, extras_in, sticker_emoji
+from bot.transports.files import attachment_in
 from bot.transports.frame import (
     Json,
     as_object,
@@ -41,34 +44,25 @@ from bot.transports.frame import (
     text_in,
     whole_in,
 )
+from bot.transports.mentions import PLACEHOLDER, Own, mention_in, with_names
+from bot.transports.notes import note_in
 from bot.transports.view_once import without_content
 
-_PLACEHOLDER = "\ufffc"
-"""Stands where a native mention is; its place and length (1) count UTF-16 code units."""
-
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
-_ATTACHMENT_ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+[,:]\s*)?/[^\W\d_]")
 """A slash and a letter, after a mention (`￼ /help`) or one word that calls somebody (`Aldis, /help`) or neither."""
 
-_NO_MESSAGE = ("storyContext", "pollCreate", "pollVote", "pollTerminate", "pinMessage", "unpinMessage", "payment")
+_NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment")
 """What a data message may carry beside words that makes it none for Aldis. A story reply answers a story, and Aldis
 tells none."""
 
+_POLL_TALK = ("pollVote", "pollTerminate")
+"""Others in a group may see who voted and that a poll is over; in a direct chat it would be the person's own poll, and
+nobody waits for an answer to that."""
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Own:
-    """The account as others name it in mentions and quotes."""
-
-    number: str
-    uuid: PersonId | None
-    """None until the bridge has told."""
-    name: str = "Aldis"
-
-    def is_me(self, person: PersonId | None, number: str) -> bool:
-        """Whether a person is the account itself: by uuid, or by number where that is known."""
-        return number == self.number or (person is not None and person == self.uuid)
+_CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate", *_POLL_TALK)
+"""Beside words: what makes a data message one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,20 +76,19 @@ class _Opened:
     source: Json
     data: Json
     own: Own
+    stickers: Stickers
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Mention:
-    start: int
-    length: int
-    written: str
-    is_me: bool
+def peeked(raw: str, *, account: str, own_uuid: PersonId | None, takes_notes: bool = False) -> Envelope | None:
+    """Who a frame is from, where it belongs and what kind it is; None where it is no envelope for this account.
 
-
-def peeked(raw: str, *, account: str, own_uuid: PersonId | None) -> Envelope | None:
-    """Who a frame is from, where it belongs and what kind it is; None where it is no envelope for this account."""
+    With `takes_notes` what the account writes to itself is of the kind that it would be from anybody else, in the
+    account's chat with itself.
+    """
     frame = loaded(raw)
-    source = object_in(frame, "envelope")
+    whole = object_in(frame, "envelope")
+    note: Json = note_in(whole, account=account, own_uuid=own_uuid) if takes_notes else {}
+    source = note or whole
     sent_at = whole_in(source, "timestamp")
     if sent_at is None or text_in(frame, "account") not in {"", account}:
         return None
@@ -108,10 +101,8 @@ def peeked(raw: str, *, account: str, own_uuid: PersonId | None) -> Envelope | N
     if kept is None:
         return None
     # A sync message is what the account itself did on another device: Signal refuses it from anybody else.
-    from_self = (
-        source.get("syncMessage") is not None or number == account or (author is not None and author == own_uuid)
-    )
-    kind = Kind.OTHER if from_self else _kind(frame, source)
+    from_self = whole.get("syncMessage") is not None or number == account or (author is not None and author == own_uuid)
+    kind = Kind.OTHER if from_self and not note else _kind(frame, source)
     data = _data(source)
     return Envelope(
         account=account,
@@ -134,15 +125,18 @@ def is_command(text: str) -> bool:
     return _COMMAND.match(text) is not None
 
 
-def event(envelope: Envelope, *, own: Own) -> Event | None:
-    """What an envelope says; None where it is nothing for Aldis or not readable.
+def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> Event | None:
+    """What an envelope says; None where it is nothing for Aldis or not readable. `stickers` are those that are known.
 
-    What the account itself did on another device is nothing, but for a sign that a message of our own arrived there.
+    What the account itself did on another device is nothing, but for a sign that a message of our own arrived there,
+    and for a note to self where `peeked` has taken it for a message.
     """
     frame = loaded(envelope.raw)
     source = object_in(frame, "envelope")
-    if envelope.from_self:
+    if envelope.from_self and envelope.kind is Kind.OTHER:
         return _own_receipt(envelope, source, own)
+    if envelope.from_self:
+        source = note_in(source, account=own.number, own_uuid=None)
     if envelope.kind is Kind.UNDECRYPTABLE:
         return _undecryptable(envelope, frame)
     read = _READERS.get(envelope.kind)
@@ -157,6 +151,7 @@ def event(envelope: Envelope, *, own: Own) -> Event | None:
             source=source,
             data=_data(source),
             own=own,
+            stickers=stickers or {},
         )
     )
 
@@ -175,7 +170,8 @@ def _kind(frame: Json, source: Json) -> Kind:
 
 
 def _data_kind(data: Json) -> Kind:
-    if any(data.get(part) is not None for part in _NO_MESSAGE):
+    nothing = _NO_MESSAGE if data.get("groupInfo") is not None else (*_NO_MESSAGE, *_POLL_TALK)
+    if any(data.get(part) is not None for part in nothing):
         return Kind.OTHER
     if data.get("remoteDelete") is not None or data.get("adminDelete") is not None:
         return Kind.DELETE
@@ -187,7 +183,7 @@ def _data_kind(data: Json) -> Kind:
 
 
 def _says_something(data: Json) -> bool:
-    return bool(_words(data).strip()) or any(data.get(part) for part in ("attachments", "sticker", "quote", "viewOnce"))
+    return bool(_words(data).strip()) or any(data.get(part) for part in _CONTENT)
 
 
 def _words(data: Json) -> str:
@@ -227,9 +223,9 @@ def _chat(group: str, author: PersonId | None) -> ChatId | None:
 def _message(opened: _Opened) -> Incoming:
     data, own = opened.data, opened.own
     text = _words(data)
-    mentions = [_mention(as_object(item), own) for item in items_in(data, "mentions")]
+    mentions = [mention_in(as_object(item), own) for item in items_in(data, "mentions")]
     # Signal-cli 0.13.22 to 0.13.24 lost the list of mentions (https://github.com/AsamK/signal-cli/issues/1940).
-    lost = not mentions and opened.chat.startswith("group:") and text.startswith(_PLACEHOLDER)
+    lost = not mentions and opened.chat.startswith("group:") and text.startswith(PLACEHOLDER)
     view_once = data.get("viewOnce") is True
     quote = object_in(data, "quote")
     return Incoming(
@@ -237,12 +233,15 @@ def _message(opened: _Opened) -> Incoming:
         name=name_of(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
         chat=opened.chat,
         sent_at=opened.envelope.sent_at,
-        text=text.lstrip(_PLACEHOLDER).lstrip() if lost else _with_names(text, mentions),
+        text=text.lstrip(PLACEHOLDER).lstrip() if lost else with_names(text, mentions),
         mentions_me=lost or any(mention.is_me for mention in mentions),
+        mentioned=tuple(named for mention in mentions for named in mention.others),
         quote=_quote(quote, own),
         quotes_me=bool(quote) and own.is_me(person_in(quote, "authorUuid"), _number_of(quote, "author")),
         attachments=() if view_once else _attachments(data),
         sticker=bool(data.get("sticker")),
+        sticker_emoji=sticker_emoji(data, opened.stickers),
+        extras=extras_in(data, text),
         view_once=view_once,
         expires_in_seconds=_timer_seconds(data),
         group_name=name_of(text_in(object_in(data, "groupInfo"), "groupName")),
@@ -340,62 +339,18 @@ _READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {
 # The parts of a message
 
 
-def _mention(item: Json, own: Own) -> _Mention:
-    person, number = person_in(item, "uuid"), text_in(item, "number")
-    is_me = own.is_me(person, number)
-    name = (
-        own.name if is_me else name_of(text_in(item, "name"), number) or f"member-{person[:8] if person else 'unknown'}"
-    )
-    start, length = whole_in(item, "start"), whole_in(item, "length")
-    return _Mention(start=-1 if start is None else start, length=length or 0, written=f"@{name}", is_me=is_me)
-
-
-def _with_names(text: str, mentions: list[_Mention]) -> str:
-    """The text with its placeholders written out; Aldis's own mention at the very beginning is left out.
-
-    A mention that does not point to a placeholder (or points to the same one again) changes nothing.
-    """
-    units = text.encode("utf-16-le")
-    written, end, addressed = "", 0, False
-    for mention in sorted(mentions, key=lambda mention: mention.start):
-        start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
-        if start < end or units[start:stop].decode("utf-16-le", "replace") != _PLACEHOLDER:
-            continue
-        written += units[end:start].decode("utf-16-le", "replace")
-        leads = mention.is_me and not written.strip()
-        addressed = addressed or leads
-        written += "" if leads else mention.written
-        end = stop
-    written += units[end:].decode("utf-16-le", "replace")
-    return written.lstrip(" \t\r\n,:") if addressed else written
-
-
 def _quote(quote: Json, own: Own) -> Quote | None:
     sent_at = whole_in(quote, "id")
     if sent_at is None:
         return None
-    mentions = [_mention(as_object(item), own) for item in items_in(quote, "mentions")]
-    text = _with_names(text_in(quote, "text"), mentions)
+    mentions = [mention_in(as_object(item), own) for item in items_in(quote, "mentions")]
+    text = with_names(text_in(quote, "text"), mentions)
     return Quote(sent_at=SentId(sent_at), author=person_in(quote, "authorUuid"), text=text)
 
 
 def _attachments(data: Json) -> tuple[Attachment, ...]:
-    read = (_attachment(as_object(item)) for item in items_in(data, "attachments"))
+    read = (attachment_in(as_object(item)) for item in items_in(data, "attachments"))
     return tuple(attachment for attachment in read if attachment is not None)
-
-
-def _attachment(item: Json) -> Attachment | None:
-    # The id becomes part of a path at the bridge, so that only what signal-cli makes itself is let through.
-    id_ = text_in(item, "id")
-    if not _ATTACHMENT_ID.fullmatch(id_):
-        return None
-    return Attachment(
-        id=id_,
-        content_type=text_in(item, "contentType") or "application/octet-stream",
-        name=name_of(text_in(item, "filename")),
-        size_bytes=whole_in(item, "size"),
-        is_voice_note=item.get("isVoiceNote") is True,
-    )
 
 
 def _number_of(item: Json, field: str) -> str:

@@ -79,7 +79,12 @@ def person_in(parent: Json, field: str) -> PersonId | None:
     return PersonId(uuid) if _UUID.fullmatch(uuid) else None
 
 
+def line_of(text: str, most_chars: int = MAX_NAME_CHARS) -> str:
+    """What people wrote, on one line and short; may be empty."""
+    return " ".join(text.split())[:most_chars].rstrip()
+
+
 def name_of(name: str, number: str = "") -> str | None:
     """A name that people chose, on one line and short; None where there is none or it is only a phone number."""
-    line = " ".join(name.split())[:MAX_NAME_CHARS].rstrip()
+    line = line_of(name)
     return line if line and line != number and not line.lstrip("+").isdecimal() else None

@@ -3,45 +3,36 @@
 Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know and for
 good when the server closes in order, and it holds what came in memory. Even so this bridge loses what arrives while
 nobody is connected; `signal_cli` does not. Left to others: what frames mean (`envelope`), styles (`styled`), when to
-connect again (intake), what to do about a send of unknown outcome (courier).
+connect again (intake), what to do about a send of unknown outcome (courier), what a request looks like
+(`rest_requests`).
 
 Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23 (2026-11-21).
 """
 
 import asyncio
-import base64
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from http import HTTPStatus
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote
 
-import aiohttp
-from signalbot import SignalAPIError
-from signalbot._generated import (
-    Receipt,
-    RemoteDeleteRequest,
-    SendMessageResponse,
-    SendMessageV2,
-    TextMode,
-    TypingIndicatorRequest,
-)
+from signalbot._generated import Receipt, RemoteDeleteRequest, SendMessageResponse, TypingIndicatorRequest
 from signalbot._generated.api.receipt_type import ReceiptType
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import ConfigError, Disconnected, TransportError
-from bot.events import ChatId, Envelope, Event, Removal, Reply, SentId
+from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
 from bot.transports.base import Contact, Group, Progress
 from bot.transports.bridge import check_about
-from bot.transports.directory import contacts_in, groups_in, own_uuid
+from bot.transports.directory import contacts_in, device_named, groups_in, own_uuid
+from bot.transports.files import check_size, files_in
 from bot.transports.frame import as_object, items_in, text_in
 from bot.transports.reader import FrameReader
 from bot.transports.refusals import challenge_in
-from bot.transports.rest_clients import Clients, Refused, as_log, as_outcome
+from bot.transports.rest_clients import Clients, Refused, as_disconnected, as_fetched, as_log, as_outcome
+from bot.transports.rest_requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.results import failure
-from bot.transports.styled import styled_text
 
 _log = logging.getLogger(__name__)
 
@@ -66,8 +57,9 @@ class _Connection(ClientConnection):
 class RestApi:
     """A `Transport` over the bridge at `url` for the account with the phone number `account`.
 
-    `name` is how Aldis's own mention is written out within a text. The deadlines are in seconds: `silence` for a
-    websocket that does not answer pings, `send` for a message, `call` for anything else.
+    `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
+    own and Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds:
+    `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` for anything else.
     """
 
     has_receipts = True
@@ -78,6 +70,7 @@ class RestApi:
         account: str,
         *,
         name: str = "Aldis",
+        notes_of: str | None = None,
         silence_seconds: float = 20,
         send_seconds: float = 60,
         call_seconds: float = 10,
@@ -92,7 +85,8 @@ class RestApi:
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
-        self._reader = FrameReader(account, name)
+        self._notes_of = notes_of
+        self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
         self._clients = Clients(url, account, connect_seconds)
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
@@ -116,7 +110,13 @@ class RestApi:
             async for raw in _frames(websocket):
                 envelope = self._reader.envelope(raw)
                 if envelope is not None:
+                    await self._discard_unseen(raw, envelope)
                     yield envelope
+
+    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
+        """What may be seen only once was left out of the envelope; the bridge's copy goes before anybody looks."""
+        for file in files_in(raw) if envelope.raw != raw else ():
+            await self.discard(file)
 
     def event(self, envelope: Envelope) -> Event | None:
         """What the envelope says; see `Transport.event`."""
@@ -131,6 +131,7 @@ class RestApi:
             )
         if self._reader.own_uuid is None:
             await self._look_up_own_uuid()
+        await self._look_up_own_device()
 
     async def _look_up_own_uuid(self) -> None:
         """Ask who the account is; a bridge that does not tell is no reason to stay away."""
@@ -138,8 +139,15 @@ class RestApi:
             found = await self._ask(f"/v1/contacts/{self.account}?all_recipients=true")
             self._reader.own_uuid = own_uuid(found, account=self.account)
 
+    async def _look_up_own_device(self) -> None:
+        """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
+        if self._notes_of is None:
+            return
+        with suppress(Disconnected, ConfigError):
+            self._reader.own_device = device_named(await self._ask(f"/v1/devices/{self.account}"), self._notes_of)
+
     async def _ask(self, path: str) -> object:
-        with _as_disconnected():
+        with as_disconnected():
             async with asyncio.timeout(self._call_seconds):
                 return await self._clients.plain.get(path)
 
@@ -167,7 +175,7 @@ class RestApi:
             proxy=None,
             create_connection=_Connection,
         )
-        with _as_disconnected():
+        with as_disconnected():
             websocket = await opening
         assert isinstance(websocket, _Connection)  # noqa: S101  (tells the type checker what was asked for)
         self._connection = websocket
@@ -183,30 +191,37 @@ class RestApi:
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
-        message, is_group = self._message(reply), _is_group(reply.chat)
-        async with self._sending(is_group=is_group):
+        self._reader.check_bounds(reply.chat)
+        message = message_of(reply, account=self.account, recipient=self._recipient(reply.chat))
+        in_group = is_group(reply.chat)
+        async with self._sending(in_group=in_group):
             [response] = await self._clients.messages.send(message)
-            return _sent(response, is_group=is_group)
+            sent_id = _sent(response, in_group=in_group)
+        self._reader.remember(sent_id)
+        return sent_id
 
     async def remove(self, removal: Removal) -> SentId:
         """Delete one of our own messages for everybody; see `Transport.remove`."""
-        request = RemoteDeleteRequest(recipient=_recipient(removal.chat), timestamp=removal.target)
-        async with self._sending(is_group=_is_group(removal.chat)):
+        self._reader.check_bounds(removal.chat)
+        request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
+        async with self._sending(in_group=is_group(removal.chat)):
             response = await self._clients.messages.remote_delete(request)
-            return SentId(int(response.timestamp))
+            sent_id = SentId(int(response.timestamp))
+        self._reader.remember(sent_id)
+        return sent_id
 
     async def note_to_self(self, text: str) -> SentId:
         """Send a message to the account itself; see `Transport.note_to_self`."""
-        note = SendMessageV2(number=self.account, recipients=[self.account], message=text, notify_self=False)
-        async with self._sending(is_group=False):
-            [response] = await self._clients.messages.send(note)
-            return _sent(response, is_group=False)
+        return await self.send(Reply(chat=ChatId(f"direct:{self.account}"), content=Styled(text=text)))
+
+    def _recipient(self, chat: ChatId) -> str:
+        return self.account if self._reader.is_own_chat(chat) else recipient_of(chat)
 
     @asynccontextmanager
-    async def _sending(self, *, is_group: bool) -> AsyncGenerator[None]:
+    async def _sending(self, *, in_group: bool) -> AsyncGenerator[None]:
         """The deadline of a send, what its failure means, and whether Signal wants a captcha now."""
         try:
-            with as_outcome(is_group=is_group):
+            with as_outcome(is_group=in_group):
                 async with asyncio.timeout(self._send_seconds):
                     yield
         except TransportError as error:
@@ -215,38 +230,51 @@ class RestApi:
             raise
         self.challenge = None
 
-    def _message(self, reply: Reply) -> SendMessageV2:
-        """An edit is a message like any other, quote included: what it does not repeat is gone."""
-        text, is_styled = styled_text(reply.content)
-        quoted = reply.quote
-        return SendMessageV2(
-            number=self.account,
-            recipients=[_recipient(reply.chat)],
-            message=text,
-            text_mode=TextMode.STYLED if is_styled else TextMode.NORMAL,
-            notify_self=False,
-            quote_timestamp=quoted.sent_at if quoted else None,
-            quote_author=quoted.author if quoted else None,
-            quote_message=quoted.text if quoted else None,
-            edit_timestamp=reply.edits,
-        )
-
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; see `Transport.typing`."""
+        """Show or hide that Aldis is writing; see `Transport.typing`. Nobody sees it in the account's own chat."""
+        if self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat):
+            return
         messages = self._clients.messages
         tell = messages.start_typing if started else messages.stop_typing
         with as_log("a typing indicator"):
             async with asyncio.timeout(self._call_seconds):
-                await tell(TypingIndicatorRequest(recipient=_recipient(chat)))
+                await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        """Put an emoji on a message, or take it off; see `Transport.react`."""
+        if self._reader.is_out_of_bounds(chat):
+            return
+        clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
+        with as_log("a reaction"):
+            async with asyncio.timeout(self._call_seconds):
+                if removed:
+                    await clients.plain.take_off(self.account, removed_reaction_of(*target))
+                else:
+                    await clients.reactions.react(reaction_of(*target))
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is None:
+        if envelope.author is None or self._reader.takes_notes:
             return
         receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
         with as_log("a read receipt"):
             async with asyncio.timeout(self._call_seconds):
                 await self._clients.receipts.send(receipt)
+
+    # Files
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
+        """The bytes of a file, whichever chat it came in; see `Transport.attachment`."""
+        check_size(attachment.size_bytes, max_bytes)
+        with as_fetched():
+            async with asyncio.timeout(self._send_seconds):
+                return await self._clients.plain.file(attachment.id, max_bytes=max_bytes)
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Delete the bridge's copy of a file; see `Transport.discard`."""
+        with as_log("the deletion of a file"):
+            async with asyncio.timeout(self._call_seconds):
+                await self._clients.plain.delete_file(attachment.id)
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Nothing: Signal has no place for it but the typing indicator."""
@@ -305,7 +333,7 @@ class RestApiLinking:
 
         The bridge finishes in the background and does not tell, so its list of accounts is asked for again and again.
         """
-        with _as_disconnected():
+        with as_disconnected():
             async with asyncio.timeout(self._scan_seconds):
                 while True:
                     new = set(await self.accounts()) - set(self._before)
@@ -318,22 +346,12 @@ class RestApiLinking:
         await self._clients.sessions.close()
 
     async def _ask(self, path: str) -> object:
-        with _as_disconnected():
+        with as_disconnected():
             async with asyncio.timeout(self._call_seconds):
                 return await self._clients.plain.get(path)
 
 
-# What a reply looks like
-
-
-def _recipient(chat: ChatId) -> str:
-    """A person's uuid, or a group's id as this bridge has it: the id of the envelopes, once more in base64."""
-    kind, _, name = chat.partition(":")
-    return f"group.{base64.b64encode(name.encode()).decode()}" if kind == "group" else name
-
-
-def _is_group(chat: ChatId) -> bool:
-    return chat.startswith("group:")
+# What comes in
 
 
 async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
@@ -351,29 +369,12 @@ async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
 # What became of it
 
 
-def _sent(response: SendMessageResponse, *, is_group: bool) -> SentId:
+def _sent(response: SendMessageResponse, *, in_group: bool) -> SentId:
     """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient."""
     errors = response.errors.recipients if response.errors else None
     kinds = [error.reason or "" for error in errors or ()]
-    if kinds and not is_group:
+    if kinds and not in_group:
         raise failure(kinds)
     if kinds:
         _log.warning("a message did not reach %d members of a group", len(kinds))
     return SentId(int(response.timestamp))
-
-
-# Foreign errors
-
-
-@contextmanager
-def _as_disconnected() -> Generator[None]:
-    try:
-        yield
-    except Refused as error:
-        if HTTPStatus.UNAUTHORIZED <= error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise ConfigError(f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {error.status})") from error
-        raise Disconnected(f"signal-cli-rest-api answered with HTTP {error.status}") from error
-    except TimeoutError as error:
-        raise Disconnected("signal-cli-rest-api fell silent") from error
-    except (SignalAPIError, aiohttp.ClientError, WebSocketException, OSError, ValueError) as error:
-        raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error

@@ -9,15 +9,19 @@ Source: signalbot 2.2.1 (2026-11-21).
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
+from http import HTTPStatus
+from urllib.parse import quote, urlsplit
 
 import aiohttp
 from signalbot import SignalAPIError
 from signalbot._client.base import BaseClient, BaseURIs, SectionURIs, SessionManager
 from signalbot._client.messages import MessagesClient, MessagesURIs
+from signalbot._client.reactions import ReactionsClient, ReactionsURIs
 from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
+from signalbot._generated import RemoveReactionRequest
+from websockets.exceptions import WebSocketException
 
-from bot.errors import ConfigError, NotSent, SendUnknown
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
 from bot.transports.refusals import refusal
 
 _log = logging.getLogger(__name__)
@@ -70,6 +74,34 @@ class _Plain(BaseClient[_AnyURI]):
         response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
         return await response.json(content_type=None)
 
+    async def file(self, id_: str, *, max_bytes: int) -> bytes:
+        """The bytes of a file, read no further than it may be long.
+
+        Raises:
+            Unfetchable: it is longer.
+        """
+        response = await self._request("get", self._file_uri(id_), error_cls=SignalAPIError)
+        body = bytearray()
+        async with response:
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > max_bytes:
+                    raise Unfetchable(f"the file is longer than the {max_bytes} bytes that are allowed")
+        return bytes(body)
+
+    async def delete_file(self, id_: str) -> None:
+        """Delete the bridge's copy of a file."""
+        await self._request("delete", self._file_uri(id_), error_cls=SignalAPIError)
+
+    async def take_off(self, account: str, reaction: RemoveReactionRequest) -> None:
+        """Take an emoji off a message."""
+        payload = reaction.model_dump_json(exclude_none=True, by_alias=True)
+        uri = self._uris.uri(f"/v1/reactions/{account}")
+        await self._request("delete", uri, error_cls=SignalAPIError, payload=payload)
+
+    def _file_uri(self, id_: str) -> str:
+        return self._uris.uri(f"/v1/attachments/{quote(id_, safe='')}")
+
 
 class Clients:
     """signalbot's clients for the bridge at `url` and one account.
@@ -87,6 +119,7 @@ class Clients:
         self.sessions = _Sessions(connect_seconds)
         self.messages = MessagesClient(MessagesURIs(uris), None, self.sessions)
         self.receipts = ReceiptsClient(ReceiptsURIs(uris), None, self.sessions)
+        self.reactions = ReactionsClient(ReactionsURIs(uris), None, self.sessions)
         self.plain = _Plain(_AnyURI(uris), None, self.sessions)
         self.receive_uri = MessagesURIs(uris).receive_ws_uri()
 
@@ -118,4 +151,39 @@ def as_log(what: str) -> Generator[None]:
     try:
         yield
     except (Refused, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
-        _log.info("%s was not sent: %s", what, type(error).__name__)
+        _log.info("%s failed: %s", what, type(error).__name__)
+
+
+@contextmanager
+def as_fetched() -> Generator[None]:
+    """Tell a file that cannot be had from a bridge that cannot be asked.
+
+    Raises:
+        Unfetchable: the bridge does not give it.
+        Disconnected: ask again.
+    """
+    try:
+        with as_disconnected():
+            yield
+    except ConfigError as error:
+        raise Unfetchable("signal-cli-rest-api does not give the file") from error
+
+
+@contextmanager
+def as_disconnected() -> Generator[None]:
+    """What an error means for a question, which may be asked again.
+
+    Raises:
+        Disconnected: it may pass; ask again.
+        ConfigError: what answers there is no signal-cli-rest-api.
+    """
+    try:
+        yield
+    except Refused as error:
+        if HTTPStatus.UNAUTHORIZED <= error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise ConfigError(f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {error.status})") from error
+        raise Disconnected(f"signal-cli-rest-api answered with HTTP {error.status}") from error
+    except TimeoutError as error:
+        raise Disconnected("signal-cli-rest-api fell silent") from error
+    except (SignalAPIError, aiohttp.ClientError, WebSocketException, OSError, ValueError) as error:
+        raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error

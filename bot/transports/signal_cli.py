@@ -2,7 +2,7 @@
 
 The daemon is to run with `--http` and `--receive-mode=on-connection`: it then fetches messages from Signal only while
 a stream is open, so that nothing is lost while Aldis is down. Left to others: what frames mean (`envelope`), when to
-connect again (intake), what to do about a send of unknown outcome (courier).
+connect again (intake), what to do about a send of unknown outcome (courier), how a call travels (`rpc`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-21).
 """
@@ -13,87 +13,34 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from http import HTTPStatus
+from pathlib import Path
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError
-from bot.events import ChatId, Envelope, Event, QuoteTarget, Removal, Reply, SentId
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable, Unfetchable
+from bot.events import Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.transports.answers import RpcError, challenge_in, outcome, sent
 from bot.transports.base import Contact, Group, Progress
-from bot.transports.directory import contacts_in, entries, groups_in, own_uuid
-from bot.transports.frame import as_object, object_in, text_in
+from bot.transports.directory import contacts_in, device_named, entries, groups_in, own_uuid
+from bot.transports.extras import stickers_in
+from bot.transports.files import Folder, check_size, data_uri, decoded, files_in
+from bot.transports.frame import as_object, text_in
 from bot.transports.reader import FrameReader
-from bot.transports.results import http_failure
+from bot.transports.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.sse import EventParser
 
 _log = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 5.0
-"""For reaching the daemon: it stands on the same machine or the same private network."""
-
-
-class Rpc:
-    """Calls the daemon's methods; every call has its own connection and a total deadline."""
-
-    def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
-        # A connection that was kept may be dead, and whether a request on it arrived is then unknown. A fresh one costs
-        # a millisecond, and a daemon that is down is a refused connection: surely not sent.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        timeout = httpx.Timeout(None, connect=connect_seconds)
-        # Loading the certificates takes a tenth of a second, and a plain http address needs none.
-        verify = url.startswith("https:")
-        try:
-            self.http = httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, limits=limits, timeout=timeout)
-        except httpx.InvalidURL as error:
-            raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli:8080") from error
-        # At INFO httpx logs every address, and the account's phone number is part of the stream's.
-        logging.getLogger("httpx").setLevel(logging.WARNING)
-
-    async def call(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
-        """The `result` of a call.
-
-        Raises:
-            NotSent: the daemon was surely not reached; call again later.
-            SendUnknown: the call may have been carried out.
-            Undeliverable: the request itself was refused before it was read.
-            RpcError: the daemon refused the call; see its code.
-        """
-        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        with _as_outcome():
-            async with asyncio.timeout(timeout_seconds):
-                response = await self.http.post("/api/v1/rpc", json=request)
-        return _result(response)
-
-    async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
-        """The `result` of a call that only asks, or that may be made again.
-
-        Raises:
-            Disconnected: it did not succeed; try again.
-        """
-        try:
-            return await self.call(method, params, timeout_seconds=timeout_seconds)
-        except TransportError as error:
-            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
-
-    async def accounts(self, *, timeout_seconds: float) -> tuple[str, ...]:
-        """The phone numbers of the accounts that the daemon has.
-
-        Raises:
-            Disconnected: as `ask`.
-        """
-        found = entries(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
-        return tuple(number for account in found if (number := text_in(account, "number")))
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self.http.aclose()
+_STICKERS_SECONDS = 10.0
 
 
 class SignalCli:
     """A `Transport` over the daemon at `url` for the account with the phone number `account`.
 
-    `name` is how Aldis's own mention is written out within a text. The deadlines are in seconds: `silence` for a stream
-    on which not even keep-alives (one in 15 s) come, `send` for a message, `call` for anything else.
+    `name` is how Aldis's own mention is written out within a text. `attachments` is the folder in which the daemon
+    keeps the files that came, where Aldis may delete there. `notes_of` is set where the account is a person's own and
+    Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds: `silence`
+    for a stream on which not even keep-alives (one in 15 s) come, `send` for a message or a file, `call` for the rest.
     """
 
     has_receipts = True
@@ -104,6 +51,8 @@ class SignalCli:
         account: str,
         *,
         name: str = "Aldis",
+        attachments: Path | None = None,
+        notes_of: str | None = None,
         silence_seconds: float = 45,
         send_seconds: float = 60,
         call_seconds: float = 10,
@@ -118,7 +67,11 @@ class SignalCli:
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
-        self._reader = FrameReader(account, name)
+        self._folder = Folder(attachments)
+        self._stickers_at = 0.0
+        """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
+        self._notes_of = notes_of
+        self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
 
     @property
@@ -131,14 +84,31 @@ class SignalCli:
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The frames of one connection; see `Transport.envelopes`."""
         await self._look_up_own_uuid()
+        await self._look_up_own_device()
+        await asyncio.to_thread(self._folder.sweep)
         async with self._stream() as response:
             parser = EventParser()
             async for chunk in self._chunks(response):
                 for raw in parser.feed(chunk):
                     envelope = self._reader.envelope(raw)
                     if envelope is not None:
+                        await self._discard_unseen(raw, envelope)
+                        await self._learn_stickers(envelope)
                         yield envelope
                 self._reader.passed_over(parser.taken_too_long())
+
+    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
+        """What may be seen only once was left out of the envelope; the daemon's copy goes before anybody looks."""
+        for file in files_in(raw) if envelope.raw != raw else ():
+            await self.discard(file)
+
+    async def _learn_stickers(self, envelope: Envelope) -> None:
+        """Ask which emoji stand for stickers, once in a while: the daemon fetches the pack of each that comes."""
+        if time.monotonic() < self._stickers_at or not self._reader.lacks_emoji(envelope):
+            return
+        self._stickers_at = time.monotonic() + _STICKERS_SECONDS
+        with suppress(Disconnected):
+            self._reader.stickers = stickers_in(entries(await self._ask("listStickerPacks", {})))
 
     def event(self, envelope: Envelope) -> Event | None:
         """What the envelope says; see `Transport.event`."""
@@ -185,21 +155,24 @@ class SignalCli:
             found = await self._ask("listContacts", {"recipient": [self.account], "allRecipients": True})
             self._reader.own_uuid = own_uuid(found, account=self.account)
 
+    async def _look_up_own_device(self) -> None:
+        """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
+        if self._notes_of is None:
+            return
+        with suppress(Disconnected):
+            self._reader.own_device = device_named(await self._ask("listDevices", {}), self._notes_of)
+
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
-        params = {**_addressed_to(reply.chat), "message": reply.content.text}
-        styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
-        params |= {"textStyle": styles} if styles else {}
-        # An edit repeats the quote: what it does not repeat is gone.
-        params |= _quoting(reply.quote) if reply.quote else {}
-        params |= {"editTimestamp": reply.edits} if reply.edits is not None else {}
-        return await self._send("send", params)
+        self._reader.check_bounds(reply.chat)
+        return await self._send("send", {**self._addressed_to(reply.chat), **_content(reply)})
 
     async def remove(self, removal: Removal) -> SentId:
         """Delete one of our own messages for everybody; see `Transport.remove`."""
-        return await self._send("remoteDelete", {**_addressed_to(removal.chat), "targetTimestamp": removal.target})
+        self._reader.check_bounds(removal.chat)
+        return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def note_to_self(self, text: str) -> SentId:
         """Send a message to the account itself; see `Transport.note_to_self`."""
@@ -213,17 +186,58 @@ class SignalCli:
         except RpcError as error:
             self.challenge = challenge_in(error.response.get("response")) or self.challenge
             raise outcome(error) from error
+        except Unfetchable as error:
+            raise SendUnknown("signal-cli's answer to a send is absurdly long") from error
         self.challenge = challenge_in(result)
-        return sent(result)
+        sent_id = sent(result)
+        self._reader.remember(sent_id)
+        return sent_id
+
+    def _addressed_to(self, chat: ChatId) -> dict[str, object]:
+        kind, _, name = chat.partition(":")
+        if kind == "group":
+            return {"groupId": [name]}
+        return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [name]}
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Show or hide that Aldis is writing; see `Transport.typing`."""
+        """Show or hide that Aldis is writing; see `Transport.typing`. Nobody sees it in the account's own chat."""
         stop = {} if started else {"stop": True}
-        await self._tell("sendTyping", {**_addressed_to(chat), **stop})
+        if not (self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat)):
+            await self._tell("sendTyping", {**self._addressed_to(chat), **stop})
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        """Put an emoji on a message, or take it off; see `Transport.react`."""
+        if self._reader.is_out_of_bounds(chat):
+            return
+        target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
+        await self._tell(
+            "sendReaction", {**self._addressed_to(chat), **target, **({"remove": True} if removed else {})}
+        )
+
+    # Files
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        """The bytes of a file; see `Transport.attachment`."""
+        check_size(attachment.size_bytes, max_bytes)
+        kind, _, name = chat.partition(":")
+        place = {"groupId": name} if kind == "group" else {"recipient": name}
+        params = {"account": self.account, "id": attachment.id, **place}
+        with _as_fetched():
+            result = await self._rpc.call(
+                "getAttachment",
+                params,
+                timeout_seconds=self._send_seconds,
+                max_bytes=_encoded_bytes(max_bytes),
+            )
+        return decoded(text_in(as_object(result), "data"), max_bytes)
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Delete the daemon's copy of a file, where Aldis has a way to it: the daemon itself deletes none."""
+        await asyncio.to_thread(self._folder.delete, attachment.id)
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is not None:
+        if envelope.author is not None and not self._reader.takes_notes:
             params = {"recipient": envelope.author, "targetTimestamp": [envelope.sent_at], "type": "read"}
             await self._tell("sendReceipt", params)
 
@@ -295,27 +309,43 @@ class SignalCliLinking:
 # What a reply looks like
 
 
-def _addressed_to(chat: ChatId) -> dict[str, object]:
-    kind, _, name = chat.partition(":")
-    return {"groupId": [name]} if kind == "group" else {"recipient": [name]}
+def _content(reply: Reply) -> dict[str, object]:
+    """What is said. An edit repeats the quote, for what it does not repeat is gone; a file is in no edit."""
+    styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
+    mentions = [f"{mention.start}:{mention.length}:{mention.person}" for mention in reply.mentions]
+    files = [data_uri(file) for file in reply.files]
+    return {
+        "message": reply.content.text,
+        **({"textStyle": styles} if styles else {}),
+        **({"mention": mentions} if mentions else {}),
+        **({"attachments": files} if files else {}),
+        **({"voiceNote": True} if files and reply.is_voice_note else {}),
+        **(_quoting(reply.quote) if reply.quote else {}),
+        **({"editTimestamp": reply.edits} if reply.edits is not None and not files else {}),
+    }
 
 
 def _quoting(quote: QuoteTarget) -> dict[str, object]:
     return {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text}
 
 
+def _encoded_bytes(size_bytes: int) -> int:
+    """How long an answer with a file of that size may be: base64 takes four for three, and there is JSON around it."""
+    return 4 * (size_bytes // 3 + 1) + 1024
+
+
 # Foreign errors
 
 
 @contextmanager
-def _as_outcome() -> Generator[None]:
-    """Tell apart what surely did not arrive and what may have."""
+def _as_fetched() -> Generator[None]:
+    """Tell a file that cannot be had from a daemon that cannot be asked."""
     try:
         yield
-    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as error:
-        raise NotSent(f"signal-cli cannot be reached: {type(error).__name__}") from error
-    except (httpx.HTTPError, TimeoutError) as error:
-        raise SendUnknown(f"signal-cli did not answer: {type(error).__name__}") from error
+    except RpcError as error:
+        raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
+    except (NotSent, SendUnknown, Undeliverable) as error:
+        raise Disconnected(f"the file was not fetched: {error}") from error
 
 
 @contextmanager
@@ -326,23 +356,6 @@ def _as_disconnected() -> Generator[None]:
         raise Disconnected("signal-cli fell silent") from error
     except httpx.HTTPError as error:
         raise Disconnected(f"no connection to signal-cli: {type(error).__name__}") from error
-
-
-def _result(response: httpx.Response) -> object:
-    """What the call gave; the daemon answers 200 to every call that it has read."""
-    if response.status_code != HTTPStatus.OK:
-        raise http_failure(response.status_code)
-    try:
-        answer = as_object(response.json())
-    except (ValueError, RecursionError) as error:
-        raise SendUnknown("signal-cli's answer is no JSON") from error
-    error = object_in(answer, "error")
-    if error:
-        code = error.get("code")
-        raise RpcError(code if isinstance(code, int) else 0, object_in(error, "data"))
-    if "result" not in answer:
-        raise SendUnknown("signal-cli's answer has no result")
-    return answer["result"]
 
 
 def _check_stream(response: httpx.Response) -> None:

@@ -16,8 +16,22 @@ from typing import TextIO
 from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock, MachineClock
-from bot.errors import Undeliverable
-from bot.events import TERMINAL_PERSON, ChatId, Envelope, Event, Incoming, Kind, Removal, Reply, SentId, Style, Styled
+from bot.errors import Undeliverable, Unfetchable
+from bot.events import (
+    TERMINAL_PERSON,
+    Attachment,
+    ChatId,
+    Envelope,
+    Event,
+    Incoming,
+    Kind,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+)
 from bot.transports.base import Contact, Group, ModelAnswered, Progress, ToolStarted
 from bot.transports.envelope import is_command
 from bot.transports.streams import Lines, Once, Piped, Prompted, Writer
@@ -155,6 +169,20 @@ class Terminal:
         elif self._interactive and chat == self._chat and self._waiting and not self._indicated:
             self._indicated = True
             await self._notes.write_quietly(_INDICATOR)
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        """Nothing: a line that was written cannot be marked; that Aldis is at work shows otherwise."""
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
+        """There is none: no file comes through a terminal.
+
+        Raises:
+            Unfetchable: always.
+        """
+        raise Unfetchable("no file comes through a terminal")
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Nothing is kept."""
 
     async def receipt(self, envelope: Envelope) -> None:
         """Nothing: whoever writes into a terminal sees that it was taken."""

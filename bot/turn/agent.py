@@ -11,7 +11,7 @@ the turn has journaled is taken from there, and paid. Knows neither SQL nor Sign
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -19,17 +19,24 @@ from bot import phrases
 from bot.errors import ContextTooLong, ProviderError
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage
 from bot.policy.budgets import UsedUp
-from bot.providers.base import Attempt, Completion, Provider, Request, Stop
+from bot.policy.chat import Persona
+from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt
 from bot.turn.budget import Budget
-from bot.turn.steps import Journal, Outcome, Pause, ToolRun, Turn
+from bot.turn.citations import cited
+from bot.turn.enclosures import enclosed
+from bot.turn.overheard import beside
+from bot.turn.recalled import with_note
+from bot.turn.sources import NOT_GIVEN, Sources
+from bot.turn.steps import Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
 
 Watch = Callable[[Progress], Awaitable[None]]
 """Is told of each step as it happens."""
 
 _SHOWN_ARGUMENT_CHARACTERS = 120
+_PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,8 +57,13 @@ class _Work:
     turn: Turn
     journal: Journal
     watch: Watch
+    told: Told | None
+    offers: tuple[ToolOffer, ...]
+    past: tuple[Whole, ...]
+    """The turns before it, as they can be sent with these tools."""
     history: tuple[Message, ...]
     said: list[Message]
+    sources: Sources
     completions: list[Completion] = field(default_factory=list[Completion])
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     calls_left: int = 0
@@ -59,13 +71,21 @@ class _Work:
     @property
     def spent_usd(self) -> Decimal:
         """What the turn has cost so far, as far as it is known."""
-        costs = (*(completion.cost_usd for completion in self.completions), *(run.cost_usd for run in self.runs))
-        return sum((cost for cost in costs if cost is not None), Decimal(0))
+        paid = (*self.journal.fees, *self.completions, *self.runs)
+        return sum((item.cost_usd for item in paid if item.cost_usd is not None), Decimal(0))
 
     def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
         """The end; `keeps` is the answer under which the turn enters the history."""
         messages = () if keeps is None else (*self.said, keeps)
-        return Outcome(text=text, ok=ok, messages=messages, completions=tuple(self.completions), runs=tuple(self.runs))
+        return Outcome(
+            text=text,
+            ok=ok,
+            messages=messages,
+            completions=tuple(self.completions),
+            runs=tuple(self.runs),
+            fees=self.journal.fees,
+            files=enclosed(self.runs) if ok else (),
+        )
 
 
 class Agent:
@@ -80,15 +100,16 @@ class Agent:
         self._limits = limits
         self._budget = budget
 
-    async def answer(self, turn: Turn, journal: Journal, watch: Watch) -> Outcome | Pause:
+    async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
         """The outcome of a turn, or how far it has come until somebody has to agree to what it wants to do.
 
-        Failures of models and tools are outcomes too, and so is a budget that is used up.
+        Failures of models and tools are outcomes too, and so is a budget that is used up. `told` is told the words of
+        each completion as it is written; None: nobody wants to see them before they are whole.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
-        work = self._begun(turn, journal, watch)
+        work = self._begun(turn, journal, watch, told)
         while True:
             try:
                 completion = await self._completion(work)
@@ -107,15 +128,20 @@ class Agent:
                 return answers
             work.said += [message, ToolMessage(answers=tuple(run.answer for run in answers))]
 
-    def _begun(self, turn: Turn, journal: Journal, watch: Watch) -> _Work:
-        past = turn.history if self._toolbox.offers else tuple(prompt.without_tools(past) for past in turn.history)
+    def _begun(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> _Work:
+        offers = tuple(offer for offer in self._toolbox.offers if offer.name not in turn.settings.tools_off)
+        past = _sendable(turn.history, offers)
         return _Work(
             turn=turn,
             journal=journal,
             watch=watch,
+            told=told,
+            offers=offers,
+            past=past,
             history=prompt.window(past, max_tokens=self._limits.max_history_tokens),
             said=[turn.question],
-            calls_left=self._limits.max_tool_calls if self._toolbox.offers else 0,
+            sources=Sources(turn),
+            calls_left=self._limits.max_tool_calls if offers else 0,
         )
 
     async def _completion(self, work: _Work) -> Completion | UsedUp:
@@ -141,7 +167,7 @@ class Agent:
             if not work.history:
                 raise
             # Half of the turns go, once: what is left is most of what matters, and two requests bound the cost.
-            kept = work.turn.history[(len(work.turn.history) + 1) // 2 :]
+            kept = work.past[(len(work.past) + 1) // 2 :]
             work.history = prompt.window(kept, max_tokens=self._limits.max_history_tokens // 2)
             return await self._paid_after(error, work)
 
@@ -162,7 +188,7 @@ class Agent:
             limit = await self._budget.used_up(work.turn, work.spent_usd)
             if limit is not None:
                 return limit
-        return await self._provider.complete(self._request(work))
+        return await self._provider.complete(self._request(work), work.told)
 
     def _charge(self, work: _Work, completion: Completion) -> None:
         work.completions.append(completion)
@@ -179,12 +205,13 @@ class Agent:
 
     def _request(self, work: _Work) -> Request:
         return Request(
-            system=self._system,
-            messages=(*work.history, *work.said),
-            tools=self._toolbox.offers,
+            system=_with_persona(self._system, work.turn.settings.persona),
+            messages=with_note((*work.history, *beside(work.turn.talk, work.said)), work.turn.note),
+            tools=work.offers,
             may_call_tools=work.calls_left > 0,
             max_output_tokens=self._limits.max_output_tokens,
             timeout_seconds=self._limits.timeout_seconds,
+            model=work.turn.settings.model,
             conversation=f"c{work.turn.conversation}",
         )
 
@@ -212,7 +239,7 @@ class Agent:
 
     def _waits(self, work: _Work, call: ToolCall) -> bool:
         """Whether somebody has to agree to a call, and may still do so."""
-        if call.id in work.journal.runs or call.id in work.journal.decided:
+        if call.id in work.journal.runs or call.id in work.journal.decided or _is_off(work, call):
             return False
         until = work.journal.asked.get(call.id)
         return work.turn.loaded_at < until if until is not None else self._needs_word(work, call)
@@ -223,16 +250,22 @@ class Agent:
 
     async def _ran(self, work: _Work, call: ToolCall) -> ToolRun:
         """One call: as the journal has it, else run now and journaled."""
+        spec = self._toolbox.spec(call.name)
+        may_fetch = work.sources.admits(call, spec)
         earlier = work.journal.runs.get(call.id)
         if earlier is not None and _key_of(earlier) == _key(call):
+            work.sources.took(earlier, spec)
             return earlier
         await work.watch(ToolStarted(name=call.name, arguments=_shown(call)))
-        run = await self._run(work, call)
+        run = await self._run(work, call) if may_fetch else self._toolbox.refused(call, "denied", NOT_GIVEN)
+        work.sources.took(run, spec)
         await work.journal.ran(run)
         await work.watch(_ended_run(run))
         return run
 
     async def _run(self, work: _Work, call: ToolCall) -> ToolRun:
+        if _is_off(work, call):
+            return self._toolbox.refused(call, "disabled", f"{call.name} is switched off in this conversation")
         if call.id in work.journal.asked and not work.journal.decided.get(call.id, False):
             said = "said no to this" if call.id in work.journal.decided else "did not answer in time whether you may"
             return self._toolbox.refused(call, "denied", f"the person {said}: it was not done; do not ask again")
@@ -242,7 +275,8 @@ class Agent:
             )
         if self._toolbox.runs_once(call):
             await work.journal.start(call.id)
-        return await self._toolbox.run(call, work.turn.person)
+        turn = work.turn
+        return await self._toolbox.run(call, turn.person, chat=turn.chat, turn=turn.id, timezone=turn.timezone)
 
     def _over_limit(self, call: ToolCall) -> ToolRun:
         most = self._limits.max_tool_calls
@@ -253,16 +287,39 @@ class Agent:
 
 def _ended(work: _Work, completion: Completion) -> Outcome:
     """What a completion that runs no tools comes to."""
-    text = "" if completion.message is None else completion.message.text
+    text = "" if completion.message is None else cited(completion.message.text, (*work.history, *work.said))
     if completion.stop is Stop.REFUSAL:
         return work.outcome(phrases.REFUSED, ok=False)
     if completion.stop is Stop.LENGTH:
         if not text.strip():
             return work.outcome(phrases.NO_WORDS_LEFT, ok=False)
-        return work.outcome(f"{text}\n\n{phrases.CUT_OFF}", ok=True, keeps=_words(text))
+        return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}", ok=True, keeps=_words(text))
     if not text.strip():
         return work.outcome(phrases.NOTHING_SAID, ok=False)
     return work.outcome(text, ok=True, keeps=_words(text))
+
+
+def _with_persona(system: str, persona: Persona | None) -> str:
+    """The system prompt, and last what the people of the conversation want: beside the rules, never in their place."""
+    return system if persona is None else f"{system}\n\n{_PERSONA}\n{persona.text}"
+
+
+def _sendable(history: Iterable[Whole], offers: Iterable[ToolOffer]) -> tuple[Whole, ...]:
+    """The turns of the history for a request that offers these tools.
+
+    One that called any other (switched off since, or gone) is question and answer alone: no vendor takes calls without
+    tools, and a model that sees a call would make it again.
+    """
+    names = {offer.name for offer in offers}
+    return tuple(turn if _called(turn) <= names else prompt.without_tools(turn) for turn in history)
+
+
+def _called(turn: Whole) -> set[str]:
+    return {call.name for message in turn if isinstance(message, AssistantMessage) for call in message.calls}
+
+
+def _is_off(work: _Work, call: ToolCall) -> bool:
+    return call.name in work.turn.settings.tools_off
 
 
 def _words(text: str) -> AssistantMessage:

@@ -59,7 +59,7 @@ class Approvals:
         """What waits for a word in the conversation ends, within a transaction; gives how many turns that were."""
         turns = shelves.inbox.put_off_turns(conversation)
         for turn in turns:
-            self._end(shelves, conversation, turn, message)
+            self.end(shelves, conversation, turn, message)
         return len(turns)
 
     def _written_down(
@@ -77,7 +77,8 @@ class Approvals:
         shelves.journal.add(conversation, turn, len(done), steps.dumped(decided))
         return True
 
-    def _end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
+    def end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
+        """A turn ends without a word, within a transaction; what it has cost so far is written down."""
         done = tuple(steps.loaded(line) for line in shelves.journal.steps(conversation, turn))
         entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.spent(done, "")))
         self._turns.charge(shelves, conversation, turn, entries, person=message.author, chat=message.chat)

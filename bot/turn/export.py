@@ -5,14 +5,17 @@ Left to others: where it is kept (`store`), who may see it (`bot.commands`, the 
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
 from bot import messages, phrases
 from bot.events import ChatId, PersonId
 from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
-from store import ConversationId, Shelves, StoredMessage
+from bot.policy import chat
+from bot.policy.chat import ChatSettings
+from bot.turn import chats
+from store import ConversationId, Shelves, StoredMessage, TurnId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,11 +33,27 @@ class Export:
     """What is kept about a person."""
 
     turns: tuple[KeptTurn, ...]
+    settings: ChatSettings = field(default_factory=ChatSettings)
+    """What is set in the person's conversation."""
+    unanswered: str | None = None
+    """The last question there, where it was not answered; None: it was."""
+    facts: tuple[str, ...] = ()
+    """What is remembered about the person."""
+    reminders: tuple[tuple[datetime, str], ...] = ()
+    """What the person wants to be reminded of there, and when next."""
 
     def words(self) -> str:
-        """For the chat: how much it is, and the questions and answers, newest first."""
+        """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
+        persona = [phrases.persona(self.settings.persona.text)] if self.settings.persona else []
+        beside = [
+            *persona,
+            *(phrases.kept_fact(fact) for fact in self.facts),
+            *(phrases.kept_reminder(at, text) for at, text in self.reminders),
+            *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
+        ]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
-        return "\n\n".join([phrases.kept_about_you(len(self.turns)), *told])
+        paragraphs = [phrases.kept_about_you(len(self.turns)), "\n".join(beside), *told]
+        return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
     def as_json(self) -> str:
         """For the operator: everything, tool calls and results included, oldest first."""
@@ -46,24 +65,53 @@ class Export:
             }
             for turn in self.turns
         ]
-        return json.dumps({"turns": turns}, ensure_ascii=False, indent=2)
+        beside = {
+            "settings": json.loads(chat.dumped(self.settings).partition(b":")[2]),
+            "unanswered": self.unanswered,
+            "facts": self.facts,
+            "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
+        }
+        return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
 
 
 def exported(
-    shelves: Shelves, person: PersonId, direct: ChatId | None, *, conversation: ConversationId | None = None
+    shelves: Shelves,
+    person: PersonId,
+    direct: ChatId | None,
+    *,
+    now: datetime,
+    conversation: ConversationId | None = None,
 ) -> Export:
     """What is kept about a person, within a transaction: their direct chat whole, elsewhere the turns they asked.
 
-    `direct` None leaves the direct chat out; `conversation` where it is asked for, None for everywhere.
+    `direct` None leaves the direct chat out; `conversation` where it is asked for, None for everywhere. What is kept
+    beside the turns is that of the direct chat, else of `conversation`.
     """
     rows = shelves.history.of_person(person, direct, conversation=None if direct else conversation)
     grouped = groupby(rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
-    return Export(
-        turns=tuple(
-            KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
-            for (place, _, expires_at), group in grouped
-        )
+    turns = tuple(
+        KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
+        for (place, _, expires_at), group in grouped
     )
+    home = shelves.chats.at(direct) if direct else conversation
+    if home is None:
+        return Export(turns=turns)
+    reminders = shelves.reminders.of_person(person, home)
+    facts = shelves.facts.all(home, now=now)
+    return Export(
+        turns=turns,
+        settings=chats.settings_of(shelves, home, now),
+        unanswered=_unanswered(shelves, home, person),
+        facts=tuple(fact.fact.decode() for fact in facts if fact.fact is not None),
+        reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
+    )
+
+
+def _unanswered(shelves: Shelves, home: ConversationId, person: PersonId) -> str | None:
+    last = shelves.chats.last_asked(home, person, after=TurnId(0))
+    line = None if last is None else shelves.chats.unanswered(home, last.turn)
+    [asked, *_] = messages.loaded(line) if line is not None else (None,)
+    return asked.text if isinstance(asked, UserMessage) else None
 
 
 def _read(rows: Iterable[StoredMessage]) -> Iterable[Message]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.events import Style, Styled
+from bot.events import Incoming, QuoteTarget, Style, Styled
 from bot.turn.characters import borders, cleaned, fitting
 from bot.turn.layout import marked
 from bot.turn.styling import Marked, Span
@@ -22,6 +22,8 @@ from bot.turn.styling import Marked, Span
 LIMIT_BYTES = 2000
 MIN_LIMIT_BYTES = 200
 """Less leaves no room for a cut mark and a character of any size."""
+
+_QUOTE_CHARACTERS = 200
 
 _READ = 2
 """How much of an answer is read, as a multiple of what the parts hold: the time spent on it is bounded."""
@@ -70,6 +72,13 @@ def parts(
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
     return tuple(part.styled() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
+
+
+def quoting(message: Incoming) -> QuoteTarget | None:
+    """The quote with which an answer shows in a group what it answers; None in a direct conversation."""
+    if not message.chat.startswith("group:"):
+        return None
+    return QuoteTarget(author=message.author, sent_at=message.sent_at, text=message.text[:_QUOTE_CHARACTERS])
 
 
 def _check(limit_bytes: int, max_parts: int, cut_mark: str) -> None:

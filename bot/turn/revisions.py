@@ -17,10 +17,11 @@ from datetime import datetime
 from bot import events, messages, phrases
 from bot.clock import Clock
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Removal, Reply, SentId, Styled
+from bot.languages.spoken import speaking
 from bot.messages import UserMessage
 from bot.policy.routing import Correction
-from bot.turn import prompt, steps
-from bot.turn.steps import Asked
+from bot.turn import chats, posting, prompt, steps
+from bot.turn.steps import Asked, origin_of
 from bot.turn.turns import Turns
 from store import ConversationId, Errand, InboxItem, Known, Shelves, Store, TurnId
 
@@ -40,7 +41,14 @@ class Revisions:
         def withdraw(shelves: Shelves) -> TurnId | None:
             shelves.inbox.settle(errand.item.id)
             known = shelves.inbox.find(errand.conversation, deletion.author, deletion.target)
-            return None if known is None else self._withdrawn(shelves, errand.conversation, deletion, known)
+            names = {deletion.target} if known is None else known.names
+            chats.change(
+                shelves, errand.conversation, self._clock.now(), lambda set_: set_.without(deletion.author, names)
+            )
+            if known is None:
+                return None
+            self._undo(shelves, known)
+            return self._withdrawn(shelves, errand.conversation, deletion, known)
 
         return await self._carried_through(errand.conversation, withdraw)
 
@@ -68,6 +76,7 @@ class Revisions:
                 unsent = shelves.outbox.unsent(conversation, turn)
                 shelves.forgetting.turn(turn, now=self._clock.now())
                 self._put_notice(shelves, conversation, turn, unsent, now)
+            chats.expire(shelves, now)
             return len(over)
 
         count = await self._store.erase(expire)
@@ -106,6 +115,7 @@ class Revisions:
         if known.turn is not None:
             answer = shelves.outbox.of_turn(known.turn)
             shelves.forgetting.turn(known.turn, now=self._clock.now())
+            posting.clear(shelves, known.turn, deletion.chat, self._clock.now())
             targets = [SentId(sent.sent_at) for _, sent in answer if sent is not None]
             if self._deletes_answers and targets:
                 self._put_removals(shelves, conversation, known.turn, deletion, targets)
@@ -113,10 +123,12 @@ class Revisions:
 
     def _corrected(self, shelves: Shelves, errand: Errand, correction: Correction, known: Known) -> TurnId | None:
         if known.is_open:
+            self._undo(shelves, known)
             return self._asked_instead(shelves, errand, known, correction.edit.message)
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: by its new words it may be meant for Aldis after all.
             shelves.inbox.revise(errand.item.id, known.root, None)
+            shelves.forgetting.undo_planned(origin_of(known.item), now=self._clock.now())
             if correction.is_addressed:
                 shelves.inbox.as_question(errand.item.id, None)
             else:
@@ -130,6 +142,7 @@ class Revisions:
             if asked is not None:
                 other = prompt.corrected(asked, known.names, correction.edit.message)
                 shelves.history.correct(errand.conversation, known.turn, messages.dumped((other,)))
+                shelves.summaries.drop(known.turn)
         return None
 
     def _asked_instead(self, shelves: Shelves, errand: Errand, known: Known, message: Incoming) -> TurnId | None:
@@ -145,13 +158,22 @@ class Revisions:
     def _asked_again(self, shelves: Shelves, errand: Errand, edit: Edited, known: Known, turn: TurnId) -> None:
         """The newest question is asked again in its new words; the answer will take the place of the old one."""
         asked = _question(shelves, errand.conversation, turn)
+        self._undo(shelves, known)
         shelves.forgetting.turn(turn, now=self._clock.now())
+        posting.clear(shelves, turn, edit.message.chat, self._clock.now())
         again = self._begun(shelves, errand.conversation, errand.item, turn)
         if asked is not None:
             step = Asked(question=prompt.corrected(asked, known.names, edit.message))
             shelves.journal.add(errand.conversation, again, 0, steps.dumped(step))
         shelves.inbox.revise(errand.item.id, known.root, again)
         shelves.inbox.as_question(errand.item.id, again)
+
+    def _undo(self, shelves: Shelves, known: Known) -> None:
+        """What a message had Aldis keep beyond its answer goes: it is taken back, or asked anew."""
+        now = self._clock.now()
+        shelves.forgetting.undo_planned(origin_of(known.item), now=now)
+        if known.turn is not None:
+            shelves.forgetting.undo(known.turn, now=now)
 
     def _begun(self, shelves: Shelves, conversation: ConversationId, item: InboxItem, replaces: TurnId) -> TurnId:
         return shelves.inbox.begin_turn(
@@ -169,6 +191,7 @@ class Revisions:
         self._turns.charge(shelves, conversation, known.turn, entries, person=author, chat=chat)
         shelves.inbox.release(known.turn)
         shelves.journal.close(known.turn, "ignored", now=self._clock.now())
+        posting.clear(shelves, known.turn, chat, self._clock.now())
         return known.turn
 
     def _put_removals(
@@ -188,6 +211,7 @@ class Revisions:
                 events.dumped(Removal(chat=deletion.chat, target=target)),
                 in_group=deletion.chat.startswith("group:"),
                 now=self._clock.now(),
+                removes=True,
             )
 
     def _put_notice(
@@ -197,7 +221,9 @@ class Revisions:
         replies = [reply for line in unsent if isinstance(reply := events.outgoing(line), Reply)]
         if not replies:
             return
-        notice = Reply(chat=replies[0].chat, content=Styled(text=phrases.ANSWER_EXPIRED), ok=False)
+        with speaking(self._turns.language(shelves, conversation)):
+            text = phrases.said(phrases.ANSWER_EXPIRED)
+        notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         shelves.outbox.put(
             conversation,
             turn,
@@ -205,6 +231,7 @@ class Revisions:
             events.dumped(notice),
             in_group=notice.chat.startswith("group:"),
             now=now,
+            replaces=shelves.outbox.status(turn),
         )
 
 

@@ -1,6 +1,7 @@
 """The steps of a running turn, and the turn itself as it goes through the loop.
 
-    Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> the Outcome, which is no step
+    Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->)
+    the Outcome, which is no step
 
 A step is journaled as it happens, so that no crash costs it twice. Only a tool that must not run twice
 (`effects = "once"`) writes its start: for the others nobody would read it, and each step costs a commit.
@@ -8,21 +9,35 @@ Left to others: loading and keeping turns (`bot.turn.turns`), what comes next (`
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from bot.events import ChatId, Incoming, PersonId
+from bot.events import ChatId, File, Incoming, PersonId
+from bot.languages.spoken import Language
+from bot.media.findings import Fee, Finding
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
+from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
-from store import ConversationId, Entry, Shelves, Store, TurnId
+from store import ConversationId, Entry, InboxId, Shelves, Store, TurnId
 
 Whole = tuple[Message, ...]
 """The messages of one turn, from the question to the answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """Step: a file that came with the question was opened; `fee` is what that cost, None where it costs nothing."""
+
+    attachment: str
+    """Its id."""
+    finding: Finding
+    fee: Fee | None = None
+    step: Literal["opened"] = "opened"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +45,10 @@ class Asked:
     """Step: the question as it was put to the model, with the date it had then."""
 
     question: UserMessage
+    settings: ChatSettings | None = None
+    """What was set for the conversation then: a turn goes on as it began. None: what is set when it is taken up."""
+    holds_others: bool = False
+    """Whether words of others may stand in it that its messages do not show, for it was asked before."""
     step: Literal["asked"] = "asked"
 
 
@@ -60,6 +79,8 @@ class ToolRun:
     cost_usd: Decimal
     tool: str = "unknown"
     """The tool's name; `unknown` where there is none of that name, for then it is a word that the model made up."""
+    files: tuple[File, ...] = ()
+    """What the tool has made for the person."""
     step: Literal["ran"] = "ran"
 
 
@@ -83,7 +104,18 @@ class Decided:
     step: Literal["decided"] = "decided"
 
 
-Step = Annotated[Asked | Completed | Started | ToolRun | Paused | Decided, Field(discriminator="step")]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoken:
+    """Step: the answer was spoken; `file` None: that failed."""
+
+    file: File | None
+    fee: Fee
+    step: Literal["spoken"] = "spoken"
+
+
+Step = Annotated[
+    Opened | Asked | Completed | Started | ToolRun | Paused | Decided | Spoken, Field(discriminator="step")
+]
 _steps: TypeAdapter[Step] = TypeAdapter(Step)
 
 
@@ -116,6 +148,17 @@ class Turn:
     """When everything that belongs to it has to be gone; None: it stays."""
     replaces: TurnId | None = None
     """The turn that it repeats after an edit: its answer is edited. None: it repeats none."""
+    settings: ChatSettings = field(default_factory=ChatSettings)
+    """What is set for its conversation."""
+    heard: Language | None = None
+    """The language that it is surely asked in; None where that is not sure."""
+    timezone: str | None = None
+    """The IANA zone of the person who asks, where they have told; None: that of all people."""
+    note: str = ""
+    """What the model is told of what lies before the history: remembered facts and a summary; empty: nothing."""
+
+    talk: tuple[Incoming, ...] = ()
+    """What others said in the group since the last answer, for this attempt of the turn alone: never written down."""
 
     @property
     def person(self) -> PersonId:
@@ -124,10 +167,15 @@ class Turn:
 
     @property
     def quotes_others(self) -> bool:
-        """Whether the question holds words of somebody who did not ask: they are data, whatever they say."""
+        """Whether the question holds words of somebody who did not ask: they are data, whatever they say.
+
+        A file may come from anybody, and so may a recording: Signal does not tell what was forwarded.
+        """
         quotes = (message.quote for message in self.incoming if message.quote is not None and not message.quotes_me)
         askers = {message.author for message in self.incoming}
-        return any(quote.author not in askers for quote in quotes)
+        asked_before = any(isinstance(step, Asked) and step.holds_others for step in self.steps)
+        has_files = any(message.attachments for message in self.incoming)
+        return bool(self.talk) or asked_before or has_files or any(quote.author not in askers for quote in quotes)
 
     @property
     def group(self) -> ChatId | None:
@@ -150,6 +198,14 @@ class Outcome:
     """Model calls that failed for good."""
     warned: tuple[tuple[Scope, str], ...] = ()
     """The budgets, by scope and period, of which the text says that they are nearly used up."""
+    fees: tuple[Fee, ...] = ()
+    """What opening the question's files and speaking the answer cost."""
+    files: tuple[File, ...] = ()
+    """What goes to the person together with the text."""
+    voice: File | None = None
+    """The text, spoken; None: it is not."""
+    is_journaled: bool = False
+    """Whether its last completion stands in the journal as well."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,6 +227,11 @@ class Journal:
         self._turn = turn
         self._position = len(turn.steps)
         self._held: tuple[Step, ...] = ()
+        self._is_asked = any(isinstance(step, Asked) for step in turn.steps)
+        self.opened = {step.attachment: step.finding for step in turn.steps if isinstance(step, Opened)}
+        """What was found in files, by the id of the attachment."""
+        self.fees = _fees(turn.steps)
+        self.spoken = next((step for step in turn.steps if isinstance(step, Spoken)), None)
         self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
         self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
@@ -183,11 +244,30 @@ class Journal:
 
         `hold` puts it off to the next step, for tools that are done in milliseconds: one commit instead of two.
         """
-        asked = (Asked(question=self._turn.question),) if self._position == 0 else ()
+        turn = self._turn
+        first = Asked(question=turn.question, settings=turn.settings, holds_others=turn.quotes_others)
+        asked = () if self._is_asked else (first,)
+        self._is_asked = True
         self.completions.append(completion)
         self._held = (*asked, Completed(completion=completion))
         if not hold:
             await self.flush()
+
+    async def unpacked(self, opened: Opened) -> None:
+        """Write down what was found in a file that came with the question."""
+        self.opened[opened.attachment] = opened.finding
+        self.fees += _fees((opened,))
+        await self._write(opened)
+
+    def ask(self, turn: Turn) -> None:
+        """The turn goes on with this question, now that its files are open; it is written with the first completion."""
+        self._turn = turn
+
+    async def speaks(self, spoken: Spoken) -> None:
+        """Write down that the answer was spoken."""
+        self.spoken = spoken
+        self.fees += _fees((spoken,))
+        await self._write(spoken)
 
     async def flush(self) -> None:
         """Write down what was held back; nothing when there is nothing."""
@@ -205,7 +285,8 @@ class Journal:
 
     def spent(self, text: str) -> Outcome:
         """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
-        return Outcome(text=text, ok=False, completions=tuple(self.completions), runs=tuple(self.runs.values()))
+        runs = tuple(self.runs.values())
+        return Outcome(text=text, ok=False, completions=tuple(self.completions), runs=runs, fees=self.fees)
 
     async def _write(self, *more: Step) -> None:
         steps, self._held = (*self._held, *more), ()
@@ -219,6 +300,16 @@ class Journal:
         await self._store.transaction(write)
 
 
+def in_group(chat: str) -> bool:
+    """Whether others read what is said in the chat."""
+    return chat.startswith("group:")
+
+
+def origin_of(item: InboxId) -> str:
+    """What names the message in what a command in it has Aldis keep beyond the answer; a tool's call has its own id."""
+    return f"item_{item}"
+
+
 def spent(steps: Iterable[Step], text: str) -> Outcome:
     """An end without an answer: what was done and paid in these steps, for the ledger, and what the person hears."""
     done = tuple(steps)
@@ -227,12 +318,18 @@ def spent(steps: Iterable[Step], text: str) -> Outcome:
         ok=False,
         completions=tuple(step.completion for step in done if isinstance(step, Completed)),
         runs=tuple(step for step in done if isinstance(step, ToolRun)),
+        fees=_fees(done),
     )
 
 
+def _fees(steps: Iterable[Step]) -> tuple[Fee, ...]:
+    paid = (step.fee for step in steps if isinstance(step, Opened | Spoken))
+    return tuple(fee for fee in paid if fee is not None)
+
+
 def entries(outcome: Outcome) -> tuple[Entry, ...]:
-    """The ledger's rows: failed attempts before what came of them, then the tools."""
-    found: list[Entry] = []
+    """The ledger's rows: opened files, failed attempts before what came of them, then the tools."""
+    found = [_fee_entry(fee) for fee in outcome.fees]
     for completion in outcome.completions:
         found += [_attempt_entry(attempt) for attempt in completion.attempts]
         found.append(_completion_entry(completion))
@@ -263,7 +360,18 @@ def _attempt_entry(attempt: Attempt) -> Entry:
         outcome=attempt.error,
         latency_seconds=attempt.latency_seconds,
         provider=attempt.provider,
-        cost_usd=Decimal(0),
+        cost_usd=attempt.cost_usd,
+    )
+
+
+def _fee_entry(fee: Fee) -> Entry:
+    return Entry(
+        kind="model",
+        name=fee.name,
+        outcome=fee.outcome,
+        latency_seconds=fee.latency_seconds,
+        provider=fee.provider,
+        cost_usd=fee.cost_usd,
     )
 
 
@@ -274,5 +382,5 @@ def _run_entry(run: ToolRun) -> Entry:
         outcome=run.outcome,
         latency_seconds=run.latency_seconds,
         cost_usd=run.cost_usd,
-        details=dumped(run),
+        details=dumped(replace(run, files=())),
     )

@@ -12,6 +12,7 @@ import json
 import logging
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from pydantic import ValidationError
@@ -24,6 +25,7 @@ from bot.messages import ToolAnswer, ToolCall
 from bot.policy.limits import Rate
 from bot.policy.trust import needs_approval
 from bot.providers.base import ToolOffer
+from bot.turn.enclosures import files_of
 from bot.turn.steps import ToolRun
 from tools import (
     Arguments,
@@ -35,6 +37,7 @@ from tools import (
     Tool,
     ToolContext,
     ToolError,
+    ToolSpec,
     Unavailable,
     fitted,
 )
@@ -72,6 +75,11 @@ class Toolbox:
         )
         """What the models are offered, always in the same order."""
 
+    def spec(self, name: str) -> ToolSpec | None:
+        """What the tool of that name says of itself; None where there is none."""
+        tool = self._tools.get(name)
+        return None if tool is None else tool.spec
+
     def runs_once(self, call: ToolCall) -> bool:
         """Whether a call must not be repeated when nobody knows how it ended."""
         tool = self._tools.get(call.name)
@@ -85,7 +93,7 @@ class Toolbox:
     def brings_outside(self, name: str) -> bool:
         """Whether the tool's answers come from outside, where anybody may have written them."""
         tool = self._tools.get(name)
-        return tool is None or not tool.spec.computes_only
+        return tool is None or not (tool.spec.computes_only or tool.spec.own_words)
 
     def needs_word(self, call: ToolCall, *, has_read_untrusted: bool) -> bool:
         """Whether a person has to agree before the call runs: its author, the operator or the rule wants it."""
@@ -99,11 +107,24 @@ class Toolbox:
         """What the calls cost together, as far as that is known before."""
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
-    async def run(self, call: ToolCall, person: PersonId) -> ToolRun:
-        """Run one call for a person. Never raises but for cancellation."""
+    async def run(
+        self, call: ToolCall, person: PersonId, *, chat: str = "", turn: int = 0, timezone: str | None = None
+    ) -> ToolRun:
+        """Run one call for a person, in a chat and a turn; `timezone` None: they live where all people do.
+
+        Never raises but for cancellation.
+        """
         began = time.monotonic()
         try:
-            result = await self._result(call, person)
+            context = ToolContext(
+                now=self._clock.now(),
+                timezone=timezone or self._timezone,
+                person=person,
+                chat=chat,
+                turn=turn,
+                call=call.id,
+            )
+            result = await self._result(call, context)
         except ToolError as error:
             return self._failed(call, error.code, str(error), time.monotonic() - began)
         except Exception as error:  # noqa: BLE001  (a tool's bug must not cost the turn; the model is told)
@@ -115,25 +136,27 @@ class Toolbox:
         """The answer to a call that is not run."""
         return self._failed(call, error, message, 0.0)
 
-    async def _result(self, call: ToolCall, person: PersonId) -> Result:
+    async def _result(self, call: ToolCall, context: ToolContext) -> Result:
         tool = self._tools.get(call.name)
         if tool is None:
             raise NotFound(f"there is no tool {call.name!r}; there are: {', '.join(self._tools) or 'none'}")
         arguments = _validated(tool.spec.arguments, call)
-        now = self._clock.now()
-        if not self._rate.admits(f"{person}|{call.name}", now):
+        if not self._rate.admits(f"{context.person}|{call.name}", context.now):
             raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
         seconds = tool.spec.timeout_seconds or self._timeout_seconds
         try:
             async with asyncio.timeout(seconds):
-                return await tool.run(arguments, ToolContext(now=now, timezone=self._timezone))
+                return await tool.run(arguments, context)
         except TimeoutError as error:
             raise TimedOut(f"{call.name} did not answer within {seconds:g} seconds") from error
 
     def _answered(self, call: ToolCall, result: Result, seconds: float) -> ToolRun:
-        content = '{"ok":true,"untrusted_data":' + fitted(result.data, self._max_result_chars) + "}"
+        files, sentences = files_of(result.files)
+        attached = f',"files":{json.dumps(sentences, ensure_ascii=False)}' if sentences else ""
+        most = self._tools[call.name].spec.max_result_chars or self._max_result_chars
+        content = f'{{"ok":true,"untrusted_data":{fitted(result.data, most)}{attached}}}'
         cost = self._tools[call.name].spec.cost_usd if result.cost_usd is None else result.cost_usd
-        return self._run(call, content, "ok", seconds, cost)
+        return replace(self._run(call, content, "ok", seconds, cost), files=files)
 
     def _failed(self, call: ToolCall, error: str, message: str, seconds: float) -> ToolRun:
         content = json.dumps({"ok": False, "error": error, "message": message[:500]}, ensure_ascii=False)

@@ -10,18 +10,21 @@ or change (`bot.turn.revisions`), how an answer is cut and styled (`bot.turn.rep
 
 import json
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import groupby, zip_longest
+from itertools import groupby
 
 from bot import events, messages, phrases
 from bot.clock import Clock
-from bot.events import ChatId, Incoming, PersonId, QuoteTarget, Removal, Reply, SentId
-from bot.messages import AssistantMessage, CallId, Message, ToolMessage
+from bot.events import ChatId, Incoming, PersonId, Reply
+from bot.languages.spoken import Language, speak, speaking
+from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
-from bot.turn import prompt, steps
-from bot.turn.replies import parts
+from bot.policy.chat import ChatSettings
+from bot.turn import chats, posting, prompt, steps
+from bot.turn.enclosures import with_enclosures
+from bot.turn.recalled import recalled
 from bot.turn.steps import Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
 from store import (
     Claim,
@@ -29,8 +32,6 @@ from store import (
     Entry,
     Errand,
     InboxId,
-    OutboxId,
-    Sent,
     Shelves,
     Store,
     StoredMessage,
@@ -38,14 +39,16 @@ from store import (
     TurnId,
 )
 
-_QUOTE_CHARACTERS = 200
 _REMEMBERED_CONVERSATIONS = 32
+_REMEMBERED_MEDIA_BYTES = 4_000_000
+"""Of pictures and documents in one conversation; with more it is read anew each time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Past:
     """One turn of the history."""
 
+    turn: TurnId
     messages: Whole
     expires_at: datetime | None
 
@@ -53,12 +56,23 @@ class _Past:
 class Turns:
     """The turns of all conversations."""
 
-    def __init__(self, store: Store, clock: Clock, *, max_turns: int, timezone: str, max_parts: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        max_turns: int,
+        timezone: str,
+        max_parts: int,
+        language: Language = "en",
+    ) -> None:
+        """`language` is what Aldis itself speaks until it is known what the people of a conversation do."""
         self._store = store
         self._clock = clock
         self._max_turns = max_turns
         self._timezone = timezone
         self._max_parts = max_parts
+        self._language: Language = language
         self._recent: OrderedDict[ConversationId, tuple[_Past, ...]] = OrderedDict()
         """The last turns of the conversations that were active last: opening and reading them anew costs a tenth of a
         turn. `keep` alone adds to the history; whoever takes from it or changes it calls `forget`."""
@@ -100,22 +114,46 @@ class Turns:
         past, changes = self._recent.get(claim.conversation), self._changes
         if past is None:
             rows = await self._store.read(lambda shelves: shelves.history.last(claim.conversation, self._max_turns))
-            past = _turns(rows)
+            past = await self._lightened(claim.conversation, _turns(rows))
             self._remember(claim.conversation, past, changes)
         earlier = () if claim.is_new else await self._steps(claim)
-        asked = next((step.question for step in earlier if isinstance(step, Asked)), None)
+        asked = next((step for step in earlier if isinstance(step, Asked)), None)
+        settings = (asked and asked.settings) or await self.settings(claim.conversation)
+        heard = chats.heard_in(incoming)
+        speak(settings.language or heard or chats.language_of(settings, self._language))
+        past = tuple(turn for turn in past if turn.turn > settings.starts_after)
+        zone, known = await self._store.read(
+            lambda shelves: (
+                shelves.reminders.zone(f"direct:{incoming[-1].author}"),
+                recalled(shelves, claim.conversation, now=now, starts_after=TurnId(settings.starts_after)),
+            )
+        )
+        past = tuple(turn for turn in past if turn.turn > (known.summed_up or 0))
         return Turn(
             id=claim.turn,
             conversation=claim.conversation,
             chat=incoming[-1].chat,
             incoming=incoming,
             loaded_at=now,
-            question=asked or prompt.question(incoming, now=now, timezone=self._timezone),
+            question=asked.question if asked else prompt.question(incoming, now=now, timezone=zone or self._timezone),
             history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
             steps=earlier,
             expires_at=claim.expires_at,
             replaces=claim.replaces,
+            settings=settings,
+            heard=heard,
+            timezone=zone,
+            note=known.note,
         )
+
+    async def settings(self, conversation: ConversationId) -> ChatSettings:
+        """What is set for the conversation."""
+        now = self._clock.now()
+        return await self._store.read(lambda shelves: chats.settings_of(shelves, conversation, now))
+
+    def language(self, shelves: Shelves, conversation: ConversationId) -> Language:
+        """What Aldis itself speaks there, within a transaction."""
+        return chats.language_of(chats.settings_of(shelves, conversation, self._clock.now()), self._language)
 
     def journal(self, turn: Turn) -> Journal:
         """Where the steps of this turn are written."""
@@ -135,7 +173,9 @@ class Turns:
         if is_gone:
             entries = tuple(replace(entry, details=None) for entry in entries)
         last = tuple(done for done in outcome.completions if done.message is None or not done.message.calls)
-        unjournaled = steps.entries(replace(outcome, completions=last, runs=()))
+        unjournaled = steps.entries(
+            replace(outcome, completions=() if outcome.is_journaled else last, runs=(), fees=())
+        )
         end: TurnEnd = "kept" if kept else "failed"
 
         def keep(shelves: Shelves) -> bool:
@@ -143,8 +183,12 @@ class Turns:
             if not shelves.journal.is_running(turn.id):
                 # What its journal held was charged by whoever took it back; the last answer is in no journal.
                 self.charge(shelves, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
+                posting.clear(shelves, turn.id, turn.chat, now)
                 return False
             shelves.history.append(turn.conversation, rows)
+            shelves.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
+            if turn.heard not in {None, turn.settings.heard}:
+                chats.change(shelves, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
             self.charge(
                 shelves,
                 turn.conversation,
@@ -154,7 +198,7 @@ class Turns:
                 chat=turn.chat,
                 warned=outcome.warned,
             )
-            self._put(shelves, turn, replies)
+            posting.put(shelves, turn, replies, now)
             shelves.journal.close(turn.id, end, now=now)
             shelves.inbox.done(turn.id)
             return True
@@ -164,7 +208,7 @@ class Turns:
         if not await self._store.transaction(keep):
             return False
         if past is not None and turn.replaces is None:
-            more = (_Past(messages=kept, expires_at=turn.expires_at),) if kept else ()
+            more = (_Past(turn=turn.id, messages=kept, expires_at=turn.expires_at),) if kept else ()
             last = (*past, *more)[-self._max_turns :] if self._max_turns else ()
             self._remember(turn.conversation, last, changes)
         return True
@@ -176,7 +220,8 @@ class Turns:
         people = tuple(dict.fromkeys(message.author for message in turn.incoming))
         step = steps.dumped(Paused(call_ids=calls, until=until, people=people))
         shown = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in pause.calls]
-        replies = self._parts(phrases.may_i(shown, pause.cost_usd), turn.incoming, ok=True)
+        question = phrases.may_i(shown, pause.cost_usd)
+        replies = posting.worded(question, turn.incoming, max_parts=self._max_parts, ok=True)
 
         def put_off(shelves: Shelves) -> None:
             if not shelves.journal.is_running(turn.id):
@@ -184,7 +229,7 @@ class Turns:
             if not pause.is_asked:
                 position = len(shelves.journal.steps(turn.conversation, turn.id))
                 shelves.journal.add(turn.conversation, turn.id, position, step)
-                self._put(shelves, turn, replies)
+                posting.put(shelves, turn, replies, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
             shelves.inbox.put_off(turn.id, until=wait)
 
@@ -209,11 +254,30 @@ class Turns:
             if not shelves.journal.is_running(turn.id):
                 return
             self.charge(shelves, turn.conversation, turn.id, steps.entries(spent), person=turn.person, chat=turn.chat)
-            self._put(shelves, turn, replies)
+            shelves.chats.leave(turn.conversation, turn.id, _question(turn))
+            posting.put(shelves, turn, replies, now)
             shelves.journal.close(turn.id, "failed", now=now)
             shelves.inbox.bury(turn.id)
 
         await self._store.transaction(bury)
+
+    async def is_paused(self, claim: Claim, message: Incoming) -> bool:
+        """Whether nothing is answered there now: then the claim is settled, and the first who asks is told."""
+        paused_at = (await self.settings(claim.conversation)).paused_at
+        if paused_at is None or claim.started_at < paused_at:
+            return False
+
+        def pass_over(shelves: Shelves) -> None:
+            now = self._clock.now()
+            before = chats.settings_of(shelves, claim.conversation, now)
+            if before.is_paused and not before.told_paused:
+                chats.change(shelves, claim.conversation, now, lambda settings: replace(settings, told_paused=True))
+                self.tell(shelves, claim.conversation, message, phrases.IS_PAUSED)
+            shelves.journal.close(claim.turn, "ignored", now=now)
+            shelves.inbox.done(claim.turn)
+
+        await self._store.transaction(pass_over)
+        return True
 
     async def discard(self, claim: Claim) -> None:
         """The messages of a claim cannot be read at all: they are dead, and there is nobody to tell."""
@@ -232,6 +296,10 @@ class Turns:
         """The urgent items that wait, oldest first: deletions, edits, commands."""
         return await self._store.read(lambda shelves: shelves.inbox.errands())
 
+    async def waiting(self, *, after: InboxId) -> tuple[Errand, ...]:
+        """Messages that came after this one and wait to be taken, oldest first; a batch of them."""
+        return await self._store.read(lambda shelves: shelves.inbox.waiting_after(after))
+
     async def settle(self, item: InboxId, *, dead: bool = False) -> None:
         """An urgent item needs nothing more; `dead`: it could not be carried out."""
         await self._store.transaction(lambda shelves: shelves.inbox.settle(item, dead=dead))
@@ -244,13 +312,26 @@ class Turns:
         """An urgent item is a question after all: it waits like any other."""
         await self._store.transaction(lambda shelves: shelves.inbox.as_question(item, None))
 
-    def tell(self, shelves: Shelves, conversation: ConversationId, message: Incoming, text: str) -> None:
-        """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message."""
+    def tell(
+        self,
+        shelves: Shelves,
+        conversation: ConversationId,
+        message: Incoming,
+        text: str,
+        *,
+        expires_at: datetime | None = None,
+    ) -> None:
+        """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message.
+
+        `expires_at` is when the words disappear also if they are not sent by then; None: they wait.
+        """
         now = self._clock.now()
-        turn = shelves.inbox.begin_turn(conversation, now=now)
+        turn = shelves.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
         shelves.journal.close(turn, "ignored", now=now)
         in_group = message.chat.startswith("group:")
-        for position, reply in enumerate(self._parts(text, (message,), ok=True)):
+        with speaking(self.language(shelves, conversation)):
+            replies = posting.worded(phrases.said(text), (message,), max_parts=self._max_parts, ok=True)
+        for position, reply in enumerate(replies):
             shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
 
     def charge(
@@ -285,65 +366,49 @@ class Turns:
         lines = await self._store.read(lambda shelves: shelves.journal.steps(claim.conversation, claim.turn))
         return tuple(steps.loaded(line) for line in lines)
 
+    async def _lightened(self, conversation: ConversationId, past: tuple[_Past, ...]) -> tuple[_Past, ...]:
+        """The turns with the pictures and documents that are still shown; no others need to be kept."""
+        light = tuple(map(_recalled, past, prompt.recalled([turn.messages for turn in past])))
+        changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
+
+        def lighten(shelves: Shelves) -> None:
+            for turn in changed:
+                line = shelves.history.question(conversation, turn)  # as it is by now: it may have been edited
+                [asked] = messages.loaded(line) if line is not None else (None,)
+                if isinstance(asked, UserMessage):
+                    shelves.history.correct(conversation, turn, messages.dumped((prompt.in_words(asked),)))
+
+        if changed:
+            await self._store.transaction(lighten)
+        return light
+
     def _remember(self, conversation: ConversationId, past: tuple[_Past, ...], changes: int) -> None:
         """Remember what was read when there had been so many changes; not if there was one since."""
-        if changes != self._changes:
+        past = tuple(map(_recalled, past, prompt.recalled([turn.messages for turn in past])))
+        is_large = sum(prompt.media_bytes(turn.messages) for turn in past) > _REMEMBERED_MEDIA_BYTES
+        if changes != self._changes or is_large:
             return
         self._recent[conversation] = past
         self._recent.move_to_end(conversation)
         if len(self._recent) > _REMEMBERED_CONVERSATIONS:
             self._recent.popitem(last=False)
 
-    def _put(self, shelves: Shelves, turn: Turn, replies: Sequence[Reply]) -> None:
-        """The answer into the outbox; part by part in the place of the answer that it replaces."""
-        in_group = turn.chat.startswith("group:")
-        now = self._clock.now()
-        first = shelves.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
-        replaced = () if turn.replaces is None or first else shelves.outbox.of_turn(turn.replaces)
-        for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
-            value = reply or _removal(turn.chat, old)
-            if value is not None:
-                replaces = old[0] if old and reply else None
-                shelves.outbox.put(
-                    turn.conversation,
-                    turn.id,
-                    position,
-                    events.dumped(value),
-                    in_group=in_group,
-                    now=now,
-                    replaces=replaces,
-                )
-
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
-        return self._parts(outcome.text, turn.incoming, ok=outcome.ok)
-
-    def _parts(self, text: str, answered: tuple[Incoming, ...], *, ok: bool) -> list[Reply]:
-        """A text as the messages to send: styled, and split where it is too long for one."""
-        contents = parts(text, max_parts=self._max_parts, cut_mark=phrases.CUT_PARTS)
-        newest = answered[-1]
-        quote = QuoteTarget(author=newest.author, sent_at=newest.sent_at, text=newest.text[:_QUOTE_CHARACTERS])
-        return [
-            Reply(
-                chat=newest.chat,
-                content=content,
-                quote=quote if number == 1 and newest.chat.startswith("group:") else None,
-                ok=ok,
-                last=number == len(contents),
-                answers=tuple(message.sent_at for message in answered),
-            )
-            for number, content in enumerate(contents, 1)
-        ]
-
-
-def _removal(chat: ChatId, old: tuple[OutboxId, Sent | None] | None) -> Removal | None:
-    """What takes a part of the old answer away that the new one does not need; None where it is not in the chat."""
-    sent = old[1] if old else None
-    return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))
+        text = outcome.text if outcome.ok else phrases.said(outcome.text)
+        replies = posting.worded(text, turn.incoming, max_parts=self._max_parts, ok=outcome.ok, talk=turn.talk)
+        return with_enclosures(replies, outcome)
 
 
 def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:
     grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
-    return tuple(_Past(messages=tuple(_joined(group)), expires_at=expires_at) for (_, expires_at), group in grouped)
+    return tuple(
+        _Past(turn=turn, messages=tuple(_joined(group)), expires_at=expires_at) for (turn, expires_at), group in grouped
+    )
+
+
+def _recalled(past: _Past, said: Iterable[Message]) -> _Past:
+    """The turn with so much of what was said as is told again."""
+    return replace(past, messages=tuple(said))
 
 
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
@@ -366,6 +431,11 @@ def _rows(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
         else:
             rows.append(_row(turn, message, None))
     return rows
+
+
+def _question(turn: Turn) -> bytes:
+    """What was asked, so that it can be asked again."""
+    return messages.dumped((turn.question,))
 
 
 def _kept(message: Message) -> Message:

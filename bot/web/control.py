@@ -108,7 +108,7 @@ class Control:
             return _refused('an export is asked for with {"person": ...} and nothing else', status=400)
         person, direct = PersonId(wanted.person), ChatId(f"direct:{wanted.person}")
         try:
-            found = await self._store.read(lambda shelves: exported(shelves, person, direct))
+            found = await self._store.read(lambda shelves: exported(shelves, person, direct, now=self._clock.now()))
         except StoreError as error:
             return _refused(str(error))
         return web.json_response({"json": found.as_json()})

@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot import app, logs, settings
-from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
+from bot.errors import Unfetchable
+from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
 from bot.transports.base import Contact, Group, Progress
 from tests.bench import blocks
 
@@ -85,6 +86,13 @@ class Pier:
         return ()
 
     async def typing(self, chat: ChatId, *, started: bool) -> None: ...
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None: ...
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        raise Unfetchable("nobody sends files here")
+
+    async def discard(self, attachment: Attachment) -> None: ...
 
     async def receipt(self, envelope: Envelope) -> None: ...
 

@@ -12,6 +12,7 @@ from bot.events import Envelope
 from bot.messages import UserMessage
 from bot.policy.access import may_write
 from bot.providers.base import Completion, Request
+from bot.providers.openai import OpenAI
 from bot.settings import Settings, loaded
 from bot.transports.rest_api import RestApi, RestApiLinking
 from bot.transports.signal_cli import SignalCli, SignalCliLinking
@@ -21,7 +22,10 @@ from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
-from tools import Http
+from tests.tools.conftest import Plenty
+from tests.tools.test_memory import Notebook
+from tests.tools.test_reminders import Diary
+from tools import Fetcher, Http, Surroundings
 
 
 def given(values: Mapping[str, str] | None = None, **more: str) -> Settings:
@@ -74,8 +78,8 @@ def test_an_empty_list_is_told(
 # Which model answers
 
 
-async def completion(settings: Settings) -> Completion:
-    """What the provider of these settings makes of a greeting."""
+async def completion(settings: Settings, model: str | None = None) -> Completion:
+    """What the provider of these settings makes of a greeting, put to the model that is chosen."""
     provider = app._provider(settings)
     try:
         return await provider.complete(
@@ -87,6 +91,7 @@ async def completion(settings: Settings) -> Completion:
                 max_output_tokens=256,
                 timeout_seconds=20,
                 conversation="c1",
+                model=model,
             )
         )
     finally:
@@ -134,6 +139,39 @@ async def test_the_order_of_the_providers_is_kept() -> None:
         assert (await completion(given(keys, LLM__PROVIDERS="openai,anthropic"))).provider == "openai"
         assert (await completion(given(keys, LLM__PROVIDERS="offline"))).provider == "offline"
         assert len(first.requests) == 1
+
+
+async def test_the_model_that_is_chosen_answers() -> None:
+    """Any of those listed, and the one of another provider; a name that is no longer listed means the first."""
+    async with AnthropicServer() as first, OpenAIServer(local=True) as second:
+        settings = given(
+            ANTHROPIC_API_KEY=first.key or "",
+            LLM__ANTHROPIC__BASE_URL=first.url,
+            OPENAI_BASE_URL=second.base_url,
+            LLM__OPENAI__MODEL="llama",
+            LLM__CHOICES="anthropic/claude-opus-5-5,openai/qwen/qwen-9",
+        )
+        asked = ["anthropic/claude-opus-5-5", "openai/qwen/qwen-9", "openai/llama", "openai/gone", None]
+        answered = [(await completion(settings, name)).model for name in asked]
+    assert answered == ["claude-opus-5-5", "qwen/qwen-9", "llama", "claude-haiku-5-5", "claude-haiku-5-5"]
+
+
+def test_models_without_a_price_are_named_once() -> None:
+    """Those that may be chosen, too; what a budget cannot count the operator should know at start."""
+    settings = given(
+        ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k", LLM__CHOICES="openai/x-1,anthropic/claude-opus-5-5,openai/gpt-6-luna"
+    )
+    assert app.unpriced_models(settings) == ("gpt-6-luna", "x-1")
+
+
+@pytest.mark.parametrize(("value", "shown"), [("auto", {"picture"}), ("true", {"picture"}), ("false", set())])
+async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[str]) -> None:
+    """The setting arrives where the pictures are shown."""
+    settings = given(OPENAI_BASE_URL="http://127.0.0.1:1/v1", LLM__OPENAI__SEES=value)
+    vendor = app._vendor(settings, "openai")
+    await vendor.aclose()
+    assert isinstance(vendor, OpenAI)
+    assert vendor._habits.takes == shown
 
 
 # Which bridge, which account
@@ -197,14 +235,16 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 # Tools
 
 
-async def test_tools_can_be_switched_off() -> None:
+def test_tools_can_be_switched_off() -> None:
     """All at once, or one by one."""
-    async with Http(user_agent="test") as http:
-        every = {tool.spec.name for tool in app._tools(given(), http)}
-        assert {"calculate", "get_weather", "web_search", "current_time"} <= every
-        assert app._tools(given(TOOLS__ENABLED="false"), http) == ()
-        fewer = {tool.spec.name for tool in app._tools(given(TOOLS__WEATHER__ENABLED="false"), http)}
-        assert every - fewer == {"get_weather"}
+    around = Surroundings(
+        http=Http("test"), fetcher=Fetcher("test"), reminders=Diary(), memory=Notebook(), quotas=Plenty()
+    )
+    every = {tool.spec.name for tool in app._tools(given(), around)}
+    assert {"calculate", "get_weather", "web_search", "web_fetch", "current_time"} <= every
+    assert app._tools(given(TOOLS__ENABLED="false"), around) == ()
+    fewer = {tool.spec.name for tool in app._tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
+    assert every - fewer == {"get_weather"}
 
 
 # Work that can be stopped

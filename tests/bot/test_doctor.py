@@ -11,7 +11,9 @@ from aiohttp import web
 
 from bot import doctor, settings
 from bot.clock import Clock, MachineClock, SetClock
-from bot.doctor import Finding, Means, exit_status, printed
+from bot.examinations import machine
+from bot.examinations.findings import Finding, exit_status, printed
+from bot.examinations.means import Means
 from bot.providers.anthropic import Anthropic
 from bot.providers.base import Provider
 from bot.providers.offline import Offline
@@ -71,7 +73,14 @@ class Practice:
                 api_key=key.get_secret_value(), model=given.llm.anthropic.model, base_url=given.llm.anthropic.base_url
             )
 
-        means = Means(linking=linking, transport=transport, provider=provider)
+        def choice(name: str) -> Provider:
+            return Anthropic(
+                api_key=self.model.key or "",
+                model=name.removeprefix("anthropic/"),
+                base_url=given.llm.anthropic.base_url,
+            )
+
+        means = Means(linking=linking, transport=transport, provider=provider, choice=choice)
         return await doctor.examined(given, means, clock or MachineClock(), asks_models=asks_models)
 
 
@@ -148,13 +157,13 @@ def test_findings_are_lines() -> None:
 )
 def test_which_sqlite_can_damage_a_shared_log(version: tuple[int, ...], affected: bool) -> None:
     """The lines in which it was mended, and all later ones, are safe."""
-    assert doctor._has_reset_bug(version) == affected
+    assert machine._has_reset_bug(version) == affected
 
 
 async def test_the_machine_s_sqlite_is_named(practice: Practice) -> None:
     """With a warning where nothing else may open the file."""
     found = about(await practice.examine(), "SQLite", sqlite3.sqlite_version)
-    assert (found.level == "warning") == doctor._has_reset_bug(sqlite3.sqlite_version_info)
+    assert (found.level == "warning") == machine._has_reset_bug(sqlite3.sqlite_version_info)
 
 
 async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
@@ -168,7 +177,7 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
 @pytest.mark.parametrize(("free_bytes", "level"), [(10**9, "ok"), (10**8, "warning"), (10**7, "problem")])
 def test_room_on_the_disk(free_bytes: int, level: str) -> None:
     """Little is worth a warning; next to nothing is a problem."""
-    assert doctor._room(free_bytes).level == level
+    assert machine.of_room(free_bytes).level == level
 
 
 async def test_the_disk_of_the_store_is_looked_at(practice: Practice) -> None:
@@ -385,6 +394,17 @@ async def test_a_model_that_does_not_answer(practice: Practice) -> None:
     assert "canary" not in printed(found)
 
 
+async def test_a_model_that_people_may_choose(practice: Practice) -> None:
+    """Named, and asked with the others; one that does not exist shows before anybody chooses it."""
+    practice.given = {"LLM__CHOICES": "anthropic/claude-opus-5-5,anthropic/claude-9"}
+    found = await practice.examine(asks_models=True)
+    assert about(found, "people may choose anthropic/claude-opus-5-5").level == "ok"
+    assert about(found, "answered as claude-opus-5-5").level == "ok"
+    assert about(found, "does not answer", "Rejected").level == "problem"
+    assert len([finding for finding in await practice.examine() if "people may choose" in finding.what]) == 2
+    assert len(practice.model.requests) == 3
+
+
 async def test_no_model(practice: Practice) -> None:
     """The offline one answers, which is worth a warning; it is not asked."""
     practice.given = {"ANTHROPIC_API_KEY": ""}
@@ -438,3 +458,35 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
     assert not [finding for finding in well if "too many" in finding.what]
     assert about(ill, "running: deaf").level == "problem"
     assert about(other, "not running, or not here").level == "ok"
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "words"),
+    [
+        ({}, "ok", "voice notes are not understood"),
+        ({"AUDIO__SPEAK": "true"}, "warning", "no address"),
+        ({"AUDIO__BASE_URL": "https://api.openai.com/v1"}, "problem", "wants a key"),
+        ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1", "AUDIO__SPEAK": "true"}, "ok", "whisper-1 at http://127.0.0.1:9"),
+    ],
+)
+async def test_who_listens_is_told(practice: Practice, given: dict[str, str], level: str, words: str) -> None:
+    """And that nobody does where the address was left out."""
+    practice.given = given
+    assert about(await practice.examine(), "audio:", words).level == level
+
+
+@pytest.mark.parametrize(("is_there", "level"), [(True, "ok"), (False, "problem")])
+async def test_a_folder_of_files_that_is_none_is_told(practice: Practice, is_there: bool, level: str) -> None:
+    """What people send would stay there for ever."""
+    folder = practice.path.with_name("attachments")
+    if is_there:
+        folder.mkdir(parents=True)
+    practice.given = {"SIGNAL__ATTACHMENTS": str(folder)}
+    assert about(await practice.examine(), "files:", str(folder)).level == level
+
+
+async def test_a_bound_that_is_left_out_is_no_want(practice: Practice) -> None:
+    """Keys and addresses that could be set are named, how often a service is asked is not."""
+    todo = about(await practice.examine(), "tools: web_search").todo
+    assert "TOOLS__WEB_SEARCH__API_KEY is not set" in todo
+    assert "PER_MONTH" not in todo

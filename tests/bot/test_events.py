@@ -77,7 +77,10 @@ OLD_REPLY = (
     b'"quote":null,"ok":true,"last":true,"answers":[1]}'
 )
 STORED_ENVELOPE = OLD_ENVELOPE.removesuffix(b"}") + b',"server_at":null,"expires_in_seconds":0,"is_command":false}'
-STORED_REPLY = OLD_REPLY.removesuffix(b"}") + b',"edits":null}'
+STORED_REPLY = (
+    OLD_REPLY.removesuffix(b"}").replace(b'"ok":', b'"mentions":[],"files":[],"is_voice_note":false,"ok":', 1)
+    + b',"edits":null}'
+)
 REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
 
 

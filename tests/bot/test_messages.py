@@ -11,8 +11,10 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    Document,
     Message,
     Opaque,
+    Picture,
     Text,
     ToolAnswer,
     ToolCall,
@@ -65,7 +67,7 @@ def test_the_stored_form_is_what_it_is() -> None:
         ToolMessage(answers=(ToolAnswer(call_id=CallId("c1"), name="calculate", content='{"ok": true}', ok=True),)),
     )
     stored = (
-        '1:[{"text":"17*23? é","role":"user","sent_at":[]},'
+        '1:[{"text":"17*23? é","role":"user","sent_at":[],"media":[]},'
         '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
         '{"text":"Let me see.","kind":"text"},'
         '{"id":"c1","name":"calculate","arguments":{"expression":"17*23"},"malformed":null,"kind":"tool_call"}],'
@@ -74,8 +76,19 @@ def test_the_stored_form_is_what_it_is() -> None:
     ).encode()
     assert dumped(conversation) == stored
     assert loaded(stored) == conversation
-    # The first release did not write what Signal calls the messages.
-    assert loaded(stored.replace(b',"sent_at":[]', b"")) == conversation
+    # The first releases knew neither what Signal calls the messages nor pictures.
+    assert loaded(stored.replace(b',"sent_at":[],"media":[]', b"")) == conversation
+
+
+def test_pictures_and_documents_survive_the_stored_form() -> None:
+    """Whatever bytes they have, in their order."""
+    data = bytes(range(256)) * 3
+    media = (
+        Picture(data=data, content_type="image/png", width=3, height=2),
+        Document(data=data[::-1], name="document-2.pdf", pages=1, text=""),
+    )
+    asked = (UserMessage(text="What is this?", media=media),)
+    assert loaded(dumped(asked)) == asked
 
 
 @pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"01", b"one", b"9" * 1000])

@@ -64,7 +64,8 @@ def test_names_that_are_promised() -> None:
     TOOLS__WEB_SEARCH__ENABLED TOOLS__WEB_SEARCH__API_KEY BRAVE_API_KEY TOOLS__WEB_SEARCH__MAX_RESULTS
     TOOLS__WEB_SEARCH__BASE_URL TOOLS__WEATHER__ENABLED TOOLS__WEATHER__BASE_URL TOOLS__CALCULATOR__ENABLED
     LLM__PROVIDERS LLM__ANTHROPIC__API_KEY LLM__ANTHROPIC__MODEL LLM__ANTHROPIC__BASE_URL LLM__ANTHROPIC__EFFORT
-    LLM__OPENAI__API_KEY LLM__OPENAI__MODEL LLM__OPENAI__BASE_URL LLM__OPENAI__API LLM__MAX_OUTPUT_TOKENS
+    LLM__OPENAI__API_KEY LLM__OPENAI__MODEL LLM__OPENAI__BASE_URL LLM__OPENAI__API LLM__OPENAI__SEES
+    LLM__MAX_OUTPUT_TOKENS LLM__CHOICES
     LLM__TIMEOUT_SECONDS LLM__SYSTEM_PROMPT ANTHROPIC_API_KEY OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY_FILE
     SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__TRANSPORT SIGNAL__NAME SIGNAL__DEVICE_NAME SIGNAL__SEND_TIMEOUT_SECONDS
     SIGNAL__UNKNOWN_GRACE_SECONDS SIGNAL__MAX_PARTS ACCESS__ALLOWED ACCESS__GROUPS ACCESS__ADMINS
@@ -170,6 +171,46 @@ def test_a_named_provider_needs_its_key(name: str, words: str) -> None:
 def test_model_of_openai(environ: dict[str, str], model: str | None) -> None:
     """A default where it is known to exist; None where the server has to be asked."""
     assert load(**environ).llm.openai.chosen_model == model
+
+
+@pytest.mark.parametrize(
+    ("environ", "names"),
+    [
+        ({}, ("offline",)),
+        ({"ANTHROPIC_API_KEY": "k"}, ("anthropic/claude-haiku-5-5",)),
+        ({"OPENAI_BASE_URL": "http://localhost:1234/v1"}, ("openai",)),
+        (
+            {"OPENAI_API_KEY": "k", "LLM__CHOICES": "openai/gpt-6-sol, openai/gpt-6-luna, openai/gpt-6-sol"},
+            ("openai/gpt-6-luna", "openai/gpt-6-sol"),
+        ),
+        (
+            {"OPENAI_BASE_URL": "http://gpu/v1", "LLM__OPENAI__MODEL": "q", "LLM__CHOICES": "openai/meta/llama-4:8b"},
+            ("openai/q", "openai/meta/llama-4:8b"),
+        ),
+    ],
+)
+def test_models_to_choose(environ: dict[str, str], names: tuple[str, ...]) -> None:
+    """The one that answers unless another is chosen comes first, then those that are listed, each once."""
+    assert load(**environ).llm.models_to_choose == names
+
+
+@pytest.mark.parametrize("choice", ["gpt-6-sol", "openai/", "gemini/pro", "offline/offline", "openai/a b"])
+def test_a_choice_is_a_provider_and_a_model(choice: str) -> None:
+    """It is said at start how to write one."""
+    words = "must look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna"
+    assert words in complaint(OPENAI_API_KEY="k", LLM__CHOICES=choice)
+
+
+def test_a_choice_needs_the_key_of_its_provider() -> None:
+    """It is said at start, not to the person who chooses it."""
+    words = "LLM__OPENAI__API_KEY: must be set (or OPENAI_API_KEY), because LLM__CHOICES names openai"
+    assert complaint(ANTHROPIC_API_KEY="k", LLM__CHOICES="openai/gpt-6-sol") == words
+
+
+@pytest.mark.parametrize(("value", "surely"), [("auto", None), ("True", True), ("false", False)])
+def test_whether_a_model_sees(value: str, surely: bool | None) -> None:
+    """Sure one way or the other, or to be tried."""
+    assert load(LLM__OPENAI__SEES=value).llm.openai.surely_sees is surely
 
 
 def test_own_name_beats_the_well_known_one() -> None:
@@ -496,3 +537,35 @@ class TestTable:
         heads = [line[4:] for line in table().splitlines() if line.startswith("### ")]
         assert heads == [name.upper() for name in Settings.model_fields]
         assert all(len(list(rows)) > 0 for _, rows in itertools.groupby(heads))
+
+
+class TestAudio:
+    def test_one_line_switches_it_on(self) -> None:
+        """At OpenAI with the key that answers, too; without an address nobody listens."""
+        assert load().audio.base_url is None
+        given = load(OPENAI_API_KEY="sk-llm", AUDIO__BASE_URL="https://api.openai.com/v1/")
+        assert given.audio_key is not None
+        assert given.audio_key.get_secret_value() == "sk-llm"
+        assert (given.audio.listening_model, given.audio.speaking_model) == (
+            "gpt-4o-mini-transcribe",
+            "gpt-4o-mini-tts",
+        )
+
+    def test_a_key_goes_to_nobody_else(self) -> None:
+        """Another host does not get OpenAI's key; the same server gets its own, and a key of its own comes first."""
+        other = "http://127.0.0.1:8000/v1"
+        assert load(OPENAI_API_KEY="sk-llm", AUDIO__BASE_URL=other).audio_key is None
+        assert load(OPENAI_API_KEY="sk", OPENAI_BASE_URL=other, AUDIO__BASE_URL=other).audio_key is not None
+        at_openai = "https://api.openai.com/v1"
+        assert load(OPENAI_API_KEY="sk", OPENAI_BASE_URL=other, AUDIO__BASE_URL=at_openai).audio_key is None
+        own = load(OPENAI_API_KEY="sk", AUDIO__BASE_URL=other, AUDIO__API_KEY="mine").audio_key
+        assert own is not None
+        assert own.get_secret_value() == "mine"
+        assert load(AUDIO__BASE_URL=other).audio.listening_model == "whisper-1"
+
+    @pytest.mark.parametrize("name", ["AUDIO__PRICE", "AUDIO__SPEECH_PRICE"])
+    @pytest.mark.parametrize("price", ["-1", "1e500", "NaN"])
+    def test_a_price_that_no_ledger_holds_is_refused(self, name: str, price: str) -> None:
+        """At the start, not with the first voice note."""
+        with pytest.raises(ConfigError, match=name):
+            load(**{name: price})

@@ -115,8 +115,9 @@ def ordered(evidence: Evidence) -> Finding:
     return Finding("messages seen in their order", len(rows), "", tuple(broken))
 
 
-def _written(row: OutboxRow) -> tuple[int, int]:
-    return row.turn, row.position
+def _written(row: OutboxRow) -> tuple[int, bool, int]:
+    """Statuses come before the answer; their positions count down."""
+    return row.turn, row.position >= 0, abs(row.position)
 
 
 def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:

@@ -26,7 +26,7 @@ _collapsing = asyncio.Event()
 _words: list[str] = []
 
 
-async def _bursting(self: Agent, turn: Any, journal: Any, watch: Any) -> Any:
+async def _bursting(self: Agent, turn: Any, journal: Any, watch: Any, told: Any = None) -> Any:
     question = str(turn)
     _words.append(question)
     if "fray" in question:
@@ -38,7 +38,7 @@ async def _bursting(self: Agent, turn: Any, journal: Any, watch: Any) -> Any:
             _fail(question)
         except ValueError as error:
             raise KeyError(question) from error
-    return await _answer(self, turn, journal, watch)
+    return await _answer(self, turn, journal, watch, told)
 
 
 def _fail(words: str) -> NoReturn:

@@ -89,10 +89,10 @@ async def test_a_day_of_second_thoughts(world: World) -> None:
 async def test_a_timer_that_runs_out_while_aldis_is_down(world: World) -> None:
     """At the next start nothing of it is left, for the model neither."""
     async with running(world):
-        await world.signal.deliver(message("the safe is behind the picture", expires_in_seconds=1))
+        await world.signal.deliver(message("the safe is behind the tapestry", expires_in_seconds=1))
         await world.signal.sent_count(1)
     async with running(world):
         await world.signal.deliver(message("Where is the safe?"))
         await world.signal.sent_count(2)
-    assert "picture" not in world.model.requests[-1].body.decode()
-    assert not world.on_disk("picture")
+    assert "tapestry" not in world.model.requests[-1].body.decode()
+    assert not world.on_disk("tapestry")

@@ -22,8 +22,8 @@ from tests.servers.script import Heard, Scripted, call, say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
 
-STEPS = ("key", "conversation", "arrival", "claim", "completion", "tool", "kept", "send begun", "sent")
-"""What changes the store, in this order, on the way from a first message to its answer."""
+STEPS = ("start", "key", "conversation", "arrival", "claim", "completion", "tool", "kept", "send begun", "sent")
+"""What changes the store, in this order, from the start on the way from a first message to its answer."""
 
 LOST_WITH_ITS_COMMIT = {"completion": (5, 2), "tool": (4, 3), "kept": (5, 2)}
 """Completions and tool runs in all when Aldis dies between getting something and writing it down: that one is gone, and

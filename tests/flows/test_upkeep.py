@@ -88,7 +88,8 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
         await world.signal.sent_count(1)
     assert (await world.verb("rotate-key")).status == 0
     assert (await world.verb("backup", "copies")).status == 0
-    assert json.loads((await world.verb("export", BOB.uuid)).stdout) == {"turns": []}
+    found = json.loads((await world.verb("export", BOB.uuid)).stdout)
+    assert not any(found.values())
     unknown = await world.verb("export", "+15550100002")
     assert (unknown.status, "by uuid" in unknown.stderr) == (2, True)
 

@@ -41,6 +41,13 @@ _BLOCK_KEYS = {
     "server_tool_use": {"id", "name", "input", "caller"},
     "web_search_tool_result": {"tool_use_id", "content", "caller"},
 }
+_SOURCES = {
+    "image": {
+        "image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n", "image/gif": b"GIF8", "image/webp": b"RIFF",
+    },
+    "document": {"application/pdf": b"%PDF-"},
+}  # fmt: skip
+"""What may be shown, and how its bytes begin."""
 _THOUGHTS = ("thinking", "redacted_thinking")
 _NEWEST = re.compile(r"claude-((fable|mythos)-5-[1-9]|(opus|sonnet|haiku)-5-5)")
 _UNFORCED = re.compile(r"claude-((fable|mythos)-5|(opus|sonnet)-5-5)")
@@ -178,6 +185,8 @@ def _check_message(number: int, message: dict[str, Any], *, last: bool) -> None:
             "except for the optional final assistant message"
         )
     for place, block in enumerate(_blocks(content)):
+        if role == "assistant" and block.get("type") in _SOURCES:
+            raise Mistake(f"messages.{number}.content.{place}: `{block['type']}` blocks are not permitted in this role")
         _check_block(f"messages.{number}.content.{place}", block)
 
 
@@ -190,11 +199,29 @@ def _check_block(where: str, block: Block) -> None:
         raise Mistake("messages: text content blocks must be non-empty")
     if kind == "text" and not block["text"].strip():
         raise Mistake("messages: text content blocks must contain non-whitespace text")
+    if kind in _SOURCES:
+        _check_source(f"{where}.{kind}.source", block.get("source") or {}, _SOURCES[kind])
     if kind == "tool_use":
         if not re.fullmatch(r"[a-zA-Z0-9_-]+", block.get("id", "")):
             raise Mistake(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
         if not isinstance(block.get("input"), dict):
             raise Mistake(f"{where}.tool_use.input: Input should be a valid dictionary")
+
+
+def _check_source(where: str, source: Block, beginnings: dict[str, bytes]) -> None:
+    if source.get("type") != "base64":
+        raise Mistake(f"{where}: this double takes base64 alone")
+    media_type = source.get("media_type")
+    if media_type not in beginnings:
+        raise Mistake(f"{where}.base64.media_type: Input should be {' or '.join(map(repr, beginnings))}")
+    try:
+        data = base64.b64decode(source.get("data", ""), validate=True)
+    except binascii.Error as error:
+        raise Mistake(f"{where}.base64: invalid base64 data") from error
+    if not data:
+        raise Mistake(f"{where}.base64.data: String should have at least 1 character")
+    if not data.startswith(beginnings[media_type]):
+        raise Mistake(f"{where}.base64.data: Image does not match the provided media type {media_type}")
 
 
 def _blocks(content: Any) -> list[Block]:

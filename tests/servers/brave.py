@@ -1,4 +1,4 @@
-"""Brave Search's web search, with pages of our own.
+"""Brave Search: the web, the news and the context of pages, with pages of our own.
 
 Refuses what the real one refuses, in its shapes (api-dashboard.search.brave.com, 2026-11-21): a missing key header and
 a bad key are both 422, as are a query or a count out of range.
@@ -12,7 +12,14 @@ from aiohttp import web
 from tests.servers.base import Seen, Server
 
 KEY = "BSA-test-key-0123456789"
-PARAMETERS = {"q", "count", "offset", "country", "search_lang", "safesearch", "text_decorations", "result_filter"}
+COMMON = {"q", "count", "country", "search_lang", "freshness"}
+PARAMETERS = {
+    "/res/v1/web/search": COMMON | {"offset", "safesearch", "text_decorations", "result_filter"},
+    "/res/v1/news/search": COMMON | {"offset", "safesearch"},
+    "/res/v1/llm/context": COMMON | {"safesearch", "maximum_number_of_urls", "maximum_number_of_tokens"},
+}
+MOST = {"/res/v1/web/search": 20, "/res/v1/news/search": 50, "/res/v1/llm/context": 50}
+LANGUAGES = {"en", "de", "fr", "jp", "pt-pt", "zh-hans", "nb"}
 
 
 def page(title: str, url: str, description: str, **more: Any) -> dict[str, Any]:
@@ -49,18 +56,23 @@ class Brave(Server):
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         key, query = seen.headers.get("x-subscription-token"), seen.query
-        if seen.path != "/res/v1/web/search":
+        if seen.path not in PARAMETERS:
             return refused(404, "NOT_FOUND")
         if key is None:
             loc = ["header", "x-subscription-token"]
             return refused(422, "VALIDATION", {"errors": [{"type": "missing", "loc": loc, "msg": "Field required"}]})
         if key != KEY:
             return refused(422, "SUBSCRIPTION_TOKEN_INVALID", {"component": "authentication"})
-        if not _is_valid(query):
+        if not _is_valid(seen.path, query):
             return refused(422, "VALIDATION")
+        found = self.pages[: int(query.get("count", "20"))]
+        if seen.path == "/res/v1/news/search":
+            return web.json_response({"type": "news", "query": {}, "results": found}, headers=self.limits)
+        if seen.path == "/res/v1/llm/context":
+            return web.json_response(_context(found), headers=self.limits)
         body: dict[str, Any] = {"type": "search", "query": {"original": query["q"], "more_results_available": False}}
         if self.pages:
-            body["web"] = {"type": "search", "results": self.pages[: int(query.get("count", "20"))]}
+            body["web"] = {"type": "search", "results": found}
         return web.json_response(body, headers=self.limits)
 
 
@@ -78,12 +90,27 @@ def refused_as_documented(status: int, code: str) -> web.StreamResponse:
     return web.json_response({"type": "ErrorResponse", "errors": errors, "time": 1}, status=status)
 
 
-def _is_valid(query: dict[str, str]) -> bool:
+def _context(found: list[dict[str, Any]]) -> dict[str, Any]:
+    passages = [
+        {"url": row["url"], "title": row["title"], "snippets": [row["description"], "Another passage."]}
+        for row in found
+    ]
+    ages = {row["url"]: row.get("page_age") for row in found}
+    sources = {
+        url: {"title": "x", "hostname": "x", "age": ["Thursday", age[:10], "9 days ago"] if age else None}
+        for url, age in ages.items()
+    }
+    return {"grounding": {"generic": passages, "map": []}, "sources": sources}
+
+
+def _is_valid(path: str, query: dict[str, str]) -> bool:
     words = query.get("q", "").split()
     return (
-        set(query) <= PARAMETERS
+        set(query) <= PARAMETERS[path]
         and 1 <= len(query.get("q", "")) <= 400
         and 1 <= len(words) <= 50
-        and 1 <= int(query.get("count", "20")) <= 20
-        and (query.get("country", "US").isupper())
+        and 1 <= int(query.get("count", "20")) <= MOST[path]
+        and query.get("country", "US").isupper()
+        and query.get("freshness", "pd") in {"pd", "pw", "pm", "py"}
+        and query.get("search_lang", "en") in LANGUAGES
     )

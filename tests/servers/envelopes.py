@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +225,26 @@ def sync_sent(text: str, to: Person = ALICE) -> Frame:
     at = timestamp()
     address = {"destination": to.number, "destinationNumber": to.number, "destinationUuid": to.uuid}
     return envelope(ALDIS, at, syncMessage={"sentMessage": address | data(at, text)})
+
+
+def note(
+    text: str | None, *, device: int = 1, sent_at: int | None = None, account: str = ACCOUNT, **more: Any
+) -> Frame:
+    """The owner of the account writes to themselves, on their phone or on another device."""
+    at = timestamp() if sent_at is None else sent_at
+    author = replace(ALDIS, device=device)
+    return envelope(author, at, account=account, syncMessage={"sentMessage": _to_self() | data(at, text, **more)})
+
+
+def note_edit(text: str, target: int) -> Frame:
+    """The owner of the account changes a note to self."""
+    at = timestamp()
+    edited = {"targetSentTimestamp": target, "dataMessage": data(at, text)}
+    return envelope(ALDIS, at, syncMessage={"sentMessage": _to_self() | {"editMessage": edited}})
+
+
+def _to_self() -> Frame:
+    return {"destination": ALDIS.number, "destinationNumber": ALDIS.number, "destinationUuid": ALDIS.uuid}
 
 
 def sync_read(targets: Sequence[int], *, of: Person = ALDIS) -> Frame:

@@ -1,4 +1,4 @@
-"""Open-Meteo, geocoding and forecast on one address, with places and weather of our own.
+"""Open-Meteo, geocoding, forecast and air on one address, with places and weather of our own.
 
 Refuses what the real one refuses, in its words (open-meteo/open-meteo, 2026-11-21): parameters out of range, unknown
 variables, a missing or wrong key on the customer host, more than one request at a time.
@@ -6,7 +6,10 @@ variables, a missing or wrong key on the customer host, more than one request at
 
 import asyncio
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import cycle, islice
 from typing import Any
 
 from aiohttp import web
@@ -35,7 +38,29 @@ DAILY = {
     "wind_speed_10m_max": [31.3, 20.0, 5.0, 1.0],
     "uv_index_max": [0.55, 1.0, 2.0, None],
 }
-DATES = ["2026-11-21", "2026-11-22", "2026-11-23", "2026-11-24", "2026-11-25", "2026-11-26", "2026-11-27"]
+HOURLY: dict[str, list[Any]] = {
+    "temperature_2m": [6.5, 6.0, 5.5, None, 4.8, 5.2, 7.1, 8.8],
+    "precipitation_probability": [5, 10, 78, 65, None, 30],
+    "precipitation": [0.0, 0.0, 1.25, 0.5],
+    "weather_code": [3, 3, 61, 61, 80, 2],
+    "wind_speed_10m": [12.0, 18.5, 24.0],
+}
+"""What comes again and again, hour by hour."""
+AIR = {
+    "european_aqi": 35,
+    "us_aqi": 41,
+    "pm2_5": 8.3,
+    "pm10": 12.5,
+    "ozone": 61.0,
+    "nitrogen_dioxide": 9.9,
+    "birch_pollen": None,
+    "alder_pollen": None,
+    "grass_pollen": 0.4,
+    "mugwort_pollen": None,
+    "olive_pollen": None,
+    "ragweed_pollen": None,
+}
+DATES = [str(date(2026, 11, 21) + timedelta(days=day)) for day in range(16)]
 UNITS = {
     "celsius": "°C",
     "fahrenheit": "°F",
@@ -96,6 +121,8 @@ class OpenMeteo(Server):
                 return self._places(seen.query)
             case "/v1/forecast":
                 return _forecast(seen.query)
+            case "/v1/air-quality":
+                return _air(seen.query)
             case _:
                 return _refused(404, "Not Found")
 
@@ -125,18 +152,43 @@ def _forecast(query: dict[str, str]) -> web.StreamResponse:
         return _refused(400, f"Forecast days is invalid. Allowed range 0 to 16. Given {days}.")
     if "timezone" not in query:
         return _refused(400, "Timezone is required")
-    for key, known in (("current", CURRENT), ("daily", DAILY)):
-        for name in query[key].split(","):
-            if name not in known:
-                reason = f"Cannot initialize WeatherVariable from invalid String value {name} for key {key}"
-                return _refused(400, reason)
+    for key, known in (("current", CURRENT), ("daily", DAILY), ("hourly", HOURLY)):
+        if unknown := _unknown(query, key, known):
+            return unknown
     return web.json_response(_weather(query, days))
+
+
+def _air(query: dict[str, str]) -> web.StreamResponse:
+    if not 0 <= (days := int(query.get("forecast_days", "5"))) <= 7:
+        return _refused(400, f"Forecast days is invalid. Allowed range 0 to 7. Given {days}.")
+    if unknown := _unknown(query, "current", AIR):
+        return unknown
+    names = query["current"].split(",")
+    units = {"european_aqi": "EAQI", "us_aqi": "USAQI"}
+    said = {name: units.get(name, "grains/m³" if name.endswith("pollen") else "μg/m³") for name in names}
+    current = {"time": "2026-11-21T15:00", "interval": 3600} | {name: AIR[name] for name in names}
+    return web.json_response(
+        {"timezone": "Europe/Berlin", "current_units": {"time": "iso8601"} | said, "current": current}
+    )
+
+
+def _unknown(query: dict[str, str], key: str, known: Collection[str]) -> web.StreamResponse | None:
+    for name in query[key].split(",") if key in query else ():
+        if name not in known:
+            return _refused(400, f"Cannot initialize WeatherVariable from invalid String value {name} for key {key}")
+    return None
 
 
 def _weather(query: dict[str, str], days: int) -> dict[str, Any]:
     current, daily = query["current"].split(","), query["daily"].split(",")
-    padded = {name: [*DAILY[name], *[1.0] * 7][:days] for name in daily}
-    return {
+    padded = {name: [*DAILY[name], *[1.0] * 16][:days] for name in daily}
+    hourly = query["hourly"].split(",") if "hourly" in query else []
+    by_hour = {
+        "hourly_units": {"time": "iso8601"} | {name: _unit(name, query) for name in hourly},
+        "hourly": {"time": [f"{day}T{hour:02}:00" for day in DATES[:days] for hour in range(24)]}
+        | {name: list(islice(cycle(HOURLY[name]), 24 * days)) for name in hourly},
+    }
+    return (by_hour if hourly else {}) | {
         "latitude": 52.52,
         "longitude": 13.419998,
         "utc_offset_seconds": 3600,

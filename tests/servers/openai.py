@@ -8,7 +8,9 @@
 The rules are in `tests.servers.openai_rules`, the scripted answers in `tests.servers.script`.
 """
 
+import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +18,7 @@ from aiohttp import web
 
 from tests.servers import openai_rules as rules
 from tests.servers.base import Seen
-from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens
+from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens, event, pieces
 
 CHAT = "/v1/chat/completions"
 RESPONSES = "/v1/responses"
@@ -29,6 +31,8 @@ class OpenAIServer(ModelServer):
     local: bool = False
     refuses: frozenset[str] = frozenset()
     """Parameters of chat completions that this server does not know, as `unsupported_parameter`."""
+    sees: bool = False
+    """Whether the model of a local server takes more than words."""
     says_stop: bool = False
     """Say finish_reason "stop" although there are tool calls, as some compatible servers do."""
     reasoning_follows: dict[str, str] = field(default_factory=dict)
@@ -51,13 +55,11 @@ class OpenAIServer(ModelServer):
     def check(self, seen: Seen, body: Json) -> None:
         if seen.method != "POST" or seen.path not in {CHAT, RESPONSES}:
             raise Mistake(f"Invalid URL ({seen.method} {seen.path})", status=404)
-        if body.get("stream"):
-            raise Mistake("This double does not stream", code="unsupported_parameter")
         self._check_model(body)
         if seen.path == RESPONSES:
             rules.check_responses(body, reasoning_follows=self.reasoning_follows)
         else:
-            rules.check_chat(body, refuses=self.refuses, strings_only=self.local)
+            rules.check_chat(body, refuses=self.refuses, is_local=self.local, sees=self.sees)
             if self.local:
                 rules.check_template(body["messages"])
         if len(seen.body) // 4 > self.window_tokens:
@@ -77,17 +79,18 @@ class OpenAIServer(ModelServer):
         )
 
     def heard(self, seen: Seen, body: Json) -> Heard:
-        text, answers = "", []
+        text, answers, media = "", [], []
         for item in _items(seen, body):
             if item.get("role") == "user":
                 text, answers = _words(item["content"]), []
+                media += _media(item["content"])
             elif item.get("role") == "tool":
                 answers.append(_words(item["content"]))
             elif item.get("type") == "function_call_output":
                 answers.append(_words(item["output"]))
         tools = tuple(tool.get("function", tool)["name"] for tool in body.get("tools", ()))
         may_call = bool(tools) and body.get("tool_choice") != "none"
-        return Heard(text=text, answers=tuple(answers), tools=tools, may_call=may_call)
+        return Heard(text=text, answers=tuple(answers), tools=tools, may_call=may_call, media=tuple(media))
 
     def answer(self, seen: Seen, body: Json, scripted: Scripted) -> Json:
         return self._response(body, scripted) if seen.path == RESPONSES else self._chat(body, scripted)
@@ -171,12 +174,77 @@ class OpenAIServer(ModelServer):
         content = {"role": "assistant", "content": [words]}
         return {"id": self.new_id("msg"), "type": "message", "status": "completed", **content}
 
+    def events(self, seen: Seen, body: Json, answer: Json) -> Iterator[bytes]:
+        if seen.path == RESPONSES:
+            numbered = zip(_response_events(answer), itertools.count(), strict=False)
+            return (event(item | {"sequence_number": number}, item["type"]) for item, number in numbered)
+        return self._chunks(body, answer)
+
+    def _chunks(self, body: Json, answer: Json) -> Iterator[bytes]:
+        counts = (body.get("stream_options") or {}).get("include_usage") and "usage" in answer
+        head = {name: answer[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+        head |= {"usage": None} if counts else {}
+        choice = answer["choices"][0]
+        for delta in _deltas(choice["message"]):
+            yield event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        yield event(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
+        if counts:
+            yield event(head | {"choices": [], "usage": answer["usage"]})
+        yield b"data: [DONE]\n\n"
+
+    def failure(self, seen: Seen, code: str) -> bytes:
+        if seen.path == RESPONSES:
+            told = {"type": "error", "code": code, "message": "It failed.", "param": None, "sequence_number": 9}
+            return event(told, "error")
+        return event(error_body("It failed in the middle.", kind="server_error", code=code))
+
     def refusal(self, mistake: Mistake) -> web.Response:
         return web.json_response(
             error_body(mistake.message, kind=mistake.kind, **mistake.extra),
             status=mistake.status,
             headers={"x-should-retry": "false", "x-request-id": self.new_id("req")},
         )
+
+
+def _deltas(message: Json) -> Iterator[Json]:
+    yield {"role": "assistant", "content": "" if message["content"] else None, "refusal": None}
+    for name in ("content", "refusal"):
+        yield from ({name: piece} for piece in pieces(message.get(name) or ""))
+    for index, call in enumerate(message.get("tool_calls") or []):
+        begun = call | {"index": index, "function": call["function"] | {"arguments": ""}}
+        yield {"tool_calls": [begun]}
+        for piece in pieces(call["function"]["arguments"]):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+
+
+def _response_events(answer: Json) -> Iterator[Json]:
+    begun = answer | {"status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    yield {"type": "response.created", "response": begun}
+    yield {"type": "response.in_progress", "response": begun}
+    for index, item in enumerate(answer["output"]):
+        place = {"output_index": index, "item_id": item["id"]}
+        empty = {"message": {"content": []}, "function_call": {"arguments": ""}}.get(item["type"], {})
+        yield {"type": "response.output_item.added", "output_index": index, "item": item | empty}
+        if item["type"] == "message":
+            yield from _message_events(item, place)
+        if item["type"] == "function_call":
+            name = "response.function_call_arguments"
+            yield from ({"type": f"{name}.delta", "delta": piece, **place} for piece in pieces(item["arguments"]))
+            yield {"type": f"{name}.done", "arguments": item["arguments"], **place}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": f"response.{answer['status']}", "response": answer}
+
+
+def _message_events(item: Json, place: Json) -> Iterator[Json]:
+    for index, part in enumerate(item["content"]):
+        where = place | {"content_index": index}
+        key = "refusal" if part["type"] == "refusal" else "text"
+        name = "response.refusal" if key == "refusal" else "response.output_text"
+        yield {"type": "response.content_part.added", "part": part | {key: ""}, **where}
+        where |= {} if key == "refusal" else {"logprobs": []}
+        yield from ({"type": f"{name}.delta", "delta": piece, **where} for piece in pieces(part[key]))
+        yield {"type": f"{name}.done", key: part[key], **where}
+        yield {"type": "response.content_part.done", "part": part, **where}
 
 
 def error_body(
@@ -195,6 +263,12 @@ def _items(seen: Seen, body: Json) -> list[Json]:
 
 def _words(content: Any) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _media(content: Any) -> list[str]:
+    kinds = {"image_url": "image", "input_image": "image", "file": "document", "input_file": "document"}
+    parts = [] if isinstance(content, str) else content
+    return [kinds[part["type"]] for part in parts if part["type"] in kinds]
 
 
 def _arguments(call: Call) -> str:

@@ -38,13 +38,17 @@ def wrong(message: str, param: str | None = None, code: str | None = None) -> Mi
     return Mistake(message, param=param, code=code)
 
 
-def check_chat(body: Json, *, refuses: frozenset[str], strings_only: bool) -> None:
-    """Raise the first mistake; `refuses` names parameters this server does not know, `strings_only` is a local one."""
+def check_chat(body: Json, *, refuses: frozenset[str], is_local: bool, sees: bool = False) -> None:
+    """Raise the first mistake; `refuses` names parameters this server does not know.
+
+    `is_local` is a compatible server, whose model takes strings alone unless it `sees`.
+    """
     _check_common(body, _CHAT_KEYS, ("model", "messages"))
-    _check_limits(body, refuses if strings_only else refuses | _refused_by_model(body["model"]))
+    _check_stream_options(body)
+    _check_limits(body, refuses if is_local else refuses | _refused_by_model(body["model"]))
     tools = body.get("tools")
     _check_tools(body, [tool.get("function", {}) for tool in tools or []], "tools[{}].function")
-    if tools and not strings_only and _TOOLLESS_CHAT.match(body["model"]) and body.get("reasoning_effort") != "none":
+    if tools and not is_local and _TOOLLESS_CHAT.match(body["model"]) and body.get("reasoning_effort") != "none":
         raise wrong(
             f"Function tools with reasoning_effort are not supported for {body['model']} in /v1/chat/completions. "
             "To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
@@ -57,7 +61,7 @@ def check_chat(body: Json, *, refuses: frozenset[str], strings_only: bool) -> No
             "empty_array",
         )
     for number, message in enumerate(body["messages"]):
-        _check_message(number, message, strings_only=strings_only)
+        _check_message(number, message, strings_only=is_local, sees=sees or not is_local)
     _check_exchanges(body["messages"])
 
 
@@ -68,6 +72,11 @@ def _check_common(body: Json, known: frozenset[str], required: tuple[str, ...]) 
     for name in body:
         if name not in known:
             raise wrong(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
+
+
+def _check_stream_options(body: Json) -> None:
+    if "stream_options" in body and not body.get("stream"):
+        raise wrong("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
 
 
 def _refused_by_model(model: str) -> frozenset[str]:
@@ -151,7 +160,7 @@ def _check_function(function: Json, where: str) -> None:
         )
 
 
-def _check_message(number: int, message: Json, *, strings_only: bool) -> None:
+def _check_message(number: int, message: Json, *, strings_only: bool, sees: bool) -> None:
     role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
     if role not in {"system", "developer", "user", "assistant", "tool"}:
         raise wrong(f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', and 'tool'.")
@@ -165,7 +174,9 @@ def _check_message(number: int, message: Json, *, strings_only: bool) -> None:
     null = content is None and ("content" in message or not calls)
     if null and (strings_only or not calls):
         raise wrong("Invalid value for 'content': expected a string, got null.", f"messages.[{number}].content")
-    if strings_only and not isinstance(content, str) and "content" in message:
+    if isinstance(content, list) and role == "user" and sees:
+        _check_parts(content, f"messages[{number}].content", _CHAT_PARTS)
+    elif strings_only and not isinstance(content, str) and "content" in message:
         raise wrong("Invalid value for 'content': expected a string.", f"messages.[{number}].content")
     for call in calls or []:
         _check_arguments(call.get("function", {}).get("arguments"), strings_only=strings_only)
@@ -206,6 +217,30 @@ def _check_exchanges(messages: list[Json]) -> None:
         open_calls, asked_at = [call["id"] for call in message.get("tool_calls") or []], number
 
 
+_DATA_URI = re.compile(r"data:(image/(png|jpeg|gif|webp)|application/pdf);base64,[A-Za-z0-9+/]+={0,2}")
+_CHAT_PARTS = {"text": "text", "image_url": "image_url", "file": "file"}
+_RESPONSES_PARTS = {"input_text": "text", "input_image": "image_url", "input_file": "file_data"}
+
+
+def _check_parts(parts: list[Json], where: str, known: dict[str, str]) -> None:
+    """What a message of several parts may hold: words, pictures and PDFs as data URIs."""
+    for number, part in enumerate(parts):
+        kind = part.get("type", "")
+        if kind not in known:
+            raise wrong(f"Invalid value: '{kind}'. Supported values are: {', '.join(map(repr, known))}.", where)
+        given = part.get(known[kind])
+        if not given:
+            raise wrong(f"Missing required parameter: '{where}[{number}].{known[kind]}'.", where)
+        if kind.endswith("text"):
+            continue
+        file = given if isinstance(given, dict) else part
+        uri = given if isinstance(given, str) else given.get("url") or given.get("file_data") or ""
+        if not _DATA_URI.fullmatch(uri) or ("image" in kind) is not uri.startswith("data:image/"):
+            raise wrong(f"Invalid '{where}[{number}].{known[kind]}'. Expected a base64-encoded data URL.", where)
+        if "file" in kind and not file.get("filename"):
+            raise wrong(f"Missing required parameter: '{where}[{number}].filename'.", where)
+
+
 def check_template(messages: list[Json]) -> None:
     """What the chat templates of local servers want on top."""
     roles = [message["role"] for message in messages]
@@ -236,6 +271,9 @@ def check_responses(body: Json, *, reasoning_follows: dict[str, str]) -> None:
     if not body["input"]:
         raise wrong("Missing required parameter: 'input'.", "input", "missing_required_parameter")
     items = body["input"] if isinstance(body["input"], list) else []
+    for number, item in enumerate(items):
+        if item.get("role") == "user" and isinstance(item.get("content"), list):
+            _check_parts(item["content"], f"input[{number}].content", _RESPONSES_PARTS)
     _check_item_calls(items)
     _check_reasoning(items, reasoning_follows, stored=body.get("store", True))
 

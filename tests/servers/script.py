@@ -11,7 +11,7 @@ import json
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -71,6 +71,27 @@ class Scripted:
         return tuple(part for part in self.parts if isinstance(part, Call))
 
 
+Break = Literal["cut", "stall", "garbage", "error", "end"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken:
+    """An answer that does not come to its end where it is streamed.
+
+    After so many events the connection is cut, nothing more comes, something comes that is none, the service says by an
+    event that it failed (`error`: its code), or the stream ends as if all had been said.
+    """
+
+    said: Scripted
+    how: Break
+    events: int
+    error: str = "overloaded_error"
+
+
+def broken(said: Scripted, how: Break, *, events: int = 4, error: str = "overloaded_error") -> Broken:
+    return Broken(said=said, how=how, events=events, error=error)
+
+
 def say(text: str) -> Scripted:
     return Scripted(parts=(Say(text=text),))
 
@@ -123,6 +144,8 @@ class Heard:
     """What tools answered since."""
     tools: tuple[str, ...]
     may_call: bool
+    media: tuple[str, ...] = ()
+    """What the model is shown in the whole conversation: `image` and `document`."""
 
 
 def echo(heard: Heard) -> Scripted:
@@ -157,12 +180,16 @@ class ModelServer(Server, ABC):
     `strict` checks every rule of the service before answering; a benchmark switches it off.
     """
 
-    script: list[Scripted | Answer] = field(default_factory=list)
+    script: list[Scripted | Broken | Answer] = field(default_factory=list)
     reply: Callable[[Heard], Scripted] = echo
     key: str | None = "test-key"
     """None takes any key, as local servers do."""
     latency_seconds: float = 0.0
     strict: bool = True
+    streams: bool = True
+    """False answers in one piece whatever is asked, as a few compatible servers do."""
+    broken: asyncio.Event = field(default_factory=asyncio.Event)
+    """Is set when a stream has broken off."""
     window_tokens: int = 1_000_000
     """A prompt of more (four bytes a token) is too long."""
     models: tuple[str, ...] | None = None
@@ -173,7 +200,7 @@ class ModelServer(Server, ABC):
     _count: "itertools.count[int]" = field(default_factory=itertools.count)
     _mark: str = field(default_factory=lambda: secrets.token_hex(3))
 
-    def scripted(self, *answers: Scripted | Answer) -> Self:
+    def scripted(self, *answers: Scripted | Broken | Answer) -> Self:
         self.script.extend(answers)
         return self
 
@@ -210,15 +237,62 @@ class ModelServer(Server, ABC):
         scripted = self.script.pop(0) if self.script else self.reply(self.heard(seen, body))
         if self.latency_seconds:
             await asyncio.sleep(self.latency_seconds)
+        if isinstance(scripted, Broken):
+            return await self._break(seen, request, body, scripted)
         if not isinstance(scripted, Scripted):
             fault = scripted(seen)
             return fault if isinstance(fault, web.StreamResponse) else await fault
         answer = self.answer(seen, body, scripted)
+        if body.get("stream") and self.streams:
+            return await self._streamed(seen, request, body, answer)
         response = web.json_response(answer, headers={"request-id": self.new_id("req")})
         await response.prepare(request)
         await response.write_eof()
         self.completed.append(Completed(id=answer["id"], fingerprint=hashlib.sha256(seen.body).hexdigest()))
         return response
+
+    async def _streamed(
+        self, seen: Seen, request: web.Request, body: dict[str, Any], answer: dict[str, Any]
+    ) -> web.StreamResponse:
+        response = await self._opened(request)
+        for event in self.events(seen, body, answer):
+            await response.write(event)
+        await response.write_eof()
+        self.completed.append(Completed(id=answer["id"], fingerprint=hashlib.sha256(seen.body).hexdigest()))
+        return response
+
+    async def _opened(self, request: web.Request) -> web.StreamResponse:
+        headers = {"content-type": "text/event-stream; charset=utf-8", "request-id": self.new_id("req")}
+        response = web.StreamResponse(headers=headers)
+        await response.prepare(request)
+        return response
+
+    async def _break(self, seen: Seen, request: web.Request, body: dict[str, Any], fault: Broken) -> web.StreamResponse:
+        assert body.get("stream"), "only a stream can break off"
+        response = await self._opened(request)
+        for event in itertools.islice(self.events(seen, body, self.answer(seen, body, fault.said)), fault.events):
+            await response.write(event)
+        self.broken.set()
+        if fault.how == "stall":
+            await asyncio.Event().wait()
+        if fault.how == "cut":
+            assert request.transport is not None
+            request.transport.close()
+        if fault.how == "garbage":
+            await response.write(b"event: message_delta\ndata: {not json\n\n")
+        if fault.how == "error":
+            await response.write(self.failure(seen, fault.error))
+        if fault.how != "cut":
+            await response.write_eof()
+        return response
+
+    @abstractmethod
+    def events(self, seen: Seen, body: dict[str, Any], answer: dict[str, Any]) -> Iterator[bytes]:
+        """The answer as the service streams it."""
+
+    @abstractmethod
+    def failure(self, seen: Seen, code: str) -> bytes:
+        """The event by which the service says in the middle of a stream that it failed."""
 
     @abstractmethod
     def check_key(self, seen: Seen) -> None: ...
@@ -250,6 +324,16 @@ def parsed(data: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Mistake("The request body is not valid JSON")
     return body
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A text as models write it: a few characters at a time."""
+    return (text[start : start + 5] for start in range(0, len(text), 5))
+
+
+def event(data: Mapping[str, Any], name: str | None = None) -> bytes:
+    """A server-sent event."""
+    return (f"event: {name}\n" if name else "").encode() + b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
 class ConnectionCut(Exception):

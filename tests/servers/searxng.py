@@ -39,6 +39,8 @@ class SearXNG(Server):
             return web.Response(status=403, text="<html>Forbidden</html>", content_type="text/html")
         if not seen.query.get("q"):
             return web.json_response({"error": "No query"}, status=400)
+        if seen.query.get("time_range", "day") not in {"day", "week", "month", "year"}:
+            return web.json_response({"error": "Invalid value for parameter time_range"}, status=400)
         return web.json_response(
             {
                 "query": seen.query["q"],

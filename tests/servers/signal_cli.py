@@ -7,20 +7,36 @@ Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc
 """
 
 import asyncio
+import base64
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
-from tests.servers.signal_server import End, NeverSent, Parcel, Plan, Removed, Sent, SignalServer, cut
+from tests.servers.signal_server import (
+    End,
+    NeverSent,
+    Parcel,
+    Plan,
+    Reaction,
+    Removed,
+    Sent,
+    SentFile,
+    SignalServer,
+    check_mention,
+    cut,
+    file_of,
+)
 
 _STYLE = re.compile(r"(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)")
+_MENTION = re.compile(r"(\d+):(\d+):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -53,7 +69,10 @@ class Parameters:
         return value
 
     def flag(self, name: str) -> bool:
-        return self.values.get(name) is True
+        value = self.values.get(name, False)
+        if not isinstance(value, bool):
+            raise RpcError(-32602, f"{name} is not bool")
+        return value
 
     def only(self, *names: str) -> None:
         """Refuse any other name: a parameter that the real one would ignore is a mistake of ours."""
@@ -83,6 +102,8 @@ class SignalCli(SignalServer):
     """A signal-cli daemon with one account; see `SignalServer` for what a test does with it."""
 
     keep_alive_seconds: float = 15.0
+    folder: Path | None = None
+    """Where the files that came stand on the disk; None: nobody sees that."""
     _streams: list[_Stream] = field(default_factory=list[_Stream])
     _waiting: deque[bytes] = field(default_factory=deque[bytes])
     _put: int = 0
@@ -236,6 +257,10 @@ class SignalCli(SignalServer):
         return {
             "sendTyping": self._send_typing,
             "sendReceipt": self._send_receipt,
+            "sendReaction": self._send_reaction,
+            "getAttachment": self._get_attachment,
+            "listDevices": self._list_devices,
+            "listStickerPacks": self._list_sticker_packs,
             "listContacts": self._list_contacts,
             "listGroups": self._list_groups,
         }
@@ -301,9 +326,68 @@ class SignalCli(SignalServer):
     async def _send_typing(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "groupId", "stop")
         recipient, group = self._target(parameters)
-        chat = f"group:{group}" if group else f"direct:{recipient}"
-        await self.note(self.typing, (chat, not parameters.flag("stop")))
+        await self.note(self.typing, (self._chat(recipient, group), not parameters.flag("stop")))
         return {"timestamp": timestamp(), "results": []}
+
+    async def _send_reaction(self, parameters: Parameters) -> Any:
+        target = ("emoji", "targetAuthor", "targetTimestamp", "remove")
+        parameters.only("recipient", "groupId", "noteToSelf", *target)
+        recipient, group = self._target(parameters)
+        author, at = parameters.one("targetAuthor", str), parameters.one("targetTimestamp", int)
+        if not _RECIPIENT.fullmatch(author or "") or at is None:
+            raise RpcError(-1, "Invalid target")
+        reaction = Reaction(
+            chat=self._chat(recipient, group),
+            author=author,
+            target=at,
+            emoji=parameters.one("emoji", str) or "",
+            removed=parameters.flag("remove"),
+        )
+        try:
+            await self.react(reaction)
+        except (NeverSent, ValueError) as error:
+            raise RpcError(-1, "No such message, or no emoji") from error
+        return {"timestamp": timestamp(), "results": []}
+
+    async def _get_attachment(self, parameters: Parameters) -> Any:
+        parameters.only("id", "recipient", "groupId")
+        places = [parameters.values.get(name) for name in ("recipient", "groupId")]
+        if [type(place) for place in places if place is not None] != [str]:
+            raise RpcError(-1, "One recipient or one group is needed")
+        data = self.file(parameters.one("id", str) or "")
+        if data is None:
+            raise RpcError(-32603, "An error occurred reading attachment")
+        return {"data": base64.b64encode(data).decode()}
+
+    def file(self, id_: str) -> bytes | None:
+        """A file that came, as the daemon has it; None where it has none of that name."""
+        path = self.folder / re.sub(r"[^A-Za-z0-9_.-]", "_", id_) if self.folder else None
+        return self.files.get(id_) if path is None else path.read_bytes() if path.is_file() else None
+
+    async def _list_devices(self, parameters: Parameters) -> Any:
+        parameters.only()
+        times = {"createdTimestamp": 1, "lastSeenTimestamp": 1}
+        return [{"id": number, "name": name, **times} for number, name in self.devices]
+
+    async def _list_sticker_packs(self, parameters: Parameters) -> Any:
+        parameters.only()
+        packs = {pack for pack, _ in self.stickers}
+        return [
+            {
+                "packId": pack,
+                "url": f"https://signal.art/addstickers/#pack_id={pack}",
+                "installed": False,
+                "title": "Garden",
+                "author": "",
+                "cover": None,
+                "stickers": [
+                    {"id": number, "emoji": emoji, "contentType": "image/webp"}
+                    for (of, number), emoji in self.stickers.items()
+                    if of == pack
+                ],
+            }
+            for pack in packs
+        ]
 
     async def _send_receipt(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "targetTimestamp", "type")
@@ -329,13 +413,13 @@ class SignalCli(SignalServer):
         return response
 
     def _removal(self, parameters: Parameters) -> Removed:
-        parameters.only("recipient", "groupId", "targetTimestamp")
+        parameters.only("recipient", "groupId", "noteToSelf", "targetTimestamp")
         recipient, group = self._target(parameters)
         target = parameters.one("targetTimestamp", int)
         if target is None:
             raise RpcError(-32602, "targetTimestamp is missing")
         removed = Removed(recipient=recipient, group=group, target=target, timestamp=timestamp())
-        self._check_known(removed.chat, target)
+        self._check_known(self._chat(recipient, group), target)
         return removed
 
     def _check_known(self, chat: str, target: int) -> None:
@@ -347,11 +431,15 @@ class SignalCli(SignalServer):
 
     def _message(self, parameters: Parameters) -> Sent:
         quote = ("quoteTimestamp", "quoteAuthor", "quoteMessage")
-        parameters.only("recipient", "groupId", "noteToSelf", "message", "textStyle", "editTimestamp", *quote)
+        more = ("attachments", "mention", "voiceNote")
+        parameters.only("recipient", "groupId", "noteToSelf", "message", "textStyle", "editTimestamp", *quote, *more)
         recipient, group = self._target(parameters)
-        text = parameters.one("message", str)
-        if not text:
+        text, uris = parameters.one("message", str) or "", parameters.many("attachments", str)
+        mentions = parameters.many("mention", str)
+        if not text and not uris:
             raise RpcError(-1, "Neither message text nor attachment was given")
+        for mention in mentions:
+            _check_mention(mention, text)
         styles = parameters.many("textStyle", str)
         for style in styles:
             _check_style(style, text)
@@ -368,10 +456,24 @@ class SignalCli(SignalServer):
             quote_author=quote_author,
             quote_text=parameters.one("quoteMessage", str),
             timestamp=timestamp(),
+            mentions=tuple(mentions),
+            files=tuple(_file(uri) for uri in uris),
+            is_voice_note=parameters.flag("voiceNote"),
         )
+        if sent.is_voice_note and len(sent.files) != 1:
+            raise RpcError(-1, "A voice note is one file")
         if sent.edits is not None:
-            self._check_known(sent.chat, sent.edits)
+            self._check_edit(sent, recipient, group)
         return sent
+
+    def _check_edit(self, sent: Sent, recipient: str | None, group: str | None) -> None:
+        if sent.files or sent.edits is None:
+            raise RpcError(-1, "Phones do not show an edit with files as one")
+        self._check_known(self._chat(recipient, group), sent.edits)
+
+    def _chat(self, recipient: str | None, group: str | None) -> str:
+        own = self.own.uuid if self.own and recipient in self.accounts else recipient
+        return f"group:{group}" if group else f"direct:{own}"
 
     def _target(self, parameters: Parameters) -> tuple[str | None, str | None]:
         recipients, groups = parameters.many("recipient", str), parameters.many("groupId", str)
@@ -401,6 +503,21 @@ class SignalCli(SignalServer):
 
 
 _Method = Callable[[Parameters], Awaitable[Any]]
+
+
+def _check_mention(mention: str, text: str) -> None:
+    found = _MENTION.fullmatch(mention)
+    try:
+        check_mention(int(found[1]) if found else -1, int(found[2]) if found else -1, text)
+    except ValueError as error:
+        raise RpcError(-1, "Invalid mention syntax") from error
+
+
+def _file(uri: str) -> SentFile:
+    try:
+        return file_of(uri)
+    except ValueError as error:
+        raise RpcError(-32603, "Failed to send message: attachment invalid") from error
 
 
 def _check_style(style: str, text: str) -> None:

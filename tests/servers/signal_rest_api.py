@@ -17,7 +17,20 @@ from aiohttp import WSMsgType, web
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
-from tests.servers.signal_server import End, NeverSent, Parcel, Plan, Removed, Sent, SignalServer, cut
+from tests.servers.signal_server import (
+    End,
+    NeverSent,
+    Parcel,
+    Plan,
+    Reaction,
+    Removed,
+    Sent,
+    SentFile,
+    SignalServer,
+    check_mention,
+    cut,
+    file_of,
+)
 
 _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -31,6 +44,8 @@ _SEND_FIELDS = {
     "quote_author": str,
     "quote_message": str,
     "edit_timestamp": int,
+    "base64_attachments": list,
+    "mentions": list,
 }
 
 _ERRORS = {
@@ -150,6 +165,15 @@ class SignalRestApi(SignalServer):
                 chat = self._chat(_checked(seen, {"recipient": str})["recipient"])
                 await self.note(self.typing, (chat, method == "PUT"))
                 return web.Response(status=204)
+            case ("POST" | "DELETE") as method, "v1", "reactions", number:
+                self._check_account(number)
+                return await self._reaction(seen, removed=method == "DELETE")
+            case ("GET" | "DELETE") as method, "v1", "attachments", id_:
+                return self._attachment(id_, deleted=method == "DELETE")
+            case "GET", "v1", "devices", number:
+                self._check_account(number)
+                times = {"creation_timestamp": 1, "last_seen_timestamp": 1}
+                return web.json_response([{"id": number, "name": name, **times} for number, name in self.devices])
             case "POST", "v1", "receipts", number:
                 self._check_account(number)
                 return await self._receipt(seen)
@@ -206,7 +230,8 @@ class SignalRestApi(SignalServer):
         group = self._group(recipient)
         if group is None and not _RECIPIENT.fullmatch(recipient):
             raise BadRequest("Invalid recipient")
-        return f"direct:{recipient}" if group is None else f"group:{group}"
+        own = self.own.uuid if self.own and recipient in self.accounts else recipient
+        return f"direct:{own}" if group is None else f"group:{group}"
 
     def _group(self, recipient: str) -> str | None:
         """The group's id of the envelopes: the API has it once more in base64, behind `group.`."""
@@ -222,6 +247,29 @@ class SignalRestApi(SignalServer):
         if body["receipt_type"] not in {"read", "viewed"} or not _RECIPIENT.fullmatch(body["recipient"]):
             raise BadRequest("Couldn't process request - invalid receipt")
         await self.note(self.read, (body["recipient"], body["timestamp"]))
+        return web.Response(status=204)
+
+    async def _reaction(self, seen: Seen, *, removed: bool) -> web.StreamResponse:
+        body = _checked(seen, {"recipient": str, "target_author": str, "timestamp": int, "reaction": str})
+        reaction = Reaction(
+            chat=self._chat(body["recipient"]),
+            author=body["target_author"],
+            target=body["timestamp"],
+            emoji=body["reaction"],
+            removed=removed,
+        )
+        try:
+            await self.react(reaction)
+        except (NeverSent, ValueError) as error:
+            raise BadRequest("Couldn't process request - no such message, or no emoji") from error
+        return web.Response(status=204)
+
+    def _attachment(self, id_: str, *, deleted: bool) -> web.StreamResponse:
+        if id_ not in self.files:
+            return web.json_response({"error": "No attachment with that name found"}, status=404)
+        if not deleted:
+            return web.Response(body=self.files[id_], content_type="application/octet-stream")
+        del self.files[id_]
         return web.Response(status=204)
 
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
@@ -263,10 +311,13 @@ class SignalRestApi(SignalServer):
         [recipient] = body["recipients"]
         self._chat(recipient)
         mode = body.get("text_mode", "normal")
-        if mode not in {"normal", "styled"} or not body["message"]:
+        uris = body.get("base64_attachments", [])
+        if mode not in {"normal", "styled"} or not (body["message"] or uris):
             raise BadRequest("Couldn't process request - invalid message")
         if ("quote_timestamp" in body) != ("quote_author" in body):
             raise BadRequest("Couldn't process request - please provide both quote_timestamp and quote_author")
+        if "edit_timestamp" in body and uris:
+            raise BadRequest("Couldn't process request - phones do not show an edit with files as one")
         if "edit_timestamp" in body:
             self._check_known(self._chat(recipient), body["edit_timestamp"])
         text, styles = parsed(body["message"]) if mode == "styled" else (body["message"], [])
@@ -281,6 +332,8 @@ class SignalRestApi(SignalServer):
             quote_text=body.get("quote_message"),
             edits=body.get("edit_timestamp"),
             timestamp=timestamp(),
+            mentions=tuple(_mention(mention, text) for mention in body.get("mentions", [])),
+            files=tuple(_file(uri) for uri in uris),
         )
 
     def _removal(self, seen: Seen) -> Removed:
@@ -320,6 +373,24 @@ def _checked(seen: Seen, fields: dict[str, type], needed: set[str] | None = None
         if not isinstance(value, fields[name]) or (fields[name] is int and isinstance(value, bool)):
             raise BadRequest(f"Couldn't process request - {name} is of the wrong type")
     return body
+
+
+def _mention(mention: Frame, text: str) -> str:
+    """Its place is counted in the text that people see, behind which the markers of styles are gone."""
+    if {name: type(value) for name, value in mention.items()} != {"author": str, "start": int, "length": int}:
+        raise BadRequest("Couldn't process request - invalid mention")
+    try:
+        check_mention(mention["start"], mention["length"], text)
+    except ValueError as error:
+        raise BadRequest("Couldn't process request - invalid mention") from error
+    return f"{mention['start']}:{mention['length']}:{mention['author']}"
+
+
+def _file(uri: str) -> SentFile:
+    try:
+        return file_of(uri)
+    except ValueError as error:
+        raise BadRequest("Couldn't process request - invalid attachment") from error
 
 
 _STYLES = {"**": "BOLD", "*": "ITALIC", "||": "SPOILER", "~": "STRIKETHROUGH", "`": "MONOSPACE"}

@@ -10,12 +10,15 @@ the same words:
 """
 
 import asyncio
+import base64
 import json
+import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
+from urllib.parse import unquote_plus
 
 from aiohttp import web
 
@@ -31,6 +34,7 @@ from tests.servers.envelopes import (
     MALLORY,
     Frame,
     Person,
+    note,
     receipt,
     sync_read,
 )
@@ -61,6 +65,27 @@ class Parcel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SentFile:
+    """A file that went out with a message."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reaction:
+    """An emoji that was put on a message, or taken off it."""
+
+    chat: str
+    author: str
+    """Of the message."""
+    target: int
+    emoji: str
+    removed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sent(Parcel):
     """One message that went out, or a new revision of one."""
 
@@ -72,6 +97,10 @@ class Sent(Parcel):
     quote_text: str | None
     edits: int | None = None
     """The revision that it is to take the place of."""
+    mentions: tuple[str, ...] = ()
+    """`start:length:uuid` in UTF-16 units."""
+    files: tuple[SentFile, ...] = ()
+    is_voice_note: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +146,37 @@ async def cut(_: Seen) -> web.StreamResponse:
     return web.Response()
 
 
+DEVICE = 3
+"""Which device of the account Aldis is where it is linked to a phone."""
+
+_DATA_URI = re.compile(r"data:(.+?/.+?)?(;.+?)?(;base64)?,(.+)", re.DOTALL)
+
+
+def file_of(uri: str) -> SentFile:
+    """The file in a data URI, read as signal-cli does; without a name, a type and base64 it is a mistake of ours.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _DATA_URI.fullmatch(uri)
+    if not found or not found[1] or not found[3] or not (found[2] or "").startswith(";filename="):
+        raise ValueError("no data URI with a type, a file name and base64")
+    name = unquote_plus(found[2].removeprefix(";filename="))
+    if not name or set(name) & set("/\\;=,"):
+        raise ValueError("no file name")
+    return SentFile(name=name, content_type=found[1], data=base64.b64decode(found[4], validate=True))
+
+
+def check_mention(start: int, length: int, text: str) -> None:
+    """Refuse a mention that is not within the text.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if length < 1 or start < 0 or start + length > len(text.encode("utf-16-le")) // 2:
+        raise ValueError("a mention outside the text")
+
+
 @dataclass
 class SignalServer(Server, ABC):
     """A bridge with one account; `async with` starts and stops it. `deliver` is the way in, `sent` the way out."""
@@ -133,6 +193,14 @@ class SignalServer(Server, ABC):
     """When people's phones confirm what was sent; `on_call` waits for `confirm()`."""
     has_phone: bool = True
     """Whether another device of the account is switched on: it shows notes to self to its owner at once."""
+    echoes: bool = False
+    """Whether notes to self that Aldis sends come back to Aldis, too."""
+    devices: list[tuple[int, str]] = field(default_factory=lambda: [(1, "phone"), (DEVICE, "Aldis")])
+    """The devices of the account: number and name."""
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """What the bridge has fetched for messages, by the attachment's id."""
+    stickers: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    """The emoji of the stickers that the bridge knows, by pack and number."""
     plans: deque[Plan] = field(default_factory=deque[Plan])
     link_uri: str = "sgnl://linkdevice?uuid=c29tZS11dWlk&pub_key=c29tZS1rZXk%3D"
 
@@ -143,6 +211,8 @@ class SignalServer(Server, ABC):
     """Notes to self that were sent."""
     read: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Read receipts that were sent: (recipient, timestamp)."""
+    reactions: list[Reaction] = field(default_factory=list[Reaction])
+    """What was put on messages or taken off them, oldest first; see `shown_on`."""
     typing: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
     """Typing indicators that were sent: (chat id, started)."""
     streams_opened: int = 0
@@ -153,10 +223,17 @@ class SignalServer(Server, ABC):
     _unconfirmed: list[Parcel] = field(default_factory=list[Parcel])
     _out: list[Parcel] = field(default_factory=list[Parcel])
     """Messages and deletions in the order in which they went out."""
+    _arrived: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """What people sent, by author and time."""
 
     async def deliver(self, *frames: Frame) -> None:
         """Let frames arrive from Signal."""
         for frame in frames:
+            match frame.get("envelope"):  # the bridge writes other frames, too
+                case {"sourceUuid": author, "timestamp": sent_at}:
+                    self._arrived.add((author or "", sent_at))
+                case _:
+                    pass
             await self.deliver_data(json.dumps(frame, ensure_ascii=False))
 
     @abstractmethod
@@ -218,6 +295,31 @@ class SignalServer(Server, ABC):
         if not any(isinstance(sent, Sent) and (sent.chat, sent.timestamp) == (chat, target) for sent in self._out):
             raise NeverSent
 
+    def shown_on(self, author: str, target: int) -> str | None:
+        """The emoji of ours that people see on a message; None where there is none."""
+        on_it = [reaction for reaction in self.reactions if (reaction.author, reaction.target) == (author, target)]
+        return None if not on_it or on_it[-1].removed else on_it[-1].emoji
+
+    async def react(self, reaction: Reaction) -> None:
+        """Put an emoji on a message that came or went out.
+
+        Raises:
+            NeverSent: there is no such message.
+            ValueError: that is no emoji.
+        """
+        if not reaction.emoji or reaction.emoji.isascii() or len(reaction.emoji) > 16:
+            raise ValueError("no emoji")
+        own = {self.own.uuid} if self.own else set[str]()
+        ours = {(uuid, sent.timestamp) for sent in self._out for uuid in own}
+        if (reaction.author, reaction.target) not in self._arrived | ours:
+            raise NeverSent
+        await self.note(self.reactions, reaction)
+
+    async def reaction_count(self, count: int) -> list[Reaction]:
+        """Wait until so many reactions went out and give them, oldest first."""
+        await self.until(lambda: len(self.reactions) >= count)
+        return self.reactions[:count]
+
     async def read_count(self, count: int) -> list[tuple[str, int]]:
         """Wait until so many read receipts were sent and give them, oldest first."""
         await self.until(lambda: len(self.read) >= count)
@@ -272,7 +374,9 @@ class SignalServer(Server, ABC):
         """Hand a message or a deletion to the people it is for, if the plan lets it through."""
         if not (plan.succeeds if plan.goes_out is None else plan.goes_out):
             return
-        if isinstance(sent, Sent) and sent.recipient in self.accounts:
+        if self.own is not None and sent.recipient in {*self.accounts, self.own.uuid}:
+            sent = replace(sent, recipient=self.own.uuid)
+            self._out.append(sent)
             await self._shown_to_self(sent)
             return
         self._unconfirmed.append(sent)
@@ -286,11 +390,22 @@ class SignalServer(Server, ABC):
         elif self.receipts_mode == "never":
             self._unconfirmed.clear()
 
-    async def _shown_to_self(self, note: Sent) -> None:
+    async def _shown_to_self(self, sent: Parcel) -> None:
         """Signal brings a note to self to the other devices of the account alone; one that shows it says so."""
-        await self.note(self.notes, note)
+        if isinstance(sent, Removed):
+            await self.note(self.removed, sent)
+            return
+        assert isinstance(sent, Sent)
+        if self.echoes:
+            await self.deliver(note(sent.text, device=DEVICE, sent_at=sent.timestamp))
+        await self.note(self.notes, sent)
         if self.has_phone:
-            await self.deliver(sync_read([note.timestamp]))
+            await self.deliver(sync_read([sent.timestamp]))
+
+    async def note_count(self, count: int) -> list[Sent]:
+        """Wait until so many notes to self went out and give them, oldest first."""
+        await self.until(lambda: len(self.notes) >= count)
+        return self.notes[:count]
 
     async def note(self, shelf: list[T], value: T) -> None:
         """Remember something and wake whoever waits for it."""

@@ -66,6 +66,10 @@ def _result(call_id: str = "toolu_1", **more: Any) -> Json:
     return {"type": "tool_result", "tool_use_id": call_id, "content": "4"} | more
 
 
+def _image(**source: Any) -> Json:
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "/9j/4A=="} | source}
+
+
 TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object"}}
 
 RIGHT: Json = {
@@ -115,7 +119,6 @@ ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
         'tool_choice: type "tool" and "any" are not supported',
     ),
     (_set(tools=[], tool_choice={"type": "none"}), "tool_choice: may only be specified while providing tools"),
-    (_set(stream=True), "stream: this double does not stream"),
     (_tool(name="a b"), "tools.0.custom.name: String should match pattern"),
     (_tool(name="a" * 129), "tools.0.custom.name: String should have at most 128 characters"),
     (_tool(colour="red"), "tools.0.custom.colour: Extra inputs are not permitted"),
@@ -135,6 +138,15 @@ ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
     (_messages(("user", "Hi"), ("assistant", "Well")), "does not support assistant message prefill"),
     (_block(0, _text("")), "messages: text content blocks must be non-empty"),
     (_block(0, _text(" \n")), "messages: text content blocks must contain non-whitespace text"),
+    (
+        _block(0, _image(media_type="image/heic")),
+        "messages.0.content.0.image.source.base64.media_type: Input should be",
+    ),
+    (_block(0, _image(data="%%")), "messages.0.content.0.image.source.base64: invalid base64 data"),
+    (_block(0, _image(data="")), "messages.0.content.0.image.source.base64.data: String should have at least"),
+    (_block(0, _image(media_type="image/png")), "Image does not match the provided media type image/png"),
+    (_block(0, {"type": "document", "source": {"type": "text"}}), "messages.0.content.0.document.source: this double"),
+    (_block(1, _image(), _use()), "messages.1.content.0: `image` blocks are not permitted in this role"),
     (_block(0, {"type": "video"}), "messages.0.content.0: Input tag 'video'"),
     (_block(0, _text("a") | {"colour": "red"}), "messages.0.content.0.text.colour: Extra inputs are not permitted"),
     (lambda body: body["messages"][0].update(name="Ann"), "messages.0.name: Extra inputs are not permitted"),
@@ -313,7 +325,14 @@ CHAT_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body.pop("model"), "Missing required parameter: 'model'."),
     (_set(colour="red"), "Unknown parameter: 'colour'."),
     (_set(seed=1), "Unsupported parameter: 'seed' is not supported with this model."),
-    (_set(stream=True), "does not stream"),
+    (_set(stream_options={"include_usage": True}), "'stream_options' parameter is only allowed when 'stream' is"),
+    (_message(1, content=[{"type": "video"}]), "Invalid value: 'video'."),
+    (_message(1, content=[{"type": "text"}]), "Missing required parameter: 'messages[1].content[0].text'."),
+    (_message(1, content=[{"type": "image_url", "image_url": {"url": "photo"}}]), "Expected a base64-encoded"),
+    (_message(1, content=[{"type": "image_url", "image_url": {"url": "data:application/pdf;base64,eA=="}}]),
+     "Expected a base64-encoded data URL."),
+    (_message(1, content=[{"type": "file", "file": {"file_data": "data:application/pdf;base64,eA=="}}]),
+     "Missing required parameter: 'messages[1].content[0].filename'."),
     (_set(model="o3"), "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
     (_set(max_completion_tokens=5), "'max_tokens' and 'max_completion_tokens' at the same time"),
     (lambda body: body.update(model="gpt-5.5", max_completion_tokens=body.pop("max_tokens"), temperature=0.2),
@@ -412,6 +431,8 @@ RESPONSES_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body["input"].pop(2), "No tool output found for function call call_1."),
     (_item(1, arguments={}), "Invalid type for 'arguments': expected a string."),
     (_item(0, content=""), "Missing required parameter: 'input[0].content'."),
+    (_item(0, content=[{"type": "text", "text": "Hi"}]), "Invalid value: 'text'."),
+    (_item(0, content=[{"type": "input_image", "image_url": "data:image/heic;base64,eA=="}]), "Expected a base64-"),
 ]
 
 

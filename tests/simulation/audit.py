@@ -135,6 +135,46 @@ def _nothing_answered_twice(audit: _Audit) -> None:
         audit.check("no message gets two answers", len(ends) <= 1, (said.number, ends))
 
 
+def _no_status_left(audit: _Audit) -> None:
+    standing: Counter[int] = Counter()
+    for visible in audit.record.visible:
+        said = visible.said
+        if said.role != "status":
+            continue
+        audit.findings.figures["statuses"] += 1
+        ends = [other for other in audit.copies if other.answers == said.answers and other.role != "status"]
+        refused = any(one.fate == "undeliverable" and one.said.answers == said.answers for one in audit.record.attempts)
+        is_excused = refused or _is_doubted_to_the_end(audit, said)
+        audit.check("no status stays without an answer", visible.is_gone or bool(ends) or is_excused, said)
+        standing[said.answers[0]] += not visible.is_gone
+        is_sure = all(_is_sure(audit, one) for one in audit.record.attempts if one.said.answers == said.answers)
+        audit.check(
+            "no status stays beside its answer, unless a send was in doubt", visible.is_gone or not is_sure, said
+        )
+    audit.findings.figures["statuses left beside their answer"] += sum(standing.values())
+
+
+def _is_doubted_to_the_end(audit: _Audit, status: Utterance) -> bool:
+    """Whether the answer was given up without anybody knowing whether the status had become it: to remove the one could
+    take the other away.
+    """
+    ends = [one for one in audit.record.attempts if one.said.answers == status.answers]
+    tried = [one for one in ends if one.said.role != "status"]
+    return len(tried) > PATIENCE.max_resends and tried[-1].fate.startswith("unknown")
+
+
+def _is_sure(audit: _Audit, attempt: Attempt) -> bool:
+    """Whether Aldis was told what became of a send, and lived to write it down."""
+    told = attempt.ended_at_seconds is not None and not attempt.fate.startswith("unknown")
+    return told and not _died_soon_after(audit, attempt)
+
+
+def _died_soon_after(audit: _Audit, attempt: Attempt) -> bool:
+    """Whether the life that sent it may have ended before it could write down what became of it."""
+    ends = audit.record.lives[attempt.life] if attempt.life < len(audit.record.lives) else float("inf")
+    return ends - (attempt.ended_at_seconds or 0) < _LONGEST_DEAFNESS_SECONDS * 3
+
+
 def _no_needless_repetition(audit: _Audit) -> None:
     for attempts in audit.attempts().values():
         for first, again in zip(attempts, [*attempts[1:], None], strict=True):
@@ -164,7 +204,8 @@ def _doubt_at(audit: _Audit, first: Attempt, again: Attempt | None) -> float | N
     is_answered = first.ended_at_seconds is not None
     if first.ended_at_seconds is not None and first.fate.startswith("unknown"):
         return first.ended_at_seconds
-    if is_answered and (first.fate == "not sent" or again is None):
+    is_refused_edit = first.fate == "undeliverable" and first.edits is not None
+    if is_answered and (first.fate == "not sent" or is_refused_edit or again is None):
         return None
     # The life that sent it ended before it could write down what became of it; in one life this must not happen.
     went_on = first.life < len(audit.record.lives)
@@ -185,7 +226,7 @@ def _sent_is_sent(audit: _Audit) -> None:
     sent = [
         (chats[conversation], None if at is None else by_stamp.get(at))
         for conversation, _, state, at, _ in audit.remains.outbox
-        if state == "sent"
+        if state == "sent" and at not in audit.record.removals
     ]
     for chat, said in sent:
         went_out = said is not None and said.chat == chat
@@ -342,6 +383,7 @@ def _no_trouble(audit: _Audit) -> None:
 _PROMISES = (
     _nothing_lost,
     _nothing_answered_twice,
+    _no_status_left,
     _no_needless_repetition,
     _repetitions_noted,
     _sent_is_sent,

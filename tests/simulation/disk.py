@@ -162,12 +162,15 @@ class Disk:
         return bool(self.rows("SELECT 1 FROM inbox WHERE sent_at = ?", (sent_at,)))
 
     def open_sends(self, address: str) -> int:
-        """How many sends to groups or to this address are begun and not settled."""
+        """How many sends to groups or to this address are begun, and nobody knows their names.
+
+        A status that was in doubt, and is over, is one of them.
+        """
         assert self._store is not None
         handle = self._store._shelves.conversations.chat_handle(address)
         return self.rows(
             "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE state IN ('sending', 'unknown') AND (in_group OR handle = ?)",
+            "WHERE (state IN ('sending', 'unknown') OR (state = 'dead' AND position < 0)) AND (in_group OR handle = ?)",
             (handle,),
         )[0][0]
 

@@ -35,7 +35,7 @@ class _VirtualParts(_Parts):
 
 def assembled(store: Store, network: Network, life: Life) -> Aldis:
     """Aldis for one life over the store of that life."""
-    parts = _VirtualParts(settings(network.scenario), Line(network, life), store, REALM)
+    parts = _VirtualParts(settings(network.scenario), Line(network, life), store, REALM, None)
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
     return parts.aldis(provider, instruments(network, life))
 
@@ -54,6 +54,7 @@ def settings(scenario: Scenario) -> Settings:
         "ACCESS__GROUPS": ",".join(name for kind, _, name in addresses if kind == "group"),
         "APPROVALS__TIMEOUT": "60",
         "LOCALE__TIMEZONE": "UTC",
+        "SIGNAL__LIVE": "status" if scenario.shows_status else "off",
         "SIGNAL__SEND_TIMEOUT_SECONDS": f"{SEND_SECONDS:g}",
         "SIGNAL__UNKNOWN_GRACE_SECONDS": f"{PATIENCE.grace_seconds:g}",
         "WORKER__CONVERSATIONS_AT_ONCE": str(scenario.conversations_at_once),

@@ -15,7 +15,7 @@ from bot.messages import (
     dumped,
     is_sendable,
 )
-from bot.providers.base import Completion, Request, Stop, Usage
+from bot.providers.base import Completion, Request, Stop, Told, Usage
 from tests.simulation.crashes import Life, never
 from tests.simulation.network import Network
 from tests.simulation.record import PaidCall
@@ -33,7 +33,7 @@ class Model:
         self._network = network
         self._life = life
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         question, position = _place(request.messages)
         await self._life.step(f"model is asked about {question}, {position}")
         self._examine(request)
@@ -62,7 +62,8 @@ class Model:
 
     def _seconds(self, said: Said, position: int) -> float:
         scenario = self._network.scenario
-        slow = scenario.happens(scenario.odds.slow, "model", said.number, position)
+        odds = max(scenario.odds.slow, 0.5 if scenario.shows_status else 0)
+        slow = scenario.happens(odds, "model", said.number, position)
         return scenario.chance("model seconds", said.number, position).uniform(2, 40) if slow else 0.3
 
 

@@ -10,8 +10,10 @@ import json
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable
 
-from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
+from bot import phrases
+from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable, Unfetchable
 from bot.events import (
+    Attachment,
     ChatId,
     Envelope,
     Event,
@@ -40,6 +42,7 @@ SEND_SECONDS = 60.0
 _SKEW_SECONDS = 5.0
 """By how much the bridge's clock may go before that of Aldis."""
 _USUAL_SECONDS = 0.05
+_STATUSES = {phrases.under_way(None), phrases.under_way("any tool")}
 _AFTER_THE_RECEIPT_SECONDS = 3.0
 
 
@@ -131,11 +134,32 @@ class Network:
             text=reply.content.text,
             ok=reply.ok,
             last=reply.last,
+            status=self.nth("status") if reply.content.text in _STATUSES else 0,
         )
-        attempt = Attempt(said=said, life=life, fate=self._fate(said), began_at_seconds=_now())
+        attempt = Attempt(said=said, life=life, fate=self._fate(said), began_at_seconds=_now(), edits=reply.edits)
         self.record.attempts.append(attempt)
         self._steps.note(f"the bridge has {said}: {attempt.fate}")
         return attempt
+
+    def take_away(self, stamp: int, heir: Utterance) -> None:
+        """The message of this name is not in the chat any more: something else stands in its place.
+
+        Phones drop an edit that aims at an older revision: one that is sent again does no harm, another would be lost.
+        """
+        [old] = [visible for visible in self.record.visible if visible.stamp == stamp]
+        if old.is_gone and old.heir != heir:
+            self.record.troubles.append("an edit of what is not there any more")
+        old.is_gone, old.heir = True, heir
+
+    def removed(self, removal: Removal) -> SentId:
+        """A removal that people see at once."""
+        [old] = [visible for visible in self.record.visible if visible.stamp == removal.target]
+        self._steps.note(f"removed: {old.said}")
+        self.record.figures["removals of what was edited meanwhile"] += old.is_gone
+        old.is_gone = True
+        stamp = self._stamp()
+        self.record.removals[stamp] = old.said.chat
+        return SentId(stamp)
 
     def carry(self, attempt: Attempt) -> asyncio.Event | None:
         """Let the message reach Signal after a while; None when it never will."""
@@ -179,6 +203,8 @@ class Network:
     def _arrive(self, attempt: Attempt, arrived: asyncio.Event) -> None:
         visible = Visible(said=attempt.said, stamp=self._stamp(), at_seconds=_now())
         attempt.visible = visible
+        if attempt.edits is not None:
+            self.take_away(attempt.edits, attempt.said)
         self.record.visible.append(visible)
         self._steps.note(f"people see {visible.said}")
         for person in self.scenario.chats[visible.said.chat].people:
@@ -347,9 +373,21 @@ class Line:
         return _answered(attempt)
 
     async def remove(self, removal: Removal) -> SentId:
-        return await never()
+        await self._life.step("removal")
+        stamp = self._network.removed(removal)
+        await self._life.step("removed")
+        return stamp
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
+        await self._life.alive()
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        await self._life.alive()
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        raise Unfetchable("nobody sends files here")
+
+    async def discard(self, attachment: Attachment) -> None:
         await self._life.alive()
 
     async def receipt(self, envelope: Envelope) -> None:

@@ -26,14 +26,18 @@ class Utterance:
     text: str
     ok: bool
     last: bool
+    status: int = 0
+    """Above 0 for what only says what is going on: which one of the story, for none is ever said again."""
 
     def __repr__(self) -> str:
         """Without its words, of which it shows a sum."""
         return f"<{self.role} {crc32(self.text.encode()):08x} in {self.chat} to {self.answers}>"
 
     @property
-    def role(self) -> Literal["answer", "question", "notice"]:
-        """Whether it answers, asks whether something may be done, or tells that it will not be."""
+    def role(self) -> Literal["answer", "question", "notice", "status"]:
+        """Whether it answers, asks whether something may be done, tells that it will not be, or what is going on."""
+        if self.status:
+            return "status"
         if self.text.startswith(_MAY_I):
             return "question"
         return "notice" if self.text == phrases.LEFT_UNDONE else "answer"
@@ -57,6 +61,10 @@ class Visible:
     said: Utterance
     stamp: int
     at_seconds: float
+    is_gone: bool = False
+    """Whether something was put in its place, or it was removed."""
+    heir: Utterance | None = None
+    """What was put in its place."""
     confirmations: list[Confirmation] = field(default_factory=list[Confirmation])
 
 
@@ -68,6 +76,8 @@ class Attempt:
     life: int
     fate: SendFate
     began_at_seconds: float
+    edits: int | None = None
+    """The message of which it takes the place, by the name of its newest revision."""
     ended_at_seconds: float | None = None
     """When Aldis got its answer; None when it died or gave up before."""
     visible: Visible | None = None
@@ -121,6 +131,8 @@ class Record:
 
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     visible: list[Visible] = field(default_factory=list[Visible])
+    removals: dict[int, int] = field(default_factory=dict[int, int])
+    """The chat of each removal, by its timestamp."""
     completions: list[PaidCall] = field(default_factory=list[PaidCall])
     prompts: list[Words] = field(default_factory=list[Words])
     effects: list[Effect] = field(default_factory=list[Effect])

@@ -123,6 +123,8 @@ class Scenario:
     down_seconds: tuple[float, ...] = (3.0,)
     """How long Aldis is away after each death or stop; the last counts for all further ones."""
     conversations_at_once: int = 16
+    shows_status: bool = False
+    """Whether people see what is going on in turns that take long."""
 
     def chance(self, *what: object) -> random.Random:
         """A source of chance for one question, the same in every run."""
@@ -133,7 +135,13 @@ class Scenario:
         return odds > 0 and self.chance(*what).random() < odds
 
 
-def small(name: str, odds: Odds = CALM, rounds: Rounds = (("look_up", "post_letter"), ("add_up",))) -> Scenario:
+def small(
+    name: str,
+    odds: Odds = CALM,
+    rounds: Rounds = (("look_up", "post_letter"), ("add_up",)),
+    *,
+    shows_status: bool = False,
+) -> Scenario:
     """The story of three messages: a direct one that takes a chain of tools, one in a group, a plain one."""
     alice, bob = _person(0), _person(1)
     directly = Chat(number=0, address=_direct(alice), people=(alice,))
@@ -143,6 +151,7 @@ def small(name: str, odds: Odds = CALM, rounds: Rounds = (("look_up", "post_lett
         name=name,
         seed=0,
         odds=odds,
+        shows_status=shows_status,
         chats=(directly, together, with_bob),
         said=(
             Said(number=0, chat=directly, author=alice, at_seconds=0.5, rounds=rounds),
@@ -167,6 +176,7 @@ def drawn(seed: int) -> Scenario:
         stops_at_seconds=_some(chance, (0, 0, 1, 2), 90.0),
         down_seconds=tuple(chance.choice((0.5, 3.0, 20.0, 130.0)) for _ in range(6)),
         conversations_at_once=chance.choice((1, 2, 16)),
+        shows_status=chance.random() < 0.5,
     )
 
 
@@ -261,5 +271,6 @@ SMALL = (
     small("small, receipts overtake answers", Odds(receipt_first=1)),
     small("small, no receipts", Odds(receipt_never=1)),
     small("small, sends in doubt", Odds(unknown_but_sent=0.5, receipt_late=0.5)),
+    small("small, with statuses", Odds(slow=1, says_yes=1), shows_status=True),
 )
 """The stories in which every step and every pair of steps is tried."""

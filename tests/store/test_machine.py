@@ -271,9 +271,11 @@ class TestDamage:
         """Checking takes time: after a clean stop a large file is trusted, and damage told when it is read."""
         async with opened(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
+            [(page,)] = await rows(store, "SELECT rootpage FROM sqlite_schema WHERE name = 'history'")
             log = content(path.with_name("aldis.db-wal"))
         whole = content(path)
-        replace(path, whole[:-4096] + b"\xff" * 4096)
+        start = (int(str(page)) - 1) * 4096
+        replace(path, whole[:start] + b"\xff" * 4096 + whole[start + 4096 :])
         await (await Database.opened(path, keys_of(path), checked_bytes=len(whole) - 1)).aclose()
         replace(path.with_name("aldis.db-wal"), log[:1000])
         with pytest.raises(Damaged):

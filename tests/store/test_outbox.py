@@ -262,3 +262,20 @@ async def test_what_is_blocked_is_not_due(store: Store) -> None:
     assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
     await store.transaction(lambda shelves: shelves.outbox.doubt(one.id, due_at=NOON + GRACE))
     assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON + GRACE
+
+
+async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> None:
+    """Its row is pruned like any other."""
+    conversation = await conversation_at(store, "direct:a")
+
+    def status(shelves: Shelves) -> TurnId:
+        turn = shelves.inbox.begin_turn(conversation, now=NOON)
+        shelves.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
+        return turn
+
+    turn = await store.transaction(status)
+    [item] = await begin(store)
+    later = NOON + timedelta(days=1)
+    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON))
+    assert await store.transaction(lambda shelves: shelves.outbox.take_status_back(turn)) is None
+    assert await store.transaction(lambda shelves: shelves.outbox.prune(before=later)) == 1

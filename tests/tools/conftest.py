@@ -16,6 +16,13 @@ async def http() -> AsyncIterator[Http]:
         yield client
 
 
+class Plenty:
+    """Quotas that are never used up."""
+
+    async def take(self, service: str, *, most: int) -> bool:
+        return True
+
+
 @pytest.fixture
 def context() -> ToolContext:
     return ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")

@@ -7,15 +7,23 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from tests.tools.conftest import USER_AGENT
-from tools import CATALOG, Http, Options, Surroundings, Tool, build
+from tests.tools.conftest import USER_AGENT, Plenty
+from tests.tools.test_memory import Notebook
+from tests.tools.test_reminders import Diary
+from tools import CATALOG, Fetcher, Http, Options, Surroundings, Tool, build
 from tools.weather import WeatherOptions
 from tools.web_search import WebSearchOptions
 
 
 @pytest.fixture
 def surroundings() -> Surroundings:
-    return Surroundings(http=Http(USER_AGENT))
+    return Surroundings(
+        http=Http(USER_AGENT),
+        fetcher=Fetcher(USER_AGENT),
+        reminders=Diary(),
+        memory=Notebook(),
+        quotas=Plenty(),
+    )
 
 
 def all_tools(surroundings: Surroundings) -> tuple[Tool, ...]:
@@ -25,24 +33,44 @@ def all_tools(surroundings: Surroundings) -> tuple[Tool, ...]:
 def test_every_tool_is_built_by_default_in_order(surroundings: Surroundings) -> None:
     """Without any setting everything that needs no key works."""
     names = [tool.spec.name for tool in all_tools(surroundings)]
-    assert names == ["calculate", "get_weather", "current_time", "web_search"]
+    assert names == [
+        "calculate",
+        "get_weather",
+        "current_time",
+        "convert",
+        "web_search",
+        "wikipedia",
+        "market_search",
+        "market_get",
+        "web_fetch",
+        "remind",
+        "remember",
+    ]
 
 
 @pytest.mark.parametrize("group", CATALOG)
 def test_a_tool_that_is_switched_off_is_not_built(group: str, surroundings: Surroundings) -> None:
-    """`TOOLS__<GROUP>__ENABLED=false` takes just that one away."""
-    options = CATALOG[group].options(enabled=False)
-    assert len(build({group: options}, surroundings)) == len(CATALOG) - 1
+    """`TOOLS__<GROUP>__ENABLED=false` takes just what is of that group away."""
+    every, without, alone = (
+        {tool.spec.name for tool in build(options, surroundings)}
+        for options in ({}, _off(group), _off(*(other for other in CATALOG if other != group)))
+    )
+    assert alone
+    assert without == every - alone
+
+
+def _off(*groups: str) -> dict[str, Options]:
+    return {group: CATALOG[group].options(enabled=False) for group in groups}
 
 
 def test_names_and_descriptions_are_what_every_model_accepts(surroundings: Surroundings) -> None:
-    """Names of the common alphabet, unique; a description of a paragraph; no effects on the world."""
+    """Names of the common alphabet, unique; a description of a paragraph; effects where the name says so."""
     specs = [tool.spec for tool in all_tools(surroundings)]
     assert len({spec.name for spec in specs}) == len(specs)
     for spec in specs:
         assert re.fullmatch(r"[a-z][a-z0-9_]{0,63}", spec.name)
         assert 50 < len(spec.description) < 1000
-        assert spec.effects == "none"
+        assert (spec.effects == "none") is (spec.name not in {"remind", "remember"})
 
 
 def test_schemas_are_objects_without_titles_that_refuse_unknown_names(surroundings: Surroundings) -> None:

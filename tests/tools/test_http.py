@@ -17,7 +17,7 @@ from aiohttp import web
 from tests.servers.base import Answer, Seen, Server, answer_json, hang
 from tests.tools.conftest import USER_AGENT
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
-from tools.http import MAX_BODY_BYTES, JsonAnswer, no_pause, usual_pause
+from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, no_pause, usual_pause
 
 SECRET = "sk-very-secret"
 
@@ -323,6 +323,21 @@ def test_the_usual_pause_is_short_and_only_for_what_passes(status: int, asked: s
     assert usual_pause(JsonAnswer(status=status, body=None, headers={"retry-after": asked})) == seconds
 
 
+async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
+    """By POST, once more after a short wait, with the key nowhere but in its header."""
+    service.faults.append(raw(b"{}", status=503, Retry_After="0"))
+    answer = await http.ask_json(
+        service.url, service="Service", body={"q": "wörter"}, headers={"X-Key": SECRET}, timeout_seconds=5.0
+    )
+    assert (answer.ok, answer.body, len(service.requests)) == (True, {"fine": True}, 2)
+    seen = service.requests[-1]
+    assert (seen.method, seen.json(), seen.headers["x-key"]) == ("POST", {"q": "wörter"}, SECRET)
+    assert seen.headers["content-type"] == "application/json"
+    service.faults.append(hang)
+    with pytest.raises(TimedOut):
+        await http.ask_json(service.url, service="Service", body={}, timeout_seconds=0.05)
+
+
 async def test_cookies_are_neither_kept_nor_sent(http: Http, service: Service) -> None:
     """One search does not know of the other."""
     service.faults.append(answer_json({}, headers={"Set-Cookie": "track=1; Path=/"}))
@@ -350,3 +365,75 @@ async def test_a_client_that_is_not_open_says_so() -> None:
     """To forget `async with` is a bug of the caller."""
     with pytest.raises(RuntimeError, match="async with"):
         await ask(Http(USER_AGENT), "http://127.0.0.1:1")
+
+
+class TestPosting:
+    async def test_a_form_carries_a_file_whole(self, http: Http, service: Service) -> None:
+        """With its name and type, and the fields beside it; whatever bytes it has."""
+        data = bytes(range(256)) * 3 + b"\r\n--"
+        answer = await post(http, service.url, data)
+        assert answer.body == {"fine": True}
+        [seen] = service.requests
+        assert seen.method == "POST"
+        assert data in seen.body
+        assert b'name="file"; filename="a.m4a"' in seen.body
+        assert b"Content-Type: audio/mp4" in seen.body
+        assert b'name="model"' in seen.body
+
+    async def test_nothing_is_sent_twice(self, http: Http, service: Service) -> None:
+        """What is sent may be paid for: a server that is busy is not asked again."""
+        service.faults.append(answer_json({}, status=503, headers={"Retry-After": "0"}))
+        assert (await post(http, service.url, b"x")).status == 503
+        assert len(service.requests) == 1
+
+    async def test_a_file_comes_back_as_it_is(self, http: Http, service: Service) -> None:
+        """Bytes, with their status; the request says that anything may come."""
+        service.faults.append(raw(b"\x00\xff sound", "audio/aac"))
+        answer = await post_json(http, service.url)
+        assert (answer.status, answer.ok, answer.body) == (200, True, b"\x00\xff sound")
+        [seen] = service.requests
+        assert (seen.json(), seen.headers["accept"]) == ({"input": "ä"}, "*/*")
+
+    async def test_a_refusal_comes_back_as_well(self, http: Http, service: Service) -> None:
+        """What it means the caller knows."""
+        service.faults.append(answer_json({"error": "no"}, status=400))
+        assert (await post_json(http, service.url)).ok is False
+
+    async def test_a_file_that_is_too_large_is_cut_short(self, http: Http, service: Service) -> None:
+        """It is not read to its end."""
+        service.faults.append(raw(b"x" * 2000))
+        with pytest.raises(TooLarge):
+            await post_json(http, service.url)
+
+    async def test_time_is_bounded_and_secrets_stay(self, http: Http, service: Service) -> None:
+        """For both; the address and the key are in no error."""
+        service.faults += [hang, hang]
+        for ask_for in (post(http, service.url, b"x", seconds=0.1), post_json(http, service.url, seconds=0.1)):
+            with pytest.raises(TimedOut) as caught:
+                await ask_for
+            assert SECRET not in str(caught.value)
+
+    async def test_nobody_there_is_told(self, http: Http, service: Service) -> None:
+        """As for every request."""
+        await service.stop()
+        with pytest.raises(Unavailable):
+            await post(http, service.url, b"x")
+        with pytest.raises(Unavailable):
+            await post_json(http, service.url)
+
+
+async def post(http: Http, url: str, data: bytes, *, seconds: float = 20) -> JsonAnswer:
+    return await http.post_form(
+        url,
+        service="Service",
+        fields={"model": "m"},
+        file=FormFile(name="a.m4a", content_type="audio/mp4", data=data),
+        timeout_seconds=seconds,
+        headers={"Authorization": SECRET},
+    )
+
+
+async def post_json(http: Http, url: str, *, seconds: float = 20) -> BytesAnswer:
+    return await http.post_json(
+        url, service="Service", body={"input": "ä"}, timeout_seconds=seconds, max_bytes=1000, headers={"X-Key": SECRET}
+    )

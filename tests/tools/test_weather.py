@@ -16,6 +16,7 @@ from tools import (
     Http,
     NotFound,
     RateLimited,
+    Result,
     TimedOut,
     ToolContext,
     ToolError,
@@ -36,12 +37,16 @@ class Asked:
     """The tool over the double."""
 
     def __init__(self, server: OpenMeteo, http: Http, context: ToolContext, **options: Any) -> None:
-        urls: dict[str, Any] = {"base_url": server.url, "geocoding_base_url": server.url}
+        hosts = ("base_url", "geocoding_base_url", "air_quality_base_url")
+        urls: dict[str, Any] = dict.fromkeys(hosts, server.url)
         self.tool = Weather(WeatherOptions(**(urls | options)), http)
         self._context = context
 
     async def __call__(self, place: str | None = None, **arguments: Any) -> Any:
-        return (await self.tool.run(WeatherArguments(place=place, **arguments), self._context)).data
+        return (await self.result(place=place, **arguments)).data
+
+    async def result(self, **arguments: Any) -> Result:
+        return await self.tool.run(WeatherArguments(**arguments), self._context)
 
 
 @pytest.fixture
@@ -193,6 +198,10 @@ async def test_a_place_that_is_not_there_is_said(ask: Asked, asked: str) -> None
         {"place": "Utopia", "days": 0},
         {"place": "x" * 101},
         {"place": "Utopia", "units": "kelvin"},
+        {"place": "Utopia", "hours": "noon"},
+        {"place": "Utopia", "day": "2026-11-22"},
+        {"place": "Utopia", "day": "2026-11-22", "hours": "next_24"},
+        {"place": "Utopia", "day": "tomorrow", "hours": "morning"},
     ],
 )
 def test_arguments_that_make_no_sense_are_refused_before_anything_is_asked(arguments: dict[str, Any]) -> None:
@@ -326,3 +335,154 @@ async def test_a_host_that_is_gone_is_a_failure(http: Http, context: ToolContext
             await ask("Utopia")
     with pytest.raises(Unavailable, match="cannot be reached"):
         await ask("Utopia")
+
+
+async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """What is over at the place (it is 15:45 there) is left out; all hours are said in short as well."""
+    hours = (await ask("Utopia", hours="afternoon", days=1))["hours"]
+    assert (hours["from"], hours["until"]) == ("Saturday 2026-11-21 15:00", "Saturday 2026-11-21 18:00")
+    assert hours["in_short"] == {
+        "highest_precipitation_probability": "65%",
+        "precipitation_in_all": "0.5 mm",
+        "temperature_from": "6 °C",
+        "temperature_to": "8.8 °C",
+        "strongest_wind": "24 km/h",
+    }
+    assert hours["hours"] == [
+        {
+            "time": "Sat 15:00",
+            "weather": "slight rain",
+            "temperature": "8.8 °C",
+            "precipitation_probability": "65%",
+            "precipitation": "0.5 mm",
+            "wind": "12 km/h",
+        },
+        {
+            "time": "Sat 16:00",
+            "weather": "slight rain showers",
+            "temperature": "6.5 °C",
+            "precipitation": "0 mm",
+            "wind": "18.5 km/h",
+        },
+        {
+            "time": "Sat 17:00",
+            "weather": "partly cloudy",
+            "temperature": "6 °C",
+            "precipitation_probability": "30%",
+            "precipitation": "0 mm",
+            "wind": "24 km/h",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "day", "first", "last", "count"),
+    [
+        ("next_24", None, "Sat 15:00", "Sun 14:00", 24),
+        ("evening", None, "Sat 18:00", "Sat 22:00", 5),
+        ("night", None, "Sat 22:00", "Sun 05:00", 8),
+        ("all_day", None, "Sat 15:00", "Sat 23:00", 9),
+        ("morning", "2026-11-22", "Sun 06:00", "Sun 11:00", 6),
+        ("all_day", "2026-11-22", "Sun 00:00", "Sun 23:00", 24),
+        ("night", "2026-11-27", "Fri 22:00", "Sat 05:00", 8),
+    ],
+)
+async def test_parts_of_days_are_told_from_their_first_hour_to_their_last(
+    ask: Asked, part: str, day: str | None, first: str, last: str, count: int
+) -> None:
+    """A night reaches into the next day, and the forecast that is asked for always reaches as far."""
+    data = await ask("Utopia", hours=part, day=day, days=2)
+    rows = data["hours"]["hours"]
+    assert (rows[0]["time"], rows[-1]["time"], len(rows)) == (first, last, count)
+    assert len(data["days"]) == 2
+
+
+async def test_a_part_of_a_day_that_is_over_is_said_to_be(ask: Asked) -> None:
+    """Past weather is not known, and yesterday's forecast is none."""
+    hours = (await ask("Utopia", hours="morning"))["hours"]
+    assert "over at this place" in hours["message"]
+    assert hours["hours"] == []
+
+
+@pytest.mark.parametrize("day", ["2026-11-19", "2026-11-29", "9999-12-31", "0001-01-01"])
+async def test_a_day_beyond_the_forecast_is_refused_before_anything_is_asked(
+    ask: Asked, open_meteo: OpenMeteo, day: str
+) -> None:
+    """It may be one day off from ours at the place, no more."""
+    with pytest.raises(BadArguments, match="six days ahead"):
+        await ask("Utopia", hours="morning", day=day)
+    assert open_meteo.requests == []
+
+
+async def test_hours_with_holes_are_told_as_far_as_they_go(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Times that cannot be read or lie beyond all calendars are left out, and nothing is drawn of nothing."""
+    hourly = {"time": ["2026-11-21T15:00", "soon", "9999-12-31T23:00", None, 5], "temperature_2m": [None]}
+    body = {"timezone": "UTC", "current": {"time": "9999-12-31T23:00"}, "hourly": hourly, "hourly_units": None}
+    open_meteo.faults += [answer_json(body)] * 2
+    data = await ask(latitude=1.0, longitude=1.0, hours="next_24", chart=True)
+    assert data["hours"]["hours"] == [{"time": "Sat 15:00", "weather": "unknown"}]
+    assert "nothing to draw" in data["chart"]
+    open_meteo.faults = [answer_json({"timezone": "UTC"})]
+    assert "further ahead" in (await ask(latitude=1.0, longitude=1.0, hours="night"))["hours"]["message"]
+
+
+async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """With a word for it, units and the pollen that are measured there; else nobody is asked."""
+    assert (await ask("Utopia", air_quality=True))["air_quality"] == {
+        "air": "fair",
+        "european_index": "35 EAQI",
+        "us_index": "41 USAQI",
+        "fine_particles_pm2_5": "8.3 μg/m³",
+        "particles_pm10": "12.5 μg/m³",
+        "ozone": "61 μg/m³",
+        "nitrogen_dioxide": "9.9 μg/m³",
+        "grass_pollen": "0.4 grains/m³",
+    }
+    asked = len(open_meteo.requests)
+    assert "air_quality" not in await ask("Utopia")
+    assert len(open_meteo.requests) == asked + 2
+
+
+@pytest.mark.parametrize(
+    ("index", "word"),
+    [
+        (0, "good"),
+        (20, "good"),
+        (20.5, "fair"),
+        (61, "poor"),
+        (100, "very poor"),
+        (101, "extremely poor"),
+        (None, "unknown"),
+    ],
+)
+async def test_the_european_index_has_a_word(ask: Asked, open_meteo: OpenMeteo, index: float | None, word: str) -> None:
+    """The one that Europe's environment agency uses."""
+    await ask(latitude=1.0, longitude=1.0)
+    forecast = {"timezone": "UTC"}
+    open_meteo.faults += [answer_json(forecast), answer_json(forecast | {"current": {"european_aqi": index}})]
+    assert (await ask(latitude=1.0, longitude=1.0, air_quality=True))["air_quality"]["air"] == word
+
+
+async def test_the_weather_is_told_though_the_air_is_not_known(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Half of what was asked is better than nothing, and the other half is said to be missing."""
+    refusal = {"error": True, "reason": "Daily API request limit exceeded. Please try again tomorrow."}
+    open_meteo.faults += [answer_json({"timezone": "UTC"}), answer_json(refusal, status=429)]
+    data = await ask(latitude=1.0, longitude=1.0, air_quality=True)
+    assert "tomorrow" in data["air_quality"]["failed"]
+    assert data["timezone"] == "UTC"
+
+
+@pytest.mark.parametrize("more", [{}, {"hours": "next_24"}, {"hours": "evening"}, {"days": 7, "units": "imperial"}])
+async def test_a_chart_comes_as_a_picture(ask: Asked, more: dict[str, Any]) -> None:
+    """Of the hours that were asked for, else of all days; the same weather gives the same picture."""
+    first, again = [await ask.result(place="Utopia", chart=True, **more) for _ in range(2)]
+    (file,) = first.files
+    assert (file.name, file.content_type) == ("weather.png", "image/png")
+    assert file.data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert again.files == first.files
+    assert "chart" not in first.data
+
+
+async def test_without_the_wish_there_is_no_picture(ask: Asked) -> None:
+    """Nobody gets a file that they did not want."""
+    assert (await ask.result(place="Utopia", hours="evening")).files == ()

@@ -1,14 +1,39 @@
 """The seam to search services: a query goes in, hits come out. Which service is asked when is `tools.web_search`'s."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from decimal import Decimal
+from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from tools.text import plain, shortened
 
+Freshness = Literal["day", "week", "month", "year"]
+"""How old a page may be at most."""
+
 _MAX_TITLE_CHARS = 200
 _MAX_SNIPPET_CHARS = 400
 _MAX_URL_CHARS = 2_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """What is looked for. Two that are equal want the same."""
+
+    text: str
+    """The words, on one line, not empty."""
+    count: int
+    """How many hits at most: 1 to 20."""
+    is_news: bool = False
+    """Whether the news are searched instead of the web."""
+    freshness: Freshness | None = None
+    """None: of any age."""
+    sites: tuple[str, ...] = ()
+    """Hosts to which, with what lies below them, the search keeps; empty: the whole web."""
+    without_sites: tuple[str, ...] = ()
+    """Hosts that are left out, with what lies below them."""
+    language: str | None = None
+    """Two letters as in ISO 639-1, lower case; None: whatever the service takes for right."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +49,8 @@ class Hit:
     """What the page says on the matter; empty where the service does not tell."""
     age: str | None = None
     """How old the page is, or its date, in the service's words; None where it does not tell."""
+    score: float | None = None
+    """How well it fits, by the service's own measure: more is better; None where it does not tell."""
 
 
 class SearchBackend(Protocol):
@@ -34,10 +61,19 @@ class SearchBackend(Protocol):
         """How results and logs call it: `Brave Search`, `SearXNG`, `Wikipedia`."""
         ...
 
-    async def search(self, query: str, count: int) -> tuple[Hit, ...]:
-        """The best hits, best first, at most `count` (1 to 20); empty when there are none.
+    @property
+    def cost_usd(self) -> Decimal:
+        """What one search costs by the price list, free amounts left aside; 0 where the plan decides."""
+        ...
 
-        The query is cut to what the service takes.
+    def takes(self, query: Query) -> bool:
+        """Whether it can search in this way at all."""
+        ...
+
+    async def search(self, query: Query) -> tuple[Hit, ...]:
+        """The best hits, best first, at most as many as wanted; empty when there are none.
+
+        The words are cut to what the service takes.
 
         Raises:
             ToolError: the service does not answer, refuses, or answers what cannot be read; ask another.
@@ -45,7 +81,15 @@ class SearchBackend(Protocol):
         ...
 
 
-def hit(*, title: str, url: str, snippet: str, age: str | None = None) -> Hit | None:
+def hit(
+    *,
+    title: str,
+    url: str,
+    snippet: str,
+    age: str | None = None,
+    score: float | None = None,
+    max_snippet_chars: int = _MAX_SNIPPET_CHARS,
+) -> Hit | None:
     """A hit of what a service sent, made plain and cut; None where the address is none that people can open."""
     site = _site(url)
     if site is None:
@@ -54,8 +98,9 @@ def hit(*, title: str, url: str, snippet: str, age: str | None = None) -> Hit | 
         title=shortened(plain(title), _MAX_TITLE_CHARS) or site,
         url=url,
         site=site,
-        snippet=shortened(plain(snippet), _MAX_SNIPPET_CHARS),
+        snippet=shortened(plain(snippet), max_snippet_chars),
         age=shortened(plain(age), _MAX_TITLE_CHARS) if age else None,
+        score=score,
     )
 
 
@@ -66,6 +111,25 @@ def trimmed(query: str, *, max_chars: int, max_words: int | None = None) -> str:
         return line
     words, _, _ = line[: max_chars + 1].rpartition(" ")
     return words or line[:max_chars]
+
+
+def with_operators(query: Query, *, max_chars: int, max_words: int | None = None) -> str:
+    """The words with the sites as operators behind, for services that know `site:a OR site:b -site:c`.
+
+    Operators that take more than half of the room are left out: what is found is looked through anyway.
+    """
+    only = [f"{'OR ' if number else ''}site:{site}" for number, site in enumerate(query.sites)]
+    operators = ""
+    for operator in (*only, *(f"-site:{site}" for site in query.without_sites)):
+        if len(operators) + 1 + len(operator) <= max_chars // 2:
+            operators += f" {operator}"
+    left = None if max_words is None else max_words - len(operators.split())
+    return trimmed(query.text, max_chars=max_chars - len(operators), max_words=left) + operators
+
+
+def lies_in(host: str, sites: Sequence[str]) -> bool:
+    """Whether the host is one of the sites or lies below one."""
+    return any(host == site or host.endswith(f".{site}") for site in sites)
 
 
 def _site(url: str) -> str | None:

@@ -1,20 +1,28 @@
-"""Brave Search: the web, for operators with a key.
+"""Brave Search: the web and the news, for operators with a key.
+
+Its `context` mode asks for the passages of pages that matter, ready for a model, in the place of snippets; the price is
+the same.
 
 Source: api-dashboard.search.brave.com documentation and github.com/brave/brave-search-skills, 2026-11-21. Brave's terms
-forbid storing results beyond the moment, so there is no cache here.
+forbid storing results beyond the moment: they are kept in memory only, for minutes.
 """
 
 import asyncio
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from http import HTTPStatus
 from itertools import zip_longest
+from typing import Literal
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable
 from tools.http import Http, JsonAnswer, no_pause
-from tools.search.base import Hit, hit, trimmed
+from tools.search.base import Hit, Query, hit, with_operators
+
+Mode = Literal["snippets", "context"]
+"""What is asked for: the usual snippets, or passages of the pages themselves."""
 
 MAX_QUERY_CHARS = 400
 MAX_QUERY_WORDS = 50
@@ -22,7 +30,20 @@ MAX_QUERY_WORDS = 50
 # The slowest plan takes one request a second; what the key really allows is learned from the first answer.
 SLOWEST_INTERVAL_SECONDS = 1.1
 
+_CONTEXT_CHARS = 1_500
+_CONTEXT_TOKENS = 4_096  # of all passages together
+_FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
+# Brave's own codes: all that it takes, and those that differ from ISO 639-1.
+_LANGUAGE_CODES = (
+    "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nl pa pl ro ru sk sl sr sv"
+    " ta te th tr uk vi"
+)
+_LANGUAGES = frozenset(_LANGUAGE_CODES.split())
+_OTHER_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
 _LONGEST_HOLD_SECONDS = 5.0  # a window that opens later is a month's: ask and let Brave refuse
+
+
+_UNREADABLE = "Brave Search answers something that cannot be read."
 
 
 class _Result(BaseModel):
@@ -40,12 +61,35 @@ class _Web(BaseModel):
 class _Answer(BaseModel):
     web: _Web | None = None
     """Missing when nothing on the web matches."""
+    results: tuple[_Result, ...] = ()
+    """Of the news."""
+
+
+class _Passages(BaseModel):
+    url: str = ""
+    title: str = ""
+    snippets: tuple[str, ...] = ()
+
+
+class _Source(BaseModel):
+    age: tuple[str, ...] | None = None
+    """In words, as a date, in days."""
+
+
+class _Grounding(BaseModel):
+    generic: tuple[_Passages, ...] = ()
+
+
+class _Context(BaseModel):
+    grounding: _Grounding
+    sources: Mapping[str, _Source] = {}
 
 
 class Brave:
     """Asks Brave Search, at the pace that the key allows."""
 
     name = "Brave Search"
+    cost_usd = Decimal("0.005")  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)
 
     def __init__(
         self,
@@ -54,16 +98,23 @@ class Brave:
         base_url: str,
         api_key: SecretStr,
         timeout_seconds: float,
+        mode: Mode = "snippets",
         interval_seconds: float = SLOWEST_INTERVAL_SECONDS,
     ) -> None:
         """`interval_seconds` is the pace until Brave has told its own."""
         self._http = http
-        self._url = f"{base_url}/web/search"
+        self._base_url = base_url
+        self._mode: Mode = mode
         self._api_key = api_key
         self._timeout_seconds = timeout_seconds
         self._pace = _Pace(interval_seconds)
 
-    async def search(self, query: str, count: int) -> tuple[Hit, ...]:
+    def takes(self, query: Query) -> bool:
+        """See `SearchBackend`: everything."""
+        del query
+        return True
+
+    async def search(self, query: Query) -> tuple[Hit, ...]:
         """See `SearchBackend`.
 
         Raises:
@@ -71,33 +122,28 @@ class Brave:
             RateLimited: the pace or the month's quota is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read.
         """
-        params = {
-            "q": trimmed(query, max_chars=MAX_QUERY_CHARS, max_words=MAX_QUERY_WORDS),
-            "count": str(count),
-            "country": "ALL",
-            "text_decorations": "false",
-            "result_filter": "web",
-        }
+        path, params = _question(query, self._mode)
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                answer = await self._ask(params)
+                answer = await self._ask(f"{self._base_url}/{path}", params)
         except TimeoutError as error:
             raise TimedOut(f"{self.name} did not answer within {self._timeout_seconds:g} seconds.") from error
         if not answer.ok:
             raise _refusal(answer)
-        return tuple(_hits(answer))[:count]
+        read = _passages if path == "llm/context" else _hits
+        return tuple(read(answer))[: query.count]
 
-    async def _ask(self, params: Mapping[str, str]) -> JsonAnswer:
+    async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
         """Ask in turn; once more where we were only too fast."""
-        answer = await self._ask_once(params)
+        answer = await self._ask_once(url, params)
         if answer.status == HTTPStatus.TOO_MANY_REQUESTS and _code(answer) != "QUOTA_LIMITED":
-            return await self._ask_once(params)
+            return await self._ask_once(url, params)
         return answer
 
-    async def _ask_once(self, params: Mapping[str, str]) -> JsonAnswer:
+    async def _ask_once(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
         await self._pace.turn()
         answer = await self._http.get_json(
-            self._url,
+            url,
             service=self.name,
             params=params,
             headers={"X-Subscription-Token": self._api_key.get_secret_value()},
@@ -106,6 +152,27 @@ class Brave:
         )
         self._pace.learn(answer)
         return answer
+
+
+def _question(query: Query, mode: Mode) -> tuple[str, dict[str, str]]:
+    """The endpoint's path, and the parameters that it takes."""
+    params = {
+        "q": with_operators(query, max_chars=MAX_QUERY_CHARS, max_words=MAX_QUERY_WORDS),
+        "count": str(query.count),
+        "country": "ALL",
+    }
+    if query.freshness is not None:
+        params["freshness"] = _FRESHNESS[query.freshness]
+    code = query.language if query.language in _LANGUAGES else _OTHER_LANGUAGES.get(query.language or "")
+    if code is not None:
+        params["search_lang"] = code
+    if query.is_news:
+        return "news/search", params
+    if mode == "context":
+        bounds = {"maximum_number_of_urls": str(query.count), "maximum_number_of_tokens": str(_CONTEXT_TOKENS)}
+        # Unlike its sisters this endpoint leaves nothing out unless it is asked to.
+        return "llm/context", params | bounds | {"safesearch": "moderate"}
+    return "web/search", params | {"text_decorations": "false", "result_filter": "web"}
 
 
 class _Pace:
@@ -152,12 +219,26 @@ def _windows(headers: Mapping[str, str]) -> Iterator[tuple[float, float, float]]
 
 def _hits(answer: JsonAnswer) -> Iterator[Hit]:
     try:
-        web = _Answer.model_validate(answer.body).web or _Web()
+        read = _Answer.model_validate(answer.body)
     except ValidationError as error:
-        raise Unavailable("Brave Search answers something that cannot be read.") from error
-    for row in web.results:
+        raise Unavailable(_UNREADABLE) from error
+    rows: Sequence[_Result] = read.web.results if read.web else read.results
+    for row in rows:
         snippet, age = row.description or "", row.age or row.page_age
         if found := hit(title=row.title, url=row.url, snippet=snippet, age=age):
+            yield found
+
+
+def _passages(answer: JsonAnswer) -> Iterator[Hit]:
+    try:
+        read = _Context.model_validate(answer.body)
+    except ValidationError as error:
+        raise Unavailable(_UNREADABLE) from error
+    for row in read.grounding.generic:
+        told = read.sources.get(row.url, _Source()).age or ()
+        age = told[1] if len(told) > 1 else None
+        words = " … ".join(row.snippets)
+        if found := hit(title=row.title, url=row.url, snippet=words, age=age, max_snippet_chars=_CONTEXT_CHARS):
             yield found
 
 

@@ -5,6 +5,7 @@ mostly forbid programs, so there is no default address.
 """
 
 from collections.abc import Iterator
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from tools.errors import Disabled, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, hit, trimmed
+from tools.search.base import Hit, Query, hit, with_operators
 
 _MAX_QUERY_CHARS = 500
 
@@ -21,6 +22,7 @@ class _Result(BaseModel):
     title: str = ""
     url: str = ""
     content: str | None = None
+    score: float | None = None
     publishedDate: str | None = None  # noqa: N815 - SearXNG's own name
 
 
@@ -33,13 +35,19 @@ class SearXNG:
     """Asks the operator's SearXNG."""
 
     name = "SearXNG"
+    cost_usd = Decimal(0)
 
     def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
         self._http = http
         self._url = f"{base_url}/search"
         self._timeout_seconds = timeout_seconds
 
-    async def search(self, query: str, count: int) -> tuple[Hit, ...]:
+    def takes(self, query: Query) -> bool:
+        """See `SearchBackend`: everything; the engines behind it follow as far as they can."""
+        del query
+        return True
+
+    async def search(self, query: Query) -> tuple[Hit, ...]:
         """See `SearchBackend`.
 
         Raises:
@@ -49,12 +57,21 @@ class SearXNG:
         answer = await self._http.get_json(
             self._url,
             service=self.name,
-            params={"q": trimmed(query, max_chars=_MAX_QUERY_CHARS), "format": "json", "safesearch": "1"},
+            params=_params(query),
             timeout_seconds=self._timeout_seconds,
         )
         if not answer.ok:
             raise _refusal(answer)
-        return tuple(_hits(answer))[:count]
+        return tuple(_hits(answer))[: query.count]
+
+
+def _params(query: Query) -> dict[str, str]:
+    params = {"q": with_operators(query, max_chars=_MAX_QUERY_CHARS), "format": "json", "safesearch": "1"}
+    if query.is_news:
+        params["categories"] = "news"
+    if query.freshness is not None:
+        params["time_range"] = query.freshness
+    return params if query.language is None else params | {"language": query.language}
 
 
 def _hits(answer: JsonAnswer) -> Iterator[Hit]:
@@ -65,7 +82,8 @@ def _hits(answer: JsonAnswer) -> Iterator[Hit]:
     if not read.results and read.unresponsive_engines:
         raise Unavailable("SearXNG finds nothing because the engines behind it do not answer.")
     for row in read.results:
-        if found := hit(title=row.title, url=row.url, snippet=row.content or "", age=(row.publishedDate or "")[:10]):
+        words, age = row.content or "", (row.publishedDate or "")[:10]
+        if found := hit(title=row.title, url=row.url, snippet=words, age=age, score=row.score):
             yield found
 
 

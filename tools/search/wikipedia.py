@@ -7,12 +7,13 @@ The text is CC BY-SA 4.0: naming and linking the article, which every hit does, 
 
 import asyncio
 from collections.abc import Iterator
+from decimal import Decimal
 
 from pydantic import BaseModel, ValidationError
 
 from tools.errors import RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, hit, trimmed
+from tools.search.base import Hit, Query, hit, trimmed
 from tools.text import shortened
 
 # What the search behind MediaWiki takes (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
@@ -41,32 +42,39 @@ class Wikipedia:
     """Asks the Wikipedia of one language."""
 
     name = "Wikipedia"
+    cost_usd = Decimal(0)
 
     def __init__(self, *, http: Http, base_url: str, language: str, timeout_seconds: float) -> None:
-        """`base_url` may hold `{language}`, which is replaced."""
+        """`base_url` may hold `{language}`, which is replaced by the query's language, else by this one."""
         self._http = http
-        self._url = f"{base_url.replace('{language}', language)}/w/api.php"
+        self._base_url = base_url
+        self._language = language
         self._timeout_seconds = timeout_seconds
         self._places = asyncio.Semaphore(_AT_ONCE)
 
-    async def search(self, query: str, count: int) -> tuple[Hit, ...]:
+    def takes(self, query: Query) -> bool:
+        """See `SearchBackend`: no news, no dates, no sites but its own."""
+        return not (query.is_news or query.freshness or query.sites)
+
+    async def search(self, query: Query) -> tuple[Hit, ...]:
         """See `SearchBackend`.
 
         Raises:
             RateLimited, TimedOut, TooLarge, Unavailable: no answer, or none that can be read.
         """
+        language = query.language or self._language
         async with self._places:
             answer = await self._http.get_json(
-                self._url,
+                f"{self._base_url.replace('{language}', language)}/w/api.php",
                 service=self.name,
-                params=_params(trimmed(query, max_chars=_MAX_QUERY_CHARS), count),
+                params=_params(trimmed(query.text, max_chars=_MAX_QUERY_CHARS), query.count),
                 timeout_seconds=self._timeout_seconds,
             )
         if not answer.ok:
             raise answer.refusal(self.name)
         if code := _error_code(answer):
             raise _refusal(code)
-        return tuple(_hits(answer))[:count]
+        return tuple(_hits(answer))[: query.count]
 
 
 def _params(query: str, count: int) -> dict[str, str]:

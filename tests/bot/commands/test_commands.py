@@ -1,13 +1,16 @@
 """Commands: one table, given directly and in groups; each is answered once, also while a turn runs."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from bot import phrases
 from bot.clock import SetClock
-from bot.events import PersonId
+from bot.errors import Overloaded
+from bot.events import ChatId, PersonId
+from bot.turn.export import exported
 from store import Store
 from tests.bot.loops.harbour import Port, harbour
 from tests.bot.loops.test_revisions import on_disk, open_words, words
@@ -184,3 +187,25 @@ async def test_a_command_is_answered_once_however_often_it_comes(store: Store, c
         await port.quiet()
         assert len(port.quay.sent) == 1
         assert await open_words(port) == 0
+
+
+async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
+    """How Aldis is to be, what it is to remind of, and a question that failed; to nobody else."""
+    async with harbour(store, clock) as port:
+        await told(port, "/persona Be a pirate.")
+        await told(port, "/remind tomorrow 9:00 water the tulips")
+        port.thinker.script += [Overloaded("busy", provider="p")]
+        await told(port, "Will it rain?")
+        shown = await told(port, "/export")
+        assert "Be a pirate." in shown
+        assert "water the tulips" in shown
+        assert "Asked, and not answered" in shown
+        assert "Will it rain?" in shown
+        assert "tulips" not in await told(port, "/export", author=BOB)
+        direct = ChatId(ALICE.chat)
+        found = await store.read(
+            lambda shelves: exported(shelves, PersonId(ALICE.uuid), direct, now=clock.now()).as_json()
+        )
+        kept = json.loads(found)
+        assert kept["settings"]["persona"]["text"] == "Be a pirate."
+        assert kept["reminders"][0]["text"] == "water the tulips"

@@ -12,26 +12,46 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from bot.clock import SetClock
 from bot.commands.admin import AdminCommands
 from bot.commands.base import Commands, Desk
+from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.errands import Errands, Judgement
-from bot.events import Envelope, Event, Reply, SentId
+from bot.commands.memory import MemoryCommands
+from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.questions import QuestionCommands
+from bot.commands.reminders import ReminderCommands
+from bot.commands.standing import StandingCommands
+from bot.errors import ProviderError
+from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.loops.courier import Courier, Patience
 from bot.loops.housekeeping import Housekeeping
 from bot.loops.intake import Intake
+from bot.loops.reminders import Reminding
+from bot.loops.summarising import Summarising
 from bot.loops.worker import Pace, Worker
+from bot.media.parcels import MediaLimits, Parcels
+from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
+from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
-from bot.providers.base import Completion, Request
+from bot.providers.base import Completion, Request, Told
 from bot.transports.reader import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
+from bot.turn.live import Live, Mode
+from bot.turn.marks import EMOJI, Marks
+from bot.turn.memory import Memory
+from bot.turn.overheard import Overheard
+from bot.turn.reminders import Reminders
 from bot.turn.revisions import Revisions
+from bot.turn.senses import Senses, Voice
+from bot.turn.summaries import Summaries, Window
 from bot.turn.turns import Turns
 from store import Store
 from tests.bot.loops.quay import Quay
@@ -39,8 +59,11 @@ from tests.bot.turn.talk import Scripted, says, toolbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, GROUP, Frame
 from tools import Tool
+from tools.memory import Remember
 
 WAIT_SECONDS = 30.0
+TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
+MEDIA_LIMITS = MediaLimits(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_characters=5000)
 FIRST = int(NOON.timestamp() * 1000)
 """What the quay calls the message before the first one that goes out; each has the next number."""
 
@@ -58,6 +81,10 @@ class Berth(Quay):
         await super().send(reply)
         return SentId(FIRST + len(self.sent))
 
+    async def remove(self, removal: Removal) -> SentId:
+        await super().remove(removal)
+        return SentId(FIRST + 1000 * len(self.removed))
+
 
 @dataclass
 class Thinker(Scripted):
@@ -66,17 +93,21 @@ class Thinker(Scripted):
     script: list[Any] = field(default_factory=list[Any])
     gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     asked: list[str] = field(default_factory=list[str])
+    told: Told | None = None
+    """Who is told the words of the completion under way; None where nobody wants to see them."""
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         question = next(message.text for message in reversed(request.messages) if message.role == "user")
         self.requests.append(request)
         self.asked.append(question)
+        self.told = told
         for word, gate in self.gates.items():
             if word in question:
                 await gate.wait()
-        if self.script:
-            return self.script.pop(0)
-        return says(f"re: {question.partition('] ')[2]}")
+        step = self.script.pop(0) if self.script else None
+        if isinstance(step, ProviderError):
+            raise step
+        return step or says(f"re: {question.partition('] ')[2]}")
 
 
 @dataclass
@@ -92,6 +123,11 @@ class Port:
     housekeeping: Housekeeping
     turns: Turns
     pairing: Pairing
+    reminders: Reminders
+    reminding: Reminding
+    """Not run: a story lets it look when it is time."""
+    summarising: Summarising
+    """Likewise."""
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
@@ -135,24 +171,53 @@ async def harbour(
     clock: SetClock,
     *,
     tools: tuple[Tool, ...] = (),
+    ported: tuple[Callable[[Reminders], Tool], ...] = (),
+    remembers: bool = False,
+    window: Window | None = None,
     deletes_answers: bool = False,
     admins: frozenset[str] = frozenset(),
     retention: timedelta | None = None,
+    speech: Speech | None = None,
+    speaks: bool = False,
+    live: Mode = "off",
+    mark_seconds: float = 3600.0,
+    context_messages: int = 0,
+    quay: Berth | None = None,
+    access: AccessList | None = None,
+    budgets: Budgets = TWO_DOLLARS_A_DAY,
     **pace: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
-    quay, thinker, counts, pairing = Berth(), Thinker(), Counts(), Pairing()
+    quay, thinker, counts, pairing = quay or Berth(), Thinker(), Counts(), Pairing()
     limits = Limits(max_tool_calls=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=30)
+    turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC", max_parts=5)
+    memory = Memory(store, clock)
+    reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
+    tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
     agent = Agent(thinker, toolbox(clock, *tools), system="Be kind.", limits=limits)
-    turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
-    revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
-    desk, approvals = Desk(store, turns), Approvals(store, clock, turns)
-    entries = (
-        *ChatCommands(desk, clock, approvals, timezone="UTC").entries,
-        *AdminCommands(desk, clock, pairing, account=ACCOUNT).entries,
+    senses = Senses(
+        agent,
+        Parcels(quay, MEDIA_LIMITS, speech=speech),
+        timezone="UTC",
+        voice=Voice(speech=speech, turn_seconds=30) if speech and speaks else None,
     )
-    allowed = AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
+    revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
+    desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
+    audience = Audience(quay, lambda: allowed)
+    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=tuple(tool.spec.name for tool in tools))
+    entries = (
+        *ChatCommands(desk, approvals, timezone="UTC").entries,
+        *QuestionCommands(desk, approvals).entries,
+        *PreferenceCommands(desk, menu).entries,
+        *StandingCommands(desk, account=ACCOUNT, model="scripted/model-1", version="0.0").entries,
+        *ReminderCommands(desk, reminders).entries,
+        *MemoryCommands(desk, memory).entries,
+        *AdminCommands(desk, pairing, audience, budgets, account=ACCOUNT, timezone="UTC").entries,
+        *BroadcastCommands(desk, audience).entries,
+    )
+    allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
     judgement = Judgement(name="Aldis", allowed=allowed)
+    overheard = Overheard(clock, most=context_messages)
     errands = Errands(
         quay,
         store,
@@ -161,26 +226,36 @@ async def harbour(
         revisions=revisions,
         approvals=approvals,
         commands=Commands(desk, entries),
+        overheard=overheard,
         judgement=judgement,
     )
+    summaries = Summaries(store, clock, turns, thinker, window=window, timeout_seconds=30) if window else None
+    summarising = Summarising(summaries, counts)
     worker = Worker(
         quay,
         store,
         clock,
         counts,
         turns=turns,
-        agent=agent,
+        agent=senses,
         approvals=approvals,
         errands=errands,
+        live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
+        marks=Marks(quay, emoji=EMOJI, after_seconds=mark_seconds),
+        overheard=overheard,
         pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": 30, "max_attempts": 2, **pace}),
         judgement=judgement,
+        kept=summarising.note,
     )
     intake = Intake(quay, store, clock, counts, allowed=allowed, name="Aldis", receipt_window=timedelta(seconds=60))
     courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60))
     housekeeping = Housekeeping(store, clock, revisions, retention=retention)
+    reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ACCOUNT)
     running = [asyncio.create_task(loop.run()) for loop in (worker, courier)]
     try:
-        yield Port(store, clock, quay, thinker, intake, worker, housekeeping, turns, pairing)
+        yield Port(
+            store, clock, quay, thinker, intake, worker, housekeeping, turns, pairing, reminders, reminding, summarising
+        )
     finally:
         for task in running:
             task.cancel()

@@ -5,7 +5,20 @@ import json
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 
-from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, Receipt, Removal, Reply, SentId
+from bot.errors import Unfetchable
+from bot.events import (
+    Attachment,
+    ChatId,
+    Envelope,
+    Event,
+    Incoming,
+    Kind,
+    PersonId,
+    Receipt,
+    Removal,
+    Reply,
+    SentId,
+)
 from bot.transports.base import Contact, Group, Progress
 
 ACCOUNT = "+15550100001"
@@ -47,6 +60,13 @@ class Quay:
     notes: list[str] = field(default_factory=list[str])
     read: list[SentId] = field(default_factory=list[SentId])
     typed: list[tuple[ChatId, bool]] = field(default_factory=list[tuple[ChatId, bool]])
+    reactions: list[tuple[ChatId, PersonId, SentId, str, bool]] = field(
+        default_factory=list[tuple[ChatId, PersonId, SentId, str, bool]]
+    )
+    """Chat, author and time of the message, the emoji, and whether it was taken off."""
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """What the bridge has, by the id of the attachment."""
+    discarded: list[str] = field(default_factory=list[str])
     shown: list[Progress] = field(default_factory=list[Progress])
     opened: int = 0
     closed: int = 0
@@ -58,6 +78,8 @@ class Quay:
     """What the bridge says of the account, or how asking it fails."""
     known_groups: tuple[Group, ...] = ()
     known_contacts: tuple[Contact, ...] = ()
+    directory_fails: Exception | None = None
+    """How asking for groups and contacts fails."""
     gate: asyncio.Event | None = None
     """Holds sends back until it is set."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -113,13 +135,31 @@ class Quay:
         return self.linked
 
     async def groups(self) -> tuple[Group, ...]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
         return self.known_groups
 
     async def contacts(self) -> tuple[Contact, ...]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
         return self.known_contacts
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         self.typed.append((chat, started))
+
+    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        self.reactions.append((chat, author, sent_at, emoji, removed))
+        await self._note()
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        data = self.files.get(attachment.id)
+        if data is None or len(data) > max_bytes:
+            raise Unfetchable("no such file, or too large")
+        return data
+
+    async def discard(self, attachment: Attachment) -> None:
+        self.files.pop(attachment.id, None)
+        self.discarded.append(attachment.id)
 
     async def receipt(self, envelope: Envelope) -> None:
         self.read.append(envelope.sent_at)

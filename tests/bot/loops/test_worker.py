@@ -16,9 +16,12 @@ from bot.events import Envelope, Kind, Reply
 from bot.loops.worker import Pace, Worker
 from bot.metrics import Counts
 from bot.policy.access import AccessList
-from bot.providers.base import Completion, Request
+from bot.providers.base import Completion, Request, Told
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
+from bot.turn.live import Live
+from bot.turn.marks import Marks
+from bot.turn.overheard import Overheard
 from bot.turn.revisions import Revisions
 from bot.turn.turns import Turns
 from store import Arrival, Store
@@ -36,7 +39,7 @@ class Thinker(Scripted):
         self.asked: list[str] = []
         self.changed = asyncio.Event()
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         text = str(request.messages[-1])
         self.asked.append(text)
         self.changed.set()
@@ -53,8 +56,9 @@ def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **c
     limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=30)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
-    desk, counts, approvals = Desk(store, turns), Counts(), Approvals(store, clock, turns)
+    desk, counts, approvals = Desk(store, turns, clock), Counts(), Approvals(store, clock, turns)
     judgement = Judgement(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
+    overheard = Overheard(clock, most=0)
     errands = Errands(
         quay,
         store,
@@ -62,7 +66,8 @@ def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **c
         turns=turns,
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
-        commands=Commands(desk, ChatCommands(desk, clock, approvals, timezone="UTC").entries),
+        commands=Commands(desk, ChatCommands(desk, approvals, timezone="UTC").entries),
+        overheard=overheard,
         judgement=judgement,
     )
     return Worker(
@@ -74,6 +79,9 @@ def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **c
         agent=agent,
         approvals=approvals,
         errands=errands,
+        live=Live(store, clock, mode="off"),
+        marks=Marks(quay, emoji=None),
+        overheard=overheard,
         pace=pace,
         judgement=judgement,
     )

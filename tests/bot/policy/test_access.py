@@ -283,6 +283,36 @@ def test_every_kind_passes_the_same_gate(who: str, place: str, kind: Kind) -> No
     assert not may_write(replace(given, chat=None), allowed, is_approved=is_approved)
 
 
+OWN = AccessList(persons=frozenset({"*"}), groups=frozenset({GROUP, "*"}), admins=frozenset({ANNA}), note_to_self=True)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_in_a_persons_own_account_only_notes_to_self_come_in(kind: Kind) -> None:
+    """Whatever is listed besides; the owner is an admin there, and nobody else is one anywhere."""
+    note = replace(envelope(BEN, None, from_self=True), kind=kind)
+    assert may_write(note, OWN)
+    assert is_admin(note, OWN)
+    for other in (
+        envelope(ANNA, ANNAS_NUMBER),
+        envelope(ANNA, None, GROUP),
+        replace(note, chat=ChatId(f"group:{GROUP}")),
+        replace(note, chat=ChatId(f"direct:{ANNA}")),
+        replace(note, author=None),
+        replace(note, chat=None),
+    ):
+        assert not may_write(other, OWN, is_approved=True)
+    assert not is_admin(envelope(ANNA, ANNAS_NUMBER), OWN)
+    assert not OWN.is_empty
+
+
+def test_elsewhere_the_account_itself_is_nobody() -> None:
+    """What the account does on another device lets nobody in and commands nothing."""
+    note = envelope(ANNA, None, from_self=True)
+    given = replace(OWN, note_to_self=False)
+    assert not may_write(note, given, is_approved=True)
+    assert not is_admin(note, given)
+
+
 @pytest.mark.parametrize("chat", ["", "story:1", "call:1", "Direct:1", f"groups:{GROUP}"])
 def test_a_place_that_is_not_known_is_closed(chat: str) -> None:
     """It is not taken for a direct chat, whoever writes there."""

@@ -19,7 +19,7 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
-from bot.policy.routing import Command, Correction, Ignore, Question, Verdict, Withdrawal, route
+from bot.policy.routing import Command, Correction, Halt, Ignore, Question, Talk, Verdict, Withdrawal, route
 
 ANNA = PersonId("anna")
 DIRECT, GROUP = ChatId("direct:anna"), ChatId("group:Z3JvdXA=")
@@ -32,7 +32,7 @@ PICTURE = Attachment(id="1", content_type="image/png", name=None, size_bytes=1)
 def asked(message: Incoming, name: str = "Aldis") -> bool:
     """Whether the message is a question; if so, it is handed on as it is."""
     found = route(message, name=name)
-    assert found == Question(message=message) or isinstance(found, Ignore)
+    assert found == Question(message=message) or isinstance(found, Ignore | Talk)
     return isinstance(found, Question)
 
 
@@ -47,14 +47,30 @@ def asked(message: Incoming, name: str = "Aldis") -> bool:
         (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
         (replace(DIRECTLY, text=" \n"), "empty"),
         (replace(IN_GROUP, text="", mentions_me=True), "empty"),
-        (IN_GROUP, "not_addressed"),
-        (replace(IN_GROUP, attachments=(PICTURE,)), "not_addressed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_no_question_is_ignored_for_a_reason(event: Event | None, reason: str) -> None:
     """The reason is a word for the log, nothing that somebody wrote."""
     assert route(event, name="Aldis") == Ignore(reason=reason)
+
+
+@pytest.mark.parametrize("message", [IN_GROUP, replace(IN_GROUP, attachments=(PICTURE,))], ids=["words", "a picture"])
+def test_what_is_said_among_others_is_talk(message: Incoming) -> None:
+    """Nobody asked Aldis; unless the group wants every message to be answered."""
+    assert route(message, name="Aldis") == Talk(message=message)
+    assert route(message, name="Aldis", answers_always=True) == Question(message=message)
+    edit = Edited(target=SENT, message=message)
+    assert route(edit, name="Aldis", answers_always=True) == Correction(edit=edit, is_addressed=True)
+
+
+@pytest.mark.parametrize("sign", ["❌", "✖️", "✖", "🛑", "⛔"])
+def test_a_cross_wants_an_answer_to_be_stopped(sign: str) -> None:
+    """Whose message it is on is told; one that was taken off again, and another sign, mean nothing."""
+    reacted = Reacted(author=ANNA, chat=DIRECT, emoji=sign, target_author=ANNA, target=SENT, removed=False)
+    assert route(reacted, name="Aldis") == Halt(chat=DIRECT, author=ANNA, target_author=ANNA, target=SENT)
+    assert route(replace(reacted, removed=True), name="Aldis") == Ignore(reason="reacted")
+    assert route(replace(reacted, emoji="✅"), name="Aldis") == Ignore(reason="reacted")
 
 
 def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, Text, UserMessage
-from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Usage
+from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, Usage
 from bot.providers.fallback import Fallback
 
 REQUEST = Request(
@@ -52,19 +52,21 @@ class Scripted:
     script: list[Step]
     seconds: float = 0.0
     offered_seconds: list[float] = field(default_factory=list)
-    closed: bool = False
+    closed: int = 0
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         self.offered_seconds.append(request.timeout_seconds)
         self.machine.now += self.seconds
         step = self.script.pop(0) if self.script else ANSWER
         if isinstance(step, str):
+            if told is not None:
+                told(f"from {self.name}")
             return completion_of(self.name)
         error, retry_after = step if isinstance(step, tuple) else (step, None)
         raise error("refused", provider=self.name, model=f"{self.name}-1", retry_after_seconds=retry_after)
 
     async def aclose(self) -> None:
-        self.closed = True
+        self.closed += 1
 
     @property
     def asked(self) -> int:
@@ -77,7 +79,7 @@ class Hanging(Scripted):
 
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
         self.begun.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -338,6 +340,56 @@ async def test_the_operator_reads_one_line_for_each_failed_try(caplog: pytest.Lo
         ("ERROR", "a (model a-1) did not answer: BadKey"),
         ("WARNING", "b (model b-1) did not answer: Overloaded"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "order"),
+    [
+        ("b/b-1", ["b", "a"]),
+        ("d/d-1", ["d", "a", "b"]),
+        ("gone/gone-1", ["a", "b"]),
+        ("", ["a", "b"]),
+        (None, ["a", "b"]),
+    ],
+)
+async def test_the_chosen_model_is_asked_first(model: str | None, order: list[str]) -> None:
+    """The others stand in for it in their order, each once; a choice that is no longer there is as none."""
+    machine = Machine()
+    a, b, d = (Scripted(name, machine, [Rejected]) for name in "abd")
+    choices = {"a/a-1": a, "b/b-1": b, "d/d-1": d}
+    fallback = Fallback([a, b], choices=choices, monotonic=machine, pause=machine.pause, fraction=lambda: 0.5)
+    with pytest.raises(Rejected) as caught:
+        await fallback.complete(replace(REQUEST, model=model))
+    assert [provider for provider, _ in kinds(caught.value.attempts)] == order
+
+
+async def test_a_choice_cools_down_by_itself() -> None:
+    """A model that failed is passed over also for those who chose it, and nobody else's is for that."""
+    machine = Machine()
+    a, d = Scripted("a", machine, []), Scripted("d", machine, [Overloaded])
+    fallback = Fallback([a], choices={"d/d-1": d}, monotonic=machine, pause=machine.pause)
+    chosen = replace(REQUEST, model="d/d-1")
+    assert [(await fallback.complete(chosen)).provider for _ in range(2)] == ["a", "a"]
+    machine.now += 31
+    assert (await fallback.complete(chosen)).provider == "d"
+    assert (await fallback.complete(REQUEST)).provider == "a"
+
+
+async def test_whoever_answers_is_heard() -> None:
+    """Who listens hears the words of the provider that answers in the end."""
+    machine = Machine()
+    a, b = scripted(machine, [Overloaded], [])
+    heard: list[str] = []
+    await fallback_of([a, b], machine).complete(REQUEST, heard.append)
+    assert heard == ["from b"]
+
+
+async def test_closing_closes_the_choices_once() -> None:
+    """Those that are among the providers, too."""
+    machine = Machine()
+    a, d = Scripted("a", machine, []), Scripted("d", machine, [])
+    await Fallback([a], choices={"a/a-1": a, "d/d-1": d}).aclose()
+    assert (a.closed, d.closed) == (1, 1)
 
 
 async def test_closing_closes_all_even_when_one_fails_to() -> None:

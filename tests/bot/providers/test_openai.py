@@ -13,6 +13,7 @@ from bot.messages import AssistantMessage, Opaque, Text, ToolCall
 from bot.providers import openai_chat
 from bot.providers.base import Completion, Stop, ToolOffer
 from bot.providers.openai import Api, OpenAI
+from bot.providers.openai_habits import Habits
 from tests.bot.providers.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
 from tests.servers.base import answer_json
 from tests.servers.openai import OpenAIServer, error_body
@@ -329,7 +330,8 @@ async def test_a_model_that_does_not_reason_is_not_asked_for_it() -> None:
 @pytest.mark.parametrize("official", [True, False])
 async def test_the_cache_key_goes_to_openai_alone(official: bool) -> None:
     """Other servers refuse what they do not know."""
-    body = openai_chat.body(QUESTION, model="gpt-4.1", limit_name="max_tokens", effort=None, official=official)
+    habits = Habits(limit_name="max_tokens", takes=frozenset())
+    body = openai_chat.body(QUESTION, model="gpt-4.1", effort=None, official=official, habits=habits)
     assert ("prompt_cache_key" in body) is official
 
 

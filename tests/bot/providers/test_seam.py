@@ -1,4 +1,4 @@
-"""One suite over the real providers: whatever the vendor, the same stories end the same way."""
+"""One suite over the real providers, whole and streamed: whatever the vendor, the same stories end the same way."""
 
 import asyncio
 import logging
@@ -65,10 +65,11 @@ SECRET = "my-sister-hides-the-key-under-the-mat"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(params=NAMES, scope="module", loop_scope="module")
+@pytest_asyncio.fixture(params=[*NAMES, *(f"{name}, streamed" for name in NAMES)], scope="module", loop_scope="module")
 async def open_vendor(request: pytest.FixtureRequest) -> AsyncIterator[Vendor]:
     """One for the module: an SDK's client takes 30 ms to make, most of them for reading certificates."""
-    async with opened(request.param) as vendor:
+    kind, _, streamed = request.param.partition(", ")
+    async with opened(kind, streams=bool(streamed)) as vendor:
         yield vendor
 
 
@@ -562,7 +563,7 @@ def _conversations(draw: st.DrawFn) -> tuple[Message, ...]:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(_conversations())
 async def test_whatever_the_history_holds_is_taken(vendor: Vendor, messages: tuple[Message, ...]) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.anthropic import Anthropic
-from bot.providers.base import Completion, Provider, Request, ToolOffer
+from bot.providers.base import Completion, Provider, Request, Told, ToolOffer
 from bot.providers.openai import OpenAI
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
@@ -34,6 +35,32 @@ QUESTION = Request(
     timeout_seconds=5.0,
     conversation="direct:7f0c",
 )
+
+
+@dataclass
+class Listening:
+    """A provider that is listened to while it answers: each text that is told goes on where the one before ended.
+
+    The last one is the whole answer, unless calls are all there is.
+    """
+
+    inner: Provider
+    heard: list[str] = field(default_factory=list)
+    """What was told of the newest completion."""
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        heard = self.heard = []
+        completion = await self.inner.complete(request, heard.append)
+        assert all(text.strip() and more.startswith(text) for text, more in pairwise([*heard, *heard[-1:]]))
+        assert heard[-1:] == ([completion.message.text] if completion.message and completion.message.text else [])
+        return completion
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
 
 
 @dataclass
@@ -90,10 +117,11 @@ def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | No
 
 
 @asynccontextmanager
-async def opened(kind: str) -> AsyncGenerator[Vendor]:
-    """A provider connected to its double, which must have refused nothing at the end."""
+async def opened(kind: str, *, streams: bool = False) -> AsyncGenerator[Vendor]:
+    """A provider connected to its double, which must have refused nothing at the end; `streams` listens to it."""
     async with server_of(kind) as server:
-        vendor = Vendor(kind=kind, server=server, provider=provider_of(kind, server))
+        provider = provider_of(kind, server)
+        vendor = Vendor(kind=kind, server=server, provider=Listening(provider) if streams else provider)
         try:
             yield vendor
         finally:

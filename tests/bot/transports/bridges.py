@@ -25,9 +25,9 @@ class Bridge:
     build: Callable[..., Transport]
     transports: list[Transport] = field(default_factory=list[Transport])
 
-    def transport(self, account: str = ACCOUNT, **deadlines: float) -> Transport:
+    def transport(self, account: str = ACCOUNT, **more: Any) -> Transport:
         """A transport to this server; it is closed with the bridge."""
-        transport = self.build(self.server.url, account, **(QUICK | deadlines))
+        transport = self.build(self.server.url, account, **(QUICK | more))
         self.transports.append(transport)
         return transport
 

@@ -28,6 +28,7 @@ from bot.events import (
     Undecryptable,
 )
 from bot.transports.envelope import Own, event, peeked
+from bot.transports.files import files_in
 from bot.transports.frame import MAX_FRAME_CHARS
 from tests.servers import envelopes
 from tests.servers.envelopes import (
@@ -72,12 +73,24 @@ HEART = Reacted(
     author=ALICE_ID, chat=DIRECT, emoji="❤️", target_author=ALDIS_ID, target=SentId(1789999980000), removed=False
 )
 
+ROSE = (
+    "a contact: Rose Thorne; Seed bank; phone +15550100777 (mobile); email rose@garden.example (work); "
+    "address 1 Hedge Lane, 12345, Hamlet"
+)
+
 BECOMES: dict[str, tuple[Kind, Event | None]] = {
     "admin_delete_group": (Kind.DELETE, Deleted(author=ALICE_ID, chat=IN_GROUP, target=SentId(1789999990000))),
     "attachment_image": (Kind.MESSAGE, said("our first tomatoes", attachments=(PICTURE,))),
     "attachment_image_old_signal_cli": (Kind.MESSAGE, said("our first tomatoes", attachments=(PICTURE,))),
     "attachment_voice_note": (Kind.MESSAGE, said("", attachments=(VOICE,))),
     "call_offer": (Kind.OTHER, None),
+    "contact": (
+        Kind.MESSAGE,
+        said(
+            "",
+            extras=(ROSE,),
+        ),
+    ),
     "dm_text": (Kind.MESSAGE, said("when do I sow beans?")),
     "dm_text_null_source": (Kind.OTHER, None),
     "dm_text_uuid_only": (
@@ -86,6 +99,10 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     ),
     "edit_dm": (Kind.EDIT, Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?"))),
     "edit_sync": (Kind.OTHER, None),
+    "edit_with_image": (
+        Kind.EDIT,
+        Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?", attachments=(PICTURE,))),
+    ),
     "exception_untrusted_identity": (
         Kind.UNDECRYPTABLE,
         Undecryptable(author=BOB_ID, reason="UntrustedIdentityException"),
@@ -95,12 +112,23 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     "group_update": (Kind.OTHER, None),
     "group_update_no_name": (Kind.OTHER, None),
     "link_preview": (Kind.MESSAGE, said("see https://garden.example/beans please")),
+    "location": (
+        Kind.MESSAGE,
+        said(
+            "Garden gate\nhttps://maps.google.com/maps?q=52.520008%2C13.404954",
+            attachments=(Attachment(id="5512309988771.jpg", content_type="image/jpeg", name=None, size_bytes=20112),),
+            extras=("a place on the map: latitude 52.520008, longitude 13.404954",),
+        ),
+    ),
     "mention_group": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
     "mention_missing_bug": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
     "pin_message": (Kind.OTHER, None),
-    "poll_create": (Kind.OTHER, None),
-    "poll_terminate": (Kind.OTHER, None),
-    "poll_vote": (Kind.OTHER, None),
+    "poll_create": (
+        Kind.MESSAGE,
+        said("", chat=IN_GROUP, extras=("a poll (several answers allowed): Which day? — 1. Saturday, 2. Sunday",)),
+    ),
+    "poll_terminate": (Kind.MESSAGE, said("", chat=IN_GROUP, extras=("a poll was closed",))),
+    "poll_vote": (Kind.MESSAGE, said("", chat=IN_GROUP, extras=("a vote in a poll: option 1",))),
     "quote_dm": (
         Kind.MESSAGE,
         said(
@@ -145,9 +173,9 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
 NO_ENVELOPE = {"rest_error_frame"}
 
 
-def peek(frame: Frame | str, own_uuid: PersonId | None = ALDIS_ID) -> Envelope | None:
+def peek(frame: Frame | str, own_uuid: PersonId | None = ALDIS_ID, *, takes_notes: bool = False) -> Envelope | None:
     raw = frame if isinstance(frame, str) else json.dumps(frame)
-    return peeked(raw, account=ACCOUNT, own_uuid=own_uuid)
+    return peeked(raw, account=ACCOUNT, own_uuid=own_uuid, takes_notes=takes_notes)
 
 
 def read(frame: Frame | str, own: Own = OWN) -> Event | None:
@@ -473,6 +501,143 @@ def test_another_device_of_the_account_confirms_what_is_our_own(content: Frame, 
     assert (told.targets if isinstance(told, Receipt) else ()) == targets
 
 
+@pytest.mark.parametrize(
+    ("content", "extras"),
+    [
+        ({"contacts": [{"name": {"nickname": "Rosie"}}]}, ("a contact: Rosie",)),
+        ({"contacts": [{"organization": " Seed\nbank "}, {}]}, ("a contact: Seed bank",)),
+        (
+            {"contacts": [{"name": "x", "phone": [{"value": "1", "label": "barn"}, {"value": None}, 5]}]},
+            ("a contact: phone 1 (barn)",),
+        ),
+        ({"contacts": [{"name": {}, "email": "x", "address": [{"type": "HOME"}]}]}, ()),
+        (
+            {"pollCreate": {"question": "Who?", "options": ["Bob", None, 5]}},
+            ("a poll (one answer): Who? — 1. Bob, 2. , 3. ",),
+        ),
+        ({"message": "https://maps.google.com/maps?q=-1.5,2"}, ("a place on the map: latitude -1.5, longitude 2",)),
+        ({"message": "https://maps.google.com/maps?q=the+gate"}, ()),
+        ({"message": "https://maps.google.com.example/maps?q=1,2"}, ()),
+    ],
+)
+def test_what_is_carried_beside_words_is_told_in_words(content: Frame, extras: tuple[str, ...]) -> None:
+    """A line for each thing, on one line whatever people wrote into it; what says nothing is left out."""
+    text = content.pop("message", "look") if "message" in content else "look"
+    assert heard(message(text, **content)).extras == extras
+
+
+def test_a_sticker_is_told_by_its_emoji_where_the_bridge_tells_it() -> None:
+    """signal-cli 0.14.6 tells the pack and the number alone; a later one may tell more."""
+    sticker = {"packId": "00ff", "stickerId": 3}
+    assert heard(message(None, sticker=sticker)).sticker_emoji is None
+    assert heard(message(None, sticker=sticker | {"emoji": "🌻"})).sticker_emoji == "🌻"
+    assert heard(message("hi")).sticker_emoji is None
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [{"pollVote": {"optionIndexes": [0], "targetSentTimestamp": 5}}, {"pollTerminate": {"targetSentTimestamp": 5}}],
+)
+def test_a_vote_in_a_direct_chat_is_nothing_to_answer(talk: Frame) -> None:
+    """It is the person's own poll; in a group others may want to know."""
+    assert read(message(None, **talk)) is None
+    assert heard(message(None, group=GROUP, **talk)).extras
+
+
+def test_a_vote_that_is_taken_back_says_so() -> None:
+    """A vote without options is the end of a vote."""
+    vote = {"optionIndexes": [], "targetSentTimestamp": 5}
+    assert heard(message(None, group=GROUP, pollVote=vote)).extras == ("a vote in a poll taken back",)
+
+
+def test_what_is_shown_only_once_is_told_in_no_words() -> None:
+    """Neither its place, nor its contact, nor its sticker."""
+    found = heard(message(None, viewOnce=True, sticker={"emoji": "🌻"}, contacts=[{"organization": "x"}]))
+    assert (found.extras, found.sticker_emoji) == ((), None)
+
+
+# Notes to self
+
+
+def noted(frame: Frame, own_uuid: PersonId | None = ALDIS_ID) -> Envelope:
+    found = peek(frame, own_uuid, takes_notes=True)
+    assert found is not None
+    return found
+
+
+OWN_CHAT = ChatId(ALDIS.chat)
+
+
+@pytest.mark.parametrize("own_uuid", [ALDIS_ID, None])
+def test_a_note_to_self_is_a_message_where_notes_are_answered(own_uuid: PersonId | None) -> None:
+    """From the account, in the account's chat with itself, with everything that a message can have."""
+    found = noted(envelopes.note("buy seeds", attachments=[attachment()], expiresInSeconds=60), own_uuid)
+    assert (found.kind, found.from_self, found.author, found.chat) == (Kind.MESSAGE, True, ALDIS_ID, OWN_CHAT)
+    said_to_self = event(found, own=replace(OWN, uuid=own_uuid))
+    assert isinstance(said_to_self, Incoming)
+    assert (said_to_self.text, said_to_self.author, said_to_self.chat) == ("buy seeds", ALDIS_ID, OWN_CHAT)
+    assert (len(said_to_self.attachments), said_to_self.expires_in_seconds) == (1, 60)
+
+
+def test_the_fixtures_of_notes_read_as_such() -> None:
+    """Also the one that was collected from a real signal-cli."""
+    found = noted(fixture("sync_note_to_self"))
+    assert (found.kind, found.chat) == (Kind.MESSAGE, OWN_CHAT)
+    assert isinstance(event(found, own=OWN), Incoming)
+
+
+@pytest.mark.parametrize(
+    ("frame", "becomes"),
+    [
+        (envelopes.note_edit("buy bulbs", 5), Edited),
+        (envelopes.note(None, remoteDelete={"timestamp": 5}), Deleted),
+        (
+            envelopes.note(None, reaction={"emoji": "👍", "targetAuthorUuid": ALDIS.uuid, "targetSentTimestamp": 5}),
+            Reacted,
+        ),
+        (envelopes.note(None, isExpirationUpdate=True, expiresInSeconds=60), TimerChanged),
+    ],
+)
+def test_what_the_owner_does_to_a_note_is_read_too(frame: Frame, becomes: type[Event]) -> None:
+    """Edits, deletions, reactions and the timer, as in any other chat."""
+    found = event(noted(frame), own=OWN)
+    assert isinstance(found, becomes)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        envelopes.sync_sent("I come at six", to=ALICE),
+        envelopes.sync_sent("I come at six", to=CAROL),
+        envelopes.note("to a group", group=GROUP),
+        envelopes.note("elsewhere", destinationUuid=ALICE.uuid),
+        envelopes.note("elsewhere", destinationUuid="x"),
+        envelopes.note("elsewhere", destinationUuid=None, destinationNumber=ALICE.number, destination=ALICE.number),
+        envelope(ALICE, syncMessage={"sentMessage": data(5, "?") | {"destinationUuid": ALICE.uuid}}),
+        envelope(replace(ALDIS, uuid=""), syncMessage=envelopes.note("?")["envelope"]["syncMessage"]),
+        message("by the account itself", author=ALDIS),
+        fixture("edit_sync"),
+        fixture("sync_sent_dm"),
+        fixture("sync_sent_group"),
+        fixture("sync_read"),
+    ],
+)
+def test_what_the_owner_writes_to_others_is_no_note(frame: Frame) -> None:
+    """Nothing of a person's other chats is ever a message, also where notes are answered."""
+    found = noted(frame)
+    assert (found.from_self, found.kind) == (True, Kind.OTHER)
+    assert not isinstance(event(found, own=OWN), Incoming | Edited)
+
+
+def test_a_note_that_may_be_seen_only_once_is_kept_without_its_content() -> None:
+    """As any other message."""
+    found = noted(envelopes.note(SECRET, viewOnce=True, attachments=[attachment(SECRET)]))
+    assert SECRET not in found.raw
+    said_to_self = event(found, own=OWN)
+    assert isinstance(said_to_self, Incoming)
+    assert said_to_self.view_once
+
+
 def deep(depth: int) -> str:
     return '{"envelope":' + "[" * depth + "]" * depth + "}"
 
@@ -527,6 +692,7 @@ def test_what_is_no_envelope_is_none(raw: str) -> None:
         {"dataMessage": data(1, "", attachments=[])},
         {"dataMessage": "x"},
         {"dataMessage": data(1, "nice", payment={"note": "x"})},
+        {"dataMessage": data(1, "nice", storyContext={"authorUuid": ALDIS.uuid, "sentTimestamp": 1})},
     ],
 )
 def test_half_a_message_is_nothing(content: Frame) -> None:
@@ -608,8 +774,9 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 @given(
     st.sampled_from(sorted(BECOMES)),
     st.lists(st.tuples(st.integers(0, 99), VALUES | st.just("gone")), min_size=1, max_size=3),
+    st.booleans(),
 )
-def test_no_frame_raises(name: str, changes: list[tuple[int, Any]]) -> None:
+def test_no_frame_raises(name: str, changes: list[tuple[int, Any]], takes_notes: bool) -> None:
     """Whatever stands in any place of any kind of frame, reading it gives something storable or nothing."""
     frame = fixture(name)
     for at, value in changes:
@@ -619,7 +786,8 @@ def test_no_frame_raises(name: str, changes: list[tuple[int, Any]]) -> None:
             container.pop(key, None)
         else:
             container[key] = value
-    found = peek(frame)
+    found = peek(frame, takes_notes=takes_notes)
+    files_in(json.dumps(frame))
     if found is not None:
         repr(event(found, own=OWN)).encode()
         repr(replace(found, raw="")).encode()

@@ -219,6 +219,11 @@ async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
     await linking.aclose()
 
 
+SENDING = {"number": ACCOUNT, "recipients": [ALICE.uuid]}
+MENTION = {"author": ALICE.uuid, "start": 0, "length": 2}
+REACTION = {"recipient": ALICE.uuid, "target_author": ALICE.uuid, "timestamp": 5, "reaction": "👀"}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
@@ -242,6 +247,16 @@ async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
             {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "edit_timestamp": 5},
             400,
         ),
+        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": ["QUJD"]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": "QUJD"}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "*x*", "text_mode": "styled", "mentions": [MENTION]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "hello", "mentions": [MENTION | {"uuid": ALICE.uuid}]}, 400),
+        ("POST", f"/v1/reactions/{ACCOUNT}", REACTION, 400),
+        ("POST", f"/v1/reactions/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
+        ("DELETE", f"/v1/reactions/{ACCOUNT}", REACTION, 400),
+        ("GET", "/v1/attachments/gone.jpg", None, 404),
+        ("DELETE", "/v1/attachments/gone.jpg", None, 404),
+        ("GET", "/v1/devices/+1", None, 400),
         ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
         ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
         ("DELETE", "/v1/remote-delete/+1", {"recipient": ALICE.uuid, "timestamp": 5}, 400),

@@ -3,20 +3,26 @@
 import asyncio
 import json
 import logging
+import os
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self, cast
 
 import pytest
+from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable, Unfetchable
 from bot.events import (
+    Attachment,
     ChatId,
     Envelope,
+    File,
     Incoming,
     Kind,
+    MentionRange,
     PersonId,
     QuoteTarget,
     Receipt,
@@ -30,6 +36,7 @@ from bot.transports.base import Contact, Group, ToolStarted, Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from tests.bot.transports.bridges import Bridge, received, reply, rest_api_bridge, signal_cli_bridge
+from tests.servers import envelopes
 from tests.servers.base import answer_json, hang
 from tests.servers.envelopes import (
     ACCOUNT,
@@ -46,7 +53,7 @@ from tests.servers.envelopes import (
     message,
     undecryptable,
 )
-from tests.servers.signal_server import Plan, cut
+from tests.servers.signal_server import DEVICE, Plan, Reaction, SentFile, cut
 
 BRIDGES = {"signal_cli": signal_cli_bridge, "rest_api": rest_api_bridge}
 IN_GROUP = f"group:{GROUP}"
@@ -598,6 +605,258 @@ async def test_a_note_to_self_is_seen_on_the_phone_or_not_at_all(bridge: Bridge,
     assert signs == ([(sent_at,)] if has_phone else [])
     assert [note.text for note in bridge.server.notes] == ["Aldis listens."]
     assert bridge.server.sent == []
+
+
+PLOT = File(name="plot.png", content_type="image/png", data=b"\x89PNG" * 100)
+TABLE = File(name="table.csv", content_type="text/csv", data=b"a,b\n1,2\n")
+
+
+@pytest.mark.parametrize("text", ["Here it is.", ""])
+async def test_files_go_out_with_a_message(bridge: Bridge, text: str) -> None:
+    """In order, byte by byte, with name and type; words are not needed."""
+    await bridge.transport().send(reply(text, chat=IN_GROUP, files=(PLOT, TABLE)))
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.is_voice_note) == (text, False)
+    assert sent.files == tuple(
+        SentFile(name=file.name, content_type=file.content_type, data=file.data) for file in (PLOT, TABLE)
+    )
+
+
+async def test_a_message_with_files_never_takes_the_place_of_another(bridge: Bridge) -> None:
+    """Phones do not edit a message with files: it is a new one, and the old one stays as it is."""
+    transport = bridge.transport()
+    first = await transport.send(reply("Wait."))
+    await transport.send(reply("Here it is.", edits=first, files=(PLOT,)))
+    assert words(bridge, ALICE.chat) == ["Wait.", "Here it is."]
+
+
+async def test_a_voice_note_goes_out(bridge: Bridge) -> None:
+    """As such where the bridge has a word for it; else as a file that can be listened to."""
+    spoken = File(name="answer.m4a", content_type="audio/mp4", data=b"sound")
+    transport = bridge.transport()
+    await transport.send(reply("", files=(spoken,), is_voice_note=True))
+    [sent] = bridge.server.sent
+    assert [file.data for file in sent.files] == [b"sound"]
+    assert sent.is_voice_note == isinstance(transport, SignalCli)
+
+
+async def test_people_are_mentioned_natively(bridge: Bridge) -> None:
+    """The place is counted in what people see, styles or not."""
+    text = "🪴 *@Bob* and @Carol water."
+    mentions = (
+        MentionRange(start=4, length=4, person=PersonId(BOB.uuid)),
+        MentionRange(start=14, length=6, person=PersonId(CAROL.uuid)),
+    )
+    bold = (StyleRange(start=21, length=5, style=Style.BOLD),)
+    message = replace(reply(chat=IN_GROUP, mentions=mentions), content=Styled(text=text, styles=bold))
+    await bridge.transport().send(message)
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.mentions) == (text, (f"4:4:{BOB.uuid}", f"14:6:{CAROL.uuid}"))
+
+
+async def test_the_doubles_refuse_what_phones_would_not_show(bridge: Bridge) -> None:
+    """A mention outside the text."""
+    away = MentionRange(start=3, length=4, person=PersonId(BOB.uuid))
+    with pytest.raises((Undeliverable, SendUnknown)):
+        await bridge.transport().send(reply("hi", mentions=(away,)))
+    assert bridge.server.sent == []
+
+
+@pytest.mark.parametrize(("author", "group"), [(ALICE, None), (CAROL, GROUP)])
+async def test_a_reaction_is_put_on_and_taken_off(bridge: Bridge, author: Any, group: str | None) -> None:
+    """Directly and in groups; people see the last one alone."""
+    frame = message("hi", author=author, group=group)
+    await bridge.server.deliver(frame)
+    transport, at = bridge.transport(), SentId(frame["envelope"]["timestamp"])
+    chat, person = ChatId(IN_GROUP if group else author.chat), PersonId(author.uuid)
+    await transport.react(chat, person, at, "👀", removed=False)
+    [put] = bridge.server.reactions
+    assert put == Reaction(chat=chat, author=author.uuid, target=at, emoji="👀", removed=False)
+    assert bridge.server.shown_on(author.uuid, at) == "👀"
+    await transport.react(chat, person, at, "👀", removed=True)
+    assert bridge.server.shown_on(author.uuid, at) is None
+
+
+@pytest.mark.parametrize("fault", [answer_json({}, status=500), answer_json("no", status=404), hang, None])
+async def test_a_reaction_may_fail(bridge: Bridge, fault: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody waits for it: it is logged without a word, also when the message was never there."""
+    caplog.set_level(logging.INFO)
+    bridge.server.faults += [fault] if fault else []
+    transport = bridge.transport(call_seconds=0.3)
+    await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), SentId(5), "👀", removed=False)
+    [told] = [record.getMessage() for record in caplog.records if record.name.startswith("bot.")]
+    assert "👀" not in told
+    assert ALICE.uuid not in told
+    assert bridge.server.reactions == []
+
+
+def came(id_: str = "8841.jpg", size_bytes: int | None = None) -> Attachment:
+    return Attachment(id=id_, content_type="image/jpeg", name=None, size_bytes=size_bytes)
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_a_file_that_came_is_fetched_and_discarded(bridge: Bridge, chat: str) -> None:
+    """Whole, up to the very last byte that is allowed."""
+    data = bytes(range(256)) * 40
+    bridge.server.files["8841.jpg"] = data
+    transport = bridge.transport()
+    assert await transport.attachment(ChatId(chat), came(), max_bytes=len(data)) == data
+    await transport.discard(came())
+    if isinstance(transport, RestApi):
+        assert bridge.server.files == {}
+        await transport.discard(came())  # once more does no harm
+
+
+@pytest.mark.parametrize("size_bytes", [None, 10_241])
+async def test_a_file_that_is_too_large_is_not_fetched(bridge: Bridge, size_bytes: int | None) -> None:
+    """Neither where its size is told, nor where it is only seen: what is said of it is never trusted."""
+    bridge.server.files["8841.jpg"] = bytes(10_241)
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came(size_bytes=size_bytes), max_bytes=10_240)
+    assert len(bridge.server.requests) == (size_bytes is None)
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came(size_bytes=5), max_bytes=1)
+
+
+async def test_an_endless_file_is_not_read_to_its_end(bridge: Bridge) -> None:
+    """Of what the bridge sends no more is read than may be kept."""
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield bytes(65_536)
+
+    bridge.server.faults.append(lambda _: web.Response(body=endless()))
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came(), max_bytes=1000)
+
+
+async def test_a_file_that_is_not_there_is_unfetchable(bridge: Bridge) -> None:
+    """The message goes on without it."""
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came("gone.jpg"), max_bytes=1000)
+
+
+@pytest.mark.parametrize("fault", [hang, answer_json({}, status=503), None])
+async def test_a_file_that_cannot_be_had_now_may_be_had_later(bridge: Bridge, fault: Any) -> None:
+    """A bridge that is down, overloaded or mute says nothing about the file."""
+    transport = bridge.transport(send_seconds=0.3)
+    if fault is None:
+        await bridge.server.stop()
+    else:
+        bridge.server.faults.append(fault)
+    with pytest.raises(Disconnected):
+        await transport.attachment(ChatId(ALICE.chat), came(), max_bytes=1000)
+    await transport.discard(came())
+
+
+async def test_a_picture_that_may_be_seen_only_once_leaves_no_copy_at_the_bridge(
+    bridge: Bridge, tmp_path: Path
+) -> None:
+    """Nobody has read the envelope yet, and the file is gone; other files wait for whoever needs them."""
+    once, other = (envelopes.attachment() for _ in range(2))
+    bridge.server.files = {item["id"]: b"x" for item in (once, other)}
+    for id_ in bridge.server.files:
+        (tmp_path / id_).write_bytes(b"x")
+    folder: dict[str, Any] = {"attachments": tmp_path} if bridge.build is SignalCli else {}
+    async with Listening(bridge.transport(**folder)) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message(None, attachments=[once], viewOnce=True))
+        await bridge.server.deliver(message(None, attachments=[other]))
+        for _ in range(2):
+            await stream.next()
+    left = set(os.listdir(tmp_path)) if folder else set(bridge.server.files)  # noqa: PTH208 - nothing else in async code
+    assert left == {other["id"]}
+
+
+# The account is a person's own
+
+
+async def test_a_note_to_self_comes_in_and_is_answered_there(bridge: Bridge) -> None:
+    """The answer goes to the account alone, can be edited and deleted, and can have a reaction."""
+    transport = bridge.transport(notes_of="Aldis")
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(envelopes.note("when do I sow beans?"))
+        envelope = await stream.next()
+        event = transport.event(envelope)
+        assert isinstance(event, Incoming)
+        assert (event.text, event.chat) == ("when do I sow beans?", ALDIS.chat)
+        chat = event.chat
+        await transport.typing(chat, started=True)
+        await transport.react(chat, event.author, event.sent_at, "👀", removed=False)
+        first = await transport.send(reply("In April.", chat=chat))
+        second = await transport.send(reply("In May.", chat=chat, edits=first))
+        assert words(bridge, chat) == ["In May."]
+        await transport.remove(Removal(chat=chat, target=second))
+    assert (words(bridge, chat), bridge.server.sent) == ([], [])
+    asked = [f"{seen.path} {seen.body.decode()}".lower() for seen in bridge.server.requests]
+    assert not [words for words in asked if "typing" in words]  # nobody would see it
+    assert bridge.server.shown_on(ALDIS.uuid, event.sent_at) == "👀"
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat: str) -> None:
+    """Whoever asks for it (a reminder, a broadcast, an answer from before): the transport is the last door."""
+    frame = message("hi", author=ALICE, group=GROUP if chat == IN_GROUP else None)
+    transport, at = bridge.transport(notes_of="Aldis"), SentId(frame["envelope"]["timestamp"])
+    with pytest.raises(NotSent):  # who the account is, the bridge tells when the stream is opened
+        await transport.send(reply(chat=chat))
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(frame)
+        envelope = await stream.next()
+    asked = len(bridge.server.requests)
+    await transport.receipt(envelope)
+    with pytest.raises(Undeliverable):
+        await transport.send(reply(chat=chat))
+    with pytest.raises(Undeliverable):
+        await transport.remove(Removal(chat=ChatId(chat), target=at))
+    await transport.typing(ChatId(chat), started=True)
+    await transport.react(ChatId(chat), PersonId(ALICE.uuid), at, "👀", removed=False)
+    assert len(bridge.server.requests) == asked
+    await transport.note_to_self("Aldis listens.")
+    assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
+
+
+async def test_a_file_of_a_note_is_fetched(bridge: Bridge) -> None:
+    """By the account's own address."""
+    bridge.server.files["8841.jpg"] = b"x"
+    transport = bridge.transport(notes_of="Aldis")
+    assert await transport.attachment(ChatId(ALDIS.chat), came(), max_bytes=5) == b"x"
+
+
+@pytest.mark.parametrize("devices", [[(1, "phone"), (DEVICE, "Aldis")], [(1, "phone")]], ids=["device", "time"])
+async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge, devices: list[tuple[int, str]]) -> None:
+    """Known by the device that wrote it, or where the bridge does not tell which that is, by its time."""
+    bridge.server.devices, bridge.server.has_phone = devices, False
+    transport = bridge.transport(notes_of="Aldis")
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        sent_at = await transport.send(reply("In April.", chat=ALDIS.chat))
+        await bridge.server.deliver(envelopes.note("In April.", device=DEVICE, sent_at=sent_at))
+        await bridge.server.deliver(envelopes.note("thank you", device=2))
+        echo = await stream.next()
+        assert (echo.sent_at, echo.kind, transport.event(echo)) == (sent_at, Kind.OTHER, None)
+        assert (await stream.next()).kind is Kind.MESSAGE
+
+
+async def test_what_aldis_wrote_before_it_was_started_is_no_note(bridge: Bridge) -> None:
+    """Its device is known, whoever remembers what it sent."""
+    async with Listening(bridge.transport(notes_of="Aldis")) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(envelopes.note("In April.", device=DEVICE))
+        await bridge.server.deliver(envelopes.note("In April?", device=2))
+        assert [(await stream.next()).kind for _ in range(2)] == [Kind.OTHER, Kind.MESSAGE]
+
+
+async def test_two_devices_of_the_same_name_are_told_apart_by_nobody(bridge: Bridge) -> None:
+    """Which of them Aldis is, is unknown then: no note is taken for its own by the name alone."""
+    bridge.server.devices = [(1, "Aldis"), (2, "Aldis"), (DEVICE, "Aldis")]
+    async with Listening(bridge.transport(notes_of="Aldis")) as stream:
+        await bridge.server.connected()
+        for device in (1, 2, DEVICE):
+            await bridge.server.deliver(envelopes.note("hi", device=device))
+            assert (await stream.next()).kind is Kind.MESSAGE
 
 
 async def test_progress_shows_nothing(bridge: Bridge) -> None:

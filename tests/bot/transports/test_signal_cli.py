@@ -8,12 +8,13 @@ import pytest
 from aiohttp import web
 
 from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.events import Incoming
 from bot.transports.base import Linking
 from bot.transports.signal_cli import SignalCli, SignalCliLinking
 from tests.bot.transports.bridges import Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
 from tests.servers.base import Answer, answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, message
 from tests.servers.signal_server import Plan, cut
 
 
@@ -35,6 +36,29 @@ async def test_what_came_while_nobody_listened_is_kept(server: signal_cli.Signal
     envelopes = await received(bridge.transport(), 2)
     assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in envelopes] == ["one", "two"]
     await server.disconnected()
+
+
+async def test_a_sticker_is_told_by_its_emoji(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """The daemon knows it where a frame names but pack and number; it is not asked for each that nobody knows."""
+    server.stickers[("00ff", 3)] = "🌻"
+    frames = [message(None, sticker={"packId": "00ff", "stickerId": number}) for number in (3, 3, 4, 5)]
+    await server.deliver(*frames)
+    transport = bridge.transport()
+    events = [transport.event(envelope) for envelope in await received(transport, 4)]
+    assert [isinstance(event, Incoming) and event.sticker_emoji for event in events] == ["🌻", "🌻", None, None]
+    asked = [seen.json()["method"] for seen in server.requests if seen.path == "/api/v1/rpc"]
+    assert asked.count("listStickerPacks") == 1
+
+
+async def test_stickers_may_not_be_known(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """A daemon that does not tell stops no message."""
+    server.faults += [answer_json({"result": []}), answer_json({}, status=500)]
+    await server.deliver(message(None, sticker={"packId": "00ff", "stickerId": 3}))
+    transport = bridge.transport()
+    [envelope] = await received(transport, 1)
+    event = transport.event(envelope)
+    assert isinstance(event, Incoming)
+    assert (event.sticker, event.sticker_emoji) == (True, None)
 
 
 async def test_an_event_in_pieces_is_put_together(server: signal_cli.SignalCli, bridge: Bridge) -> None:
@@ -247,6 +271,13 @@ async def test_the_double_refuses_what_the_daemon_refuses(
         {"recipient": [ALICE.uuid], "message": "x", "editTimestamp": 5},
         {"recipient": [ALICE.uuid], "message": "x", "editTimestamp": "5"},
         {"recipient": [ALICE.uuid], "noteToSelf": True, "message": "x"},
+        {"recipient": [ALICE.uuid], "attachments": ["/etc/passwd"]},
+        {"recipient": [ALICE.uuid], "attachments": ["data:image/png;base64,QUJD"]},
+        {"recipient": [ALICE.uuid], "attachments": ["data:image/png;filename=a/b;base64,QUJD"]},
+        {"recipient": [ALICE.uuid], "attachments": ["data:image/png;filename=a.png;base64,"]},
+        {"recipient": [ALICE.uuid], "message": "x", "voiceNote": True},
+        {"recipient": [ALICE.uuid], "message": "x", "mention": [f"0:2:{BOB.uuid}"]},
+        {"recipient": [ALICE.uuid], "message": "x", "mention": ["0:1:Bob"]},
     ],
 )
 async def test_the_double_refuses_a_send_that_the_daemon_refuses(
@@ -258,6 +289,36 @@ async def test_the_double_refuses_a_send_that_the_daemon_refuses(
         await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=5)
     assert not server.sent
     assert not server.notes
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("sendReaction", {"emoji": "👀", "targetAuthor": ALICE.uuid, "targetTimestamp": 5}),
+        ("sendReaction", {"emoji": "👀", "targetAuthor": ALICE.uuid, "targetTimestamp": 6, "recipient": [ALICE.uuid]}),
+        (
+            "sendReaction",
+            {"emoji": "eyes", "targetAuthor": ALICE.uuid, "targetTimestamp": 5, "recipient": [ALICE.uuid]},
+        ),
+        ("sendReaction", {"emoji": "👀", "targetAuthor": "Alice", "targetTimestamp": 5, "recipient": [ALICE.uuid]}),
+        ("sendReaction", {"emoji": "👀", "targetAuthor": ALICE.uuid, "recipient": [ALICE.uuid]}),
+        ("getAttachment", {"id": "a.jpg"}),
+        ("getAttachment", {"id": "a.jpg", "recipient": ALICE.uuid, "groupId": GROUP}),
+        ("getAttachment", {"id": "a.jpg", "recipient": [ALICE.uuid]}),
+        ("getAttachment", {"id": "b.jpg", "recipient": ALICE.uuid}),
+    ],
+)
+async def test_the_double_refuses_other_calls_that_are_mistakes(
+    server: signal_cli.SignalCli, method: str, params: dict[str, object]
+) -> None:
+    """A reaction to nothing, one that is no emoji, and a file that is asked for without its chat."""
+    server.files["a.jpg"] = b"x"
+    await server.deliver(message("hi", sent_at=5))
+    transport = SignalCli(server.url, ACCOUNT)
+    with pytest.raises(Exception, match="refused the call"):
+        await transport._rpc.call(method, {"account": ACCOUNT, **params}, timeout_seconds=5)
+    assert not server.reactions
     await transport.aclose()
 
 

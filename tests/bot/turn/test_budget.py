@@ -15,7 +15,7 @@ from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
 from bot.policy.budgets import Budgets, NearlyUsedUp, UsedUp
-from bot.providers.base import Completion, Request, Stop, Usage
+from bot.providers.base import Completion, Request, Stop, Told, Usage
 from bot.turn.agent import Agent, Limits
 from bot.turn.budget import Budget
 from bot.turn.steps import Outcome, Turn
@@ -287,7 +287,7 @@ async def test_asking_again_with_less_history_is_checked_too(store: Store, clock
     class Meanwhile(Scripted):
         happens: Callable[[], None] = lambda: None
 
-        async def complete(self, request: Request) -> Completion:
+        async def complete(self, request: Request, told: Told | None = None) -> Completion:
             self.happens()
             return await super().complete(request)
 

@@ -1,0 +1,165 @@
+"""The command that says something in every conversation: to whom it may, and only after a second word.
+
+    /broadcast TEXT --> who would get it is looked up --> the admin is asked --/broadcast yes--> the outbox of each
+                                                             '-- ten minutes, or a restart: nothing is sent
+
+What waits for the second word lives in memory, as the text and the chats that were counted: nothing of it is on the
+disk before it is certain, and no more is sent than was told. It goes to people and groups who have written before and
+may still write; the store keeps no addresses, so they come from the bridge: its contacts and groups.
+Left to others: how fast it goes out (`bot.loops.courier`), who may write (`bot.policy.access`).
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot import events, phrases
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.errors import Disconnected
+from bot.events import ChatId, PersonId, Reply
+from bot.policy.access import EVERYBODY, AccessList
+from bot.transports.base import Contact, Transport
+from bot.turn.replies import parts
+from store import Shelves
+
+_GOOD_FOR = timedelta(minutes=10)
+_BRIDGE_SECONDS = 5.0
+_MOST_PARTS = 2
+_GROUP = "group:"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Planned:
+    text: str
+    chats: tuple[ChatId, ...]
+    at: datetime
+
+
+class Audience:
+    """The people and groups that there are, as the bridge knows them."""
+
+    def __init__(self, transport: Transport, allowed: Callable[[], AccessList]) -> None:
+        self._transport = transport
+        self._allowed = allowed
+
+    async def contacts(self) -> tuple[Contact, ...] | None:
+        """The people; None where the bridge does not answer within seconds: commands stand behind this one."""
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                return await self._transport.contacts()
+        except (Disconnected, TimeoutError):
+            return None
+
+    async def groups(self) -> tuple[tuple[str, str, bool], ...] | None:
+        """The id of each group, its name, and whether people may write in it; None as for `contacts`."""
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                found = await self._transport.groups()
+        except (Disconnected, TimeoutError):
+            return None
+        allowed = self._allowed()
+        listed = frozenset[str]() if allowed.note_to_self else allowed.groups
+        return tuple((group.id, group.name, group.id in listed or EVERYBODY in listed) for group in found)
+
+    def may_write(self, shelves: Shelves, contact: Contact) -> bool:
+        """Whether this person may write directly, now."""
+        allowed = self._allowed()
+        if allowed.note_to_self:
+            return False  # the people are those of the account's owner
+        if EVERYBODY in allowed.persons or contact.person in allowed.persons | allowed.admins | allowed.members:
+            return True
+        # A number on the list stands for the account that first came with it.
+        pin = (
+            shelves.people.pinned(contact.number, contact.person)
+            if contact.number and contact.number in allowed.numbers
+            else None
+        )
+        if pin is not None and pin.is_theirs:
+            return True
+        return shelves.people.is_allowed(contact.person, account=self._transport.account)
+
+    def label(self, shelves: Shelves, person: PersonId) -> str:
+        """How lists and commands call this person."""
+        return shelves.people.label(person, account=self._transport.account)
+
+
+class BroadcastCommands:
+    """The one command that speaks to everybody."""
+
+    def __init__(self, desk: Desk, audience: Audience) -> None:
+        self._desk = desk
+        self._audience = audience
+        self._planned: dict[PersonId, _Planned] = {}
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Its line in the table."""
+        return (
+            Entry(
+                name="broadcast",
+                form="/broadcast TEXT",
+                summary=phrases.ABOUT_BROADCAST,
+                run=self._broadcast,
+                for_admins=True,
+                directly_only=True,
+            ),
+        )
+
+    async def _broadcast(self, call: Call) -> None:
+        text = call.command.rest
+        if not text:
+            raise WrongForm
+        if text.lower() == "yes":
+            await self._send(call)
+        else:
+            await self._plan(call, text)
+
+    async def _plan(self, call: Call, text: str) -> None:
+        contacts, groups = await self._audience.contacts(), await self._audience.groups()
+        if contacts is None or groups is None:
+            await self._desk.answer(call, lambda _: phrases.BRIDGE_SILENT)
+            return
+
+        def plan(shelves: Shelves) -> tuple[ChatId, ...]:
+            people = [f"direct:{one.person}" for one in contacts if self._audience.may_write(shelves, one)]
+            places = [*people, *(f"{_GROUP}{group}" for group, _, may in groups if may)]
+            known = [ChatId(place) for place in places if shelves.chats.at(place) is not None]
+            return tuple(chat for chat in known if chat != call.message.chat)
+
+        chats = await self._desk.store.read(plan)
+        in_groups = sum(chat.startswith(_GROUP) for chat in chats)
+        if chats:
+            self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._desk.clock.now())
+            await self._desk.answer(call, lambda _: phrases.broadcast_asks(len(chats) - in_groups, in_groups, text))
+        else:
+            await self._desk.answer(call, lambda _: phrases.NOBODY_TO_TELL)
+
+    async def _send(self, call: Call) -> None:
+        planned = self._planned.get(call.message.author)
+        now = self._desk.clock.now()
+        if planned is None or now - planned.at > _GOOD_FOR:
+            await self._desk.answer(call, lambda _: phrases.NO_BROADCAST)
+            return
+
+        def send(shelves: Shelves) -> str:
+            sent = [self._put(shelves, chat, planned.text, now) for chat in planned.chats]
+            return phrases.broadcast_done(sum(sent))
+
+        await self._desk.answer(call, send)
+        # Only now: a transaction that failed is tried again, and finds it.
+        del self._planned[call.message.author]
+
+    def _put(self, shelves: Shelves, chat: ChatId, text: str, now: datetime) -> bool:
+        """The message into the outbox of one conversation; whether that is still there."""
+        conversation = shelves.chats.at(chat)
+        if conversation is None:
+            return False
+        turn = shelves.inbox.begin_turn(conversation, now=now)
+        shelves.journal.close(turn, "ignored", now=now)
+        contents = parts(text, max_parts=_MOST_PARTS, cut_mark=phrases.said(phrases.CUT_PARTS))
+        for position, content in enumerate(contents):
+            reply = Reply(chat=chat, content=content, last=position + 1 == len(contents))
+            in_group = chat.startswith(_GROUP)
+            shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
+        return True

@@ -1,0 +1,59 @@
+"""The command about memory: what Aldis remembers about the person, and how it is forgotten.
+
+Left to others: the table (`bot.commands.base`), how something gets remembered (`bot.turn.memory`).
+"""
+
+import re
+
+from bot import phrases
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.turn.memory import Memory
+from store import Shelves
+from tools import Remembered
+
+_FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
+
+
+class MemoryCommands:
+    """What everybody may ask about what is remembered."""
+
+    def __init__(self, desk: Desk, memory: Memory) -> None:
+        self._desk = desk
+        self._memory = memory
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (
+            Entry(
+                name="memory",
+                form="/memory [forget N|forget all]",
+                summary=phrases.ABOUT_MEMORY,
+                run=self._run,
+                directly_only=True,
+            ),
+        )
+
+    async def _run(self, call: Call) -> None:
+        match = _FORGET.fullmatch(call.command.rest)
+        if match is not None:
+            number = None if match["number"] is None else int(match["number"])
+            await self._desk.answer(call, lambda shelves: self._forget(shelves, call, number))
+        elif call.command.rest:
+            raise WrongForm
+        else:
+            await self._desk.answer(call, lambda shelves: self._list(shelves, call))
+
+    def _list(self, shelves: Shelves, call: Call) -> str:
+        lines = map(_line, self._memory.all(shelves, call.conversation))
+        return "\n".join(lines) or phrases.said(phrases.NOTHING_REMEMBERED)
+
+    def _forget(self, shelves: Shelves, call: Call, number: int | None) -> str:
+        count = shelves.facts.forget(call.conversation, number)
+        if not count:
+            return phrases.said(phrases.NO_SUCH_FACT)
+        return phrases.said(phrases.FACTS_FORGOTTEN, count=count)
+
+
+def _line(remembered: Remembered) -> str:
+    return phrases.said(phrases.FACT, number=remembered.number, fact=remembered.fact)

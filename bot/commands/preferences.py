@@ -1,0 +1,152 @@
+"""The commands that set how Aldis is in one conversation: its persona, model, tools and language; in groups how easily
+it speaks up, and whether it speaks at all.
+
+In a group everybody may set the first four, as everybody in it may write: what they set holds for all, and everybody
+sees who did it. When Aldis speaks up is for admins, where there are any.
+Left to others: what the settings do (`bot.turn`), where they are kept (`bot.turn.chats`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot import phrases
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.languages.spoken import LANGUAGES, Language
+from bot.policy.chat import MOST_PERSONA_CHARS, ChatSettings, Persona
+from store import Shelves
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Menu:
+    """What there is to choose from."""
+
+    models: tuple[str, ...] = ()
+    """As `provider/model`; the first answers unless another one is chosen. Empty: there is no choice."""
+    tools: tuple[str, ...] = ()
+    """Their names, in the order in which models see them."""
+
+
+_ON, _OFF = "on", "off"
+
+
+class PreferenceCommands:
+    """What people may set for their conversation."""
+
+    def __init__(self, desk: Desk, menu: Menu) -> None:
+        self._desk = desk
+        self._menu = menu
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        codes = "|".join(LANGUAGES)
+        return (
+            Entry(name="model", form="/model [NAME|default]", summary=phrases.ABOUT_MODEL, run=self._model),
+            Entry(name="persona", form="/persona [TEXT|off]", summary=phrases.ABOUT_PERSONA, run=self._persona),
+            Entry(name="tools", form="/tools [on|off NAME]", summary=phrases.ABOUT_TOOLS, run=self._tools),
+            Entry(name="language", form=f"/language {codes}|auto", summary=phrases.ABOUT_LANGUAGE, run=self._language),
+            Entry(
+                name="always", form="/always on|off", summary=phrases.ABOUT_ALWAYS, run=self._always, for_keepers=True
+            ),
+            Entry(name="pause", form="/pause", summary=phrases.ABOUT_PAUSE, run=self._pause, for_keepers=True),
+            Entry(name="resume", form="/resume", summary=phrases.ABOUT_RESUME, run=self._resume, for_keepers=True),
+        )
+
+    async def _model(self, call: Call) -> None:
+        wanted = call.command.rest
+        if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
+            await self._desk.answer(call, lambda _: phrases.NO_MODEL_CHOICE)
+        elif not wanted:
+            await self._desk.answer(call, lambda shelves: self._shown(self._desk.settings(shelves, call)))
+        else:
+            chosen = None if wanted.lower() == "default" else _meant(wanted, self._menu.models)
+            await self._desk.set(call, lambda: phrases.model(chosen or self._menu.models[0], ()), model=chosen)
+
+    def _shown(self, settings: ChatSettings) -> str:
+        models = self._menu.models
+        now = settings.model if settings.model in models else models[0]
+        return phrases.model(now, [model for model in models if model != now])
+
+    async def _persona(self, call: Call) -> None:
+        text = call.command.rest
+        if not text:
+            await self._desk.answer(call, lambda shelves: self._persona_now(shelves, call))
+        elif text.lower() == _OFF:
+            await self._desk.set(call, lambda: phrases.PERSONA_OFF, persona=None)
+        elif len(text) > MOST_PERSONA_CHARS:
+            await self._desk.answer(call, lambda _: phrases.persona_too_long(MOST_PERSONA_CHARS))
+        else:
+            message, until = call.message, call.errand.item.expires_at
+            persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
+            await self._desk.set(call, lambda: phrases.persona_set(disappears=until is not None), persona=persona)
+
+    def _persona_now(self, shelves: Shelves, call: Call) -> str:
+        persona = self._desk.settings(shelves, call).persona
+        return phrases.NO_PERSONA if persona is None else phrases.persona(persona.text)
+
+    async def _tools(self, call: Call) -> None:
+        words = call.command.rest.lower().split()
+        if not self._menu.tools:
+            await self._desk.answer(call, lambda _: phrases.NO_TOOLS)
+        elif not words:
+            await self._desk.answer(call, lambda shelves: self._listed(self._desk.settings(shelves, call)))
+        else:
+            await self._switch(call, words)
+
+    async def _switch(self, call: Call, words: Sequence[str]) -> None:
+        if len(words) != 2 or words[0] not in {_ON, _OFF} or words[1] not in self._menu.tools:  # noqa: PLR2004  (on NAME)
+            raise WrongForm
+        is_on, name = words[0] == _ON, words[1]
+
+        def switch(shelves: Shelves) -> str:
+            self._desk.change(shelves, call, lambda settings: settings.switched(name, is_on=is_on))
+            return phrases.tool_switched(name, is_on=is_on)
+
+        await self._desk.answer(call, switch)
+
+    def _listed(self, settings: ChatSettings) -> str:
+        return "\n".join(phrases.tool(name, is_on=name not in settings.tools_off) for name in self._menu.tools)
+
+    async def _language(self, call: Call) -> None:
+        wanted = call.command.rest.lower()
+        if wanted == "auto":
+            await self._desk.set(call, lambda: phrases.said(phrases.LANGUAGE_BY_MESSAGE), language=None)
+            return
+        code = _code(wanted)
+        if code is None:
+            raise WrongForm
+        await self._desk.set(call, phrases.language_set, language=code)
+
+    async def _always(self, call: Call) -> None:
+        word = call.command.rest.lower()
+        if word not in {_ON, _OFF}:
+            raise WrongForm
+        if not call.is_in_group:
+            await self._desk.answer(call, lambda _: phrases.ONLY_IN_GROUPS)
+            return
+        told = phrases.ALWAYS_ON if word == _ON else phrases.ALWAYS_OFF
+        await self._desk.set(call, lambda: phrases.said(told), answers_always=word == _ON)
+
+    async def _pause(self, call: Call) -> None:
+        now = self._desk.clock.now()
+        await self._desk.set(call, lambda: phrases.said(phrases.PAUSED), paused_at=now, told_paused=False)
+
+    async def _resume(self, call: Call) -> None:
+        await self._desk.set(call, lambda: phrases.said(phrases.RESUMED), paused_at=None, told_paused=False)
+
+
+def _meant(wanted: str, models: Sequence[str]) -> str:
+    """The model that is called so, whole or without its provider, in any case.
+
+    Raises:
+        WrongForm: it is none of them, or several.
+    """
+    word = wanted.lower()
+    found = [model for model in models if word in {model.lower(), model.lower().partition("/")[2]}]
+    if len(found) != 1:
+        raise WrongForm
+    return found[0]
+
+
+def _code(word: str) -> Language | None:
+    return next((language for language in LANGUAGES if language == word), None)

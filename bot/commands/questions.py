@@ -1,0 +1,169 @@
+"""The commands about questions: beginning anew, asking again, taking back, and what a voice note said.
+
+They are about the last question of whoever gives them: in a group nobody repeats or takes back what others have asked.
+
+    /retry --answered, or failed--> asked again; newest: its answer takes the place of the old one, else a new message
+    /undo  --answered-------------> its turn goes, its answer is deleted in the chat
+           '-being answered-------> stopped without a word, its turn goes
+    /new   -----------------------> nothing that was begun before is read again
+
+Left to others: what becomes of a turn that goes (`store.forgetting`), answering (`bot.turn`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot import events, messages, phrases
+from bot.commands.base import Call, Desk, Entry
+from bot.events import Removal, SentId
+from bot.languages.spoken import speaking
+from bot.messages import UserMessage
+from bot.turn import posting, prompt, steps
+from bot.turn.approvals import Approvals
+from bot.turn.steps import Asked
+from store import Question, Sent, Shelves, TurnId
+
+_SHOWN_CHARACTERS = 120
+_LOOKED_BACK = 20
+"""How many turns back a voice note is looked for."""
+
+
+class QuestionCommands:
+    """What everybody may tell Aldis to do with what they asked."""
+
+    def __init__(self, desk: Desk, approvals: Approvals) -> None:
+        self._desk = desk
+        self._approvals = approvals
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (
+            Entry(name="new", form="/new", summary=phrases.ABOUT_NEW, run=self._new),
+            Entry(name="retry", form="/retry", summary=phrases.ABOUT_RETRY, run=self._retry),
+            Entry(name="undo", form="/undo", summary=phrases.ABOUT_UNDO, run=self._undo),
+            Entry(name="transcript", form="/transcript", summary=phrases.ABOUT_TRANSCRIPT, run=self._transcript),
+        )
+
+    async def _new(self, call: Call) -> None:
+        def begin(shelves: Shelves) -> str:
+            self._approvals.end_all(shelves, call.conversation, call.message)
+            newest = shelves.chats.newest_turn(call.conversation)
+            self._desk.change(shelves, call, lambda settings: replace(settings, starts_after=newest))
+            return phrases.BEGUN_ANEW
+
+        await self._desk.answer(call, begin)
+
+    async def _retry(self, call: Call) -> None:
+        def retry(shelves: Shelves) -> None:
+            refusal = self._asked_again(shelves, call)
+            if refusal is not None:
+                self._desk.say(shelves, call, call.conversation, refusal)
+
+        await self._desk.store.transaction(retry)
+        self._desk.turns.forget(call.conversation)
+
+    def _asked_again(self, shelves: Shelves, call: Call) -> str | None:
+        """The command becomes the question; None then, else what the person hears instead."""
+        if self._desk.settings(shelves, call).is_paused:
+            return phrases.IS_PAUSED  # and the former answer stays
+        last = self._last(shelves, call)
+        if last is None:
+            return phrases.NOTHING_TO_REPEAT
+        if last.state == "running":
+            return phrases.STILL_ANSWERING
+        question = _question(shelves, call, last.turn)
+        if question is None:
+            return phrases.NOTHING_TO_REPEAT
+        item = call.errand.item.id
+        expires_at = min((at for at in (last.expires_at, call.errand.item.expires_at) if at), default=None)
+        replaces = last.turn if shelves.inbox.is_newest(last.turn) else None
+        self._forget(shelves, call, last.turn)
+        shelves.chats.shorten(item, expires_at)
+        again = shelves.inbox.begin_turn(
+            call.conversation, now=self._desk.clock.now(), expires_at=expires_at, replaces=replaces
+        )
+        # Whose words stood in the old message nobody knows any more: what does something asks first.
+        step = steps.dumped(Asked(question=question, holds_others=True))
+        shelves.journal.add(call.conversation, again, 0, step)
+        shelves.inbox.as_question(item, again)
+        return None
+
+    async def _undo(self, call: Call) -> None:
+        undone = await self._desk.store.transaction(lambda shelves: self._undone(shelves, call))
+        self._desk.turns.forget(call.conversation)
+        if undone is not None:
+            call.running.halt_turn(undone)
+
+    def _undone(self, shelves: Shelves, call: Call) -> TurnId | None:
+        """The last question goes, and the person is told which; gives its turn."""
+        last = self._last(shelves, call)
+        if last is None:
+            self._desk.say(shelves, call, call.conversation, phrases.NOTHING_TO_UNDO)
+            return None
+        question = _question(shelves, call, last.turn)
+        replaced = shelves.journal.replaces(last.turn)
+        answer = shelves.outbox.of_turn(last.turn)
+        if not answer and replaced is not None:
+            answer = shelves.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
+        if last.state == "running":
+            self._approvals.end(shelves, call.conversation, last.turn, call.message)
+        self._forget(shelves, call, last.turn)
+        self._remove(shelves, call, last.turn, [sent for _, sent in answer if sent is not None])
+        with speaking(self._desk.turns.language(shelves, call.conversation)):
+            told = phrases.STOPPED if question is None else phrases.undone(_shown(question))
+            self._desk.say(shelves, call, call.conversation, told)
+        return last.turn
+
+    async def _transcript(self, call: Call) -> None:
+        def told(shelves: Shelves) -> str:
+            after = self._desk.settings(shelves, call).starts_after
+            person, group = call.message.author, call.is_in_group
+            for row in reversed(shelves.history.last(call.conversation, _LOOKED_BACK)):
+                if row.role == "user" and row.turn > after and (not group or shelves.inbox.is_asker(row.turn, person)):
+                    [asked, *_] = messages.loaded(row.message)
+                    heard = prompt.transcripts(asked) if isinstance(asked, UserMessage) else ()
+                    if heard:
+                        return heard[-1]
+            return phrases.NO_TRANSCRIPT
+
+        await self._desk.answer(call, told)
+
+    def _last(self, shelves: Shelves, call: Call) -> Question | None:
+        """The last question of whoever called."""
+        after = TurnId(self._desk.settings(shelves, call).starts_after)
+        return shelves.chats.last_asked(call.conversation, call.message.author, after=after)
+
+    def _forget(self, shelves: Shelves, call: Call, turn: TurnId) -> None:
+        """A turn goes with all that it had Aldis keep, and what it said of itself while it ran."""
+        now = self._desk.clock.now()
+        shelves.forgetting.undo(turn, now=now)
+        shelves.forgetting.turn(turn, now=now)
+        posting.clear(shelves, turn, call.message.chat, now)
+
+    def _remove(self, shelves: Shelves, call: Call, turn: TurnId, answer: Sequence[Sent]) -> None:
+        """What was answered is deleted in the chat, as far as it is there."""
+        first = shelves.outbox.next_position(turn)
+        for position, sent in enumerate(answer, first):
+            shelves.outbox.put(
+                call.conversation,
+                turn,
+                position,
+                events.dumped(Removal(chat=call.message.chat, target=SentId(sent.sent_at))),
+                in_group=call.is_in_group,
+                now=self._desk.clock.now(),
+                removes=True,
+            )
+
+
+def _question(shelves: Shelves, call: Call, turn: TurnId) -> UserMessage | None:
+    """What was asked in a turn that has ended; None where it is kept no longer."""
+    kept = shelves.history.question(call.conversation, turn) or shelves.chats.unanswered(call.conversation, turn)
+    [first, *_] = messages.loaded(kept) if kept is not None else (None,)
+    return first if isinstance(first, UserMessage) else None
+
+
+def _shown(question: UserMessage) -> str:
+    """How a question begins, in the person's words: without the line that Aldis puts before them."""
+    words = " ".join(question.text.partition("] ")[2].split())
+    return words if len(words) <= _SHOWN_CHARACTERS else words[:_SHOWN_CHARACTERS] + "…"

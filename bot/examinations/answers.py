@@ -1,0 +1,98 @@
+"""What answers: the models, asked a small question where that is wanted, and the tools.
+
+Left to others: making providers (`bot.app` hands over how).
+"""
+
+from collections.abc import Iterator
+
+from bot.errors import ProviderError
+from bot.examinations.findings import Finding, ok, problem, warning
+from bot.examinations.means import Means
+from bot.messages import UserMessage
+from bot.providers.base import Provider, Request
+from bot.settings import ProviderName, Settings
+from tools import CATALOG, Options
+
+_MODEL_SECONDS = 60.0
+
+
+async def of_models(settings: Settings, means: Means, *, asks_models: bool) -> list[Finding]:
+    """Which models answer; `asks_models` asks each a very small question, which costs a little."""
+    found: list[Finding] = []
+    for name in settings.llm.providers_in_order:
+        found.append(_model(settings, name))
+        if asks_models and found[-1].level == "ok":
+            found.append(await _answered(means.provider(name)))
+    _, *choices = settings.llm.models_to_choose
+    for choice in choices:
+        found.append(ok(f"models: people may choose {choice}"))
+        if asks_models:
+            found.append(await _answered(means.choice(choice)))
+    return found
+
+
+def _model(settings: Settings, name: ProviderName) -> Finding:
+    llm = settings.llm
+    match name:
+        case "anthropic":
+            return ok(f"models: anthropic has a key and is asked for {llm.anthropic.model}")
+        case "openai":
+            place = "" if llm.openai.is_openai_itself else f" at {llm.openai.base_url}"
+            return ok(f"models: openai{place} is asked for {llm.openai.chosen_model or 'its first model'}")
+        case "offline":
+            return warning("models: no key is set, so no model answers, only the offline one", "set LLM__..._API_KEY")
+
+
+async def _answered(provider: Provider) -> Finding:
+    """Whether a very small question is answered."""
+    request = Request(
+        system="Answer with one word.",
+        messages=(UserMessage(text="Are you there?"),),
+        tools=(),
+        may_call_tools=False,
+        max_output_tokens=256,
+        timeout_seconds=_MODEL_SECONDS,
+        conversation="doctor",
+    )
+    try:
+        answer = await provider.complete(request)
+    except ProviderError as error:
+        return problem(f"models: {provider.name} does not answer: {type(error).__name__}: {error}")
+    finally:
+        await provider.aclose()
+    cost = "an unknown amount" if answer.cost_usd is None else f"{answer.cost_usd} USD"
+    what = f"models: {answer.provider} answered as {answer.model} in {answer.latency_seconds:.1f} s, for {cost}"
+    return warning(what, "set its price in BUDGET__PRICES") if answer.cost_usd is None else ok(what)
+
+
+def of_audio(settings: Settings) -> Finding:
+    """Whether voice notes are understood, and by whom."""
+    audio = settings.audio
+    if audio.base_url is None:
+        if audio.speak or audio.api_key is not None:
+            return warning("audio: there are settings, but no address: nobody listens", "set AUDIO__BASE_URL")
+        return ok("audio: voice notes are not understood", "AUDIO__BASE_URL switches that on")
+    if audio.is_openai_itself and settings.audio_key is None:
+        return problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")
+    speaks = f", and {audio.speaking_model} speaks" if audio.speak else ""
+    return ok(f"audio: {audio.listening_model} at {audio.base_url} listens{speaks}")
+
+
+def of_tools(settings: Settings) -> Iterator[Finding]:
+    """Which tools are on, and what could be set besides."""
+    if not settings.tools.enabled:
+        yield ok("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
+        return
+    for name, entry in CATALOG.items():
+        options = settings.tools.options_by_name.get(name) or entry.options()
+        if options.enabled:
+            yield ok(f"tools: {name} is on", "; ".join(_unset(name, options)))
+        else:
+            yield ok(f"tools: {name} is off", f"TOOLS__{name.upper()}__ENABLED=true switches it on")
+
+
+def _unset(name: str, options: Options) -> Iterator[str]:
+    """What could be set besides: keys and addresses, for a bound that is left out is no want."""
+    for field, info in type(options).model_fields.items():
+        if getattr(options, field) is None and field.endswith(("_key", "_url")):
+            yield f"TOOLS__{name.upper()}__{field.upper()} is not set. {info.description or ''}".strip()

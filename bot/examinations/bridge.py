@@ -1,0 +1,103 @@
+"""The bridge to Signal and the account: whether it answers, which account it has, and whom it knows.
+
+Left to others: who may write (`lists`), making transports (`bot.app` hands over how).
+"""
+
+import http.client
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.clock import Clock
+from bot.errors import ConfigError, Disconnected
+from bot.examinations.findings import Finding, ok, problem, warning
+from bot.examinations.means import Means
+from bot.examinations.pages import ASK_SECONDS, fetched
+from bot.settings import Settings
+from bot.transports.base import Contact, Group, Transport
+from bot.transports.bridge import Bridge, bridge_at, check_about
+from bot.transports.frame import object_in, text_in
+
+_CLOCK_SKEW = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """What the bridge knows."""
+
+    contacts: tuple[Contact, ...]
+    groups: tuple[Group, ...]
+
+
+async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Known | None, list[Finding]]:
+    """What the bridge knows, where it answers and has an account."""
+    url, wanted = settings.signal.url, settings.signal.transport
+    try:
+        bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
+    except (Disconnected, ConfigError) as error:
+        return None, [problem(f"bridge: {error}", f"SIGNAL__URL is {url}")]
+    found = [await _described(bridge, url, clock)]
+    if wanted not in {"auto", bridge}:
+        found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
+    if bridge == "rest_api":
+        found.append(
+            warning(
+                "bridge: signal-cli-rest-api drops what arrives while Aldis is not connected",
+                "use signal-cli's own daemon (see the README) where nothing may be lost",
+            )
+        )
+    account, of_account = await _account(settings, means, bridge)
+    found.append(of_account)
+    if account is None:
+        return None, found
+    signal, of_lists = await _asked(means.transport(bridge, account))
+    return signal, [*found, *of_lists]
+
+
+async def _described(bridge: Bridge, url: str, clock: Clock) -> Finding:
+    """Its name and version, and whether its clock is ours."""
+    try:
+        if bridge == "signal_cli":
+            answer, date = await fetched(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
+            what = f"bridge: signal-cli {text_in(object_in(answer, 'result'), 'version') or 'of unknown version'}"
+        else:
+            answer, date = await fetched(f"{url}/v1/about")
+            check_about(answer)
+            what = f"bridge: signal-cli-rest-api {text_in(answer, 'version')}"
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return problem(f"bridge: {bridge} does not tell its version ({type(error).__name__})", "look into its log")
+    except ConfigError as error:
+        return problem(f"bridge: {error}")
+    if date is not None and abs(date - clock.now()) > _CLOCK_SKEW:
+        return warning(f"{what} at {url}; its clock and ours differ", "set both clocks by NTP")
+    return ok(f"{what} at {url}")
+
+
+async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[str | None, Finding]:
+    """The account to answer for, where it is clear which."""
+    linking = means.linking(bridge)
+    try:
+        accounts = await linking.accounts()
+    except (Disconnected, ConfigError) as error:
+        return None, problem(f"account: {error}")
+    finally:
+        await linking.aclose()
+    if not accounts:
+        return None, problem("account: none is linked", "link one with: python -m bot link")
+    chosen, *others = (settings.signal.account,) if settings.signal.account else accounts
+    if others:
+        what = f"account: the bridge has several: {', '.join(accounts)}"
+        return None, problem(what, "name the one that Aldis answers for in SIGNAL__ACCOUNT")
+    if chosen not in accounts:
+        what = f"account: the bridge does not have {chosen} (SIGNAL__ACCOUNT), but {', '.join(accounts)}"
+        return None, problem(what, "link it with `python -m bot link`, or name the one that there is")
+    return chosen, ok(f"account: {chosen} is linked")
+
+
+async def _asked(transport: Transport) -> tuple[Known | None, list[Finding]]:
+    try:
+        signal = Known(contacts=await transport.contacts(), groups=await transport.groups())
+    except (Disconnected, ConfigError) as error:
+        return None, [problem(f"account: its contacts and groups are not told: {error}", "look into the bridge's log")]
+    finally:
+        await transport.aclose()
+    return signal, []

@@ -1,0 +1,102 @@
+"""The machine and the store: the clock, SQLite, the database with its key, and the room that is left.
+
+Left to others: what a finding is (`findings`).
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+from bot.clock import Clock
+from bot.examinations.findings import Finding, ok, problem, warning
+from bot.settings import Settings
+from store import Store, StoreError, StoreInUse, opened
+
+_LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
+_WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
+"""No clock that is right shows an earlier time."""
+
+_RESET_BUG_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
+"""From each of these on within its line, and from the last on in all later ones, several connections are safe.
+
+Source: https://sqlite.org/wal.html#walresetbug (2026-11).
+"""
+
+
+def of_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
+    """Whether its clock can be right, and whether its SQLite is sound."""
+    if clock.now() < _WRITTEN:
+        yield problem("clock: it is wrong by months or years", "set the machine's clock; Signal needs it to be right")
+    else:
+        yield ok(f"clock: {clock.now():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")
+    version = sqlite3.sqlite_version
+    if _has_reset_bug(sqlite3.sqlite_version_info):
+        yield warning(
+            f"SQLite {version}: it can damage a database that several programs have open; Aldis alone is safe",
+            "open the database with nothing else while Aldis runs (no sqlite3, no litestream), or update SQLite",
+        )
+    else:
+        yield ok(f"SQLite {version}")
+
+
+def _has_reset_bug(version: tuple[int, ...]) -> bool:
+    line = [fixed for fixed in _RESET_BUG_FIXED if fixed[:2] == version[:2]]
+    return version < (line[0] if line else _RESET_BUG_FIXED[-1])
+
+
+async def of_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
+    """The open store, where it can be opened, and whether somebody else holds it."""
+    given = settings.store
+    if not given.path.exists():
+        return None, False, [ok(f"store: {given.path} is made at the first start")]
+    opening = opened(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
+    try:
+        store = await stack.enter_async_context(opening)
+        inbox = await store.read(lambda shelves: shelves.inbox.backlog())
+        guests = await store.read(lambda shelves: shelves.people.allowed())
+    except StoreInUse:
+        return None, True, [ok(f"store: {given.path} is held by a running Aldis")]
+    except StoreError as error:
+        return None, False, [problem(f"store: {error}", "put it right before the next start")]
+    found = [ok(f"store: {given.path} opens with its key, is whole, and has {_size(settings)}")]
+    if inbox.dead:
+        found.append(warning(f"store: {inbox.dead} messages of the last weeks were given up", "look into the log"))
+    if guests:
+        found.append(ok(f"store: {len(guests)} people were let in by a code", "an admin sees them with /people"))
+    return store, False, found
+
+
+def of_attachments(settings: Settings) -> Iterator[Finding]:
+    """Whether Aldis can delete what people send, where it is told the folder."""
+    folder = settings.signal.attachments
+    if folder is None:
+        return
+    if folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        yield ok(f"files: what people send is deleted from {folder} when it is done with")
+    else:
+        what = f"files: SIGNAL__ATTACHMENTS is {folder}, where Aldis cannot delete: what people send stays there"
+        yield problem(what, "make it signal-cli's folder of attachments, in which Aldis may write")
+
+
+def of_room(free_bytes: int) -> Finding:
+    """Whether that is enough to go on with."""
+    what = f"disk: {free_bytes // 1_000_000:,} MB are free where the store is"
+    if free_bytes < _NO_ROOM_BYTES:
+        return problem(what, "make room: without it Aldis takes no messages in")
+    if free_bytes < _LITTLE_ROOM_BYTES:
+        return warning(what, "make room before it is full")
+    return ok(what)
+
+
+def free_bytes_of(settings: Settings) -> int:
+    """What is free in the nearest folder that exists."""
+    return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
+
+
+def _size(settings: Settings) -> str:
+    path = settings.store.path
+    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
+    return f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:,.1f} MB"

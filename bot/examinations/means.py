@@ -1,0 +1,25 @@
+"""How the parts are made that only `bot.app` names, so that the doctor can look at them.
+
+Left to others: making them (`bot.app`), closing them (whoever had them made).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.providers.base import Provider
+from bot.settings import ProviderName
+from bot.transports.base import Linking, Transport
+from bot.transports.bridge import Bridge
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Means:
+    """How the parts are made that only `bot.app` names."""
+
+    linking: Callable[[Bridge], Linking]
+    transport: Callable[[Bridge, str], Transport]
+    """Of a bridge and the account's number."""
+    provider: Callable[[ProviderName], Provider]
+    """With the model that answers unless another is chosen."""
+    choice: Callable[[str], Provider]
+    """With a model that people may choose, by its name (`provider/model`)."""

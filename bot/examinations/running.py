@@ -1,0 +1,51 @@
+"""A running Aldis, by its health page.
+
+Left to others: what the page says (`bot.web.health`).
+"""
+
+import http.client
+from collections.abc import Iterator
+
+from bot.examinations.findings import Finding, ok, problem, warning
+from bot.examinations.pages import fetched
+from bot.settings import Settings
+from bot.transports.frame import Json, items_in, object_in
+
+_TELLING_COUNTS = (
+    ("envelopes_undecryptable", "messages that could not be decrypted", "look into the log of the bridge"),
+    (
+        "numbers_changed",
+        "listed numbers with another account than before",
+        "stop Aldis and run the doctor: it says which",
+    ),
+    ("turns_buried", "answers that were given up", "look into the log of Aldis"),
+    ("refused_too_many", "messages that were too many for their minute", ""),
+    ("refused_queue_full", "messages that were too many to wait", ""),
+)
+"""The counts of the health page that the operator should know of, in words, and what to do."""
+
+
+async def of_running(settings: Settings, *, is_expected: bool) -> list[Finding]:
+    """What the health page says; `is_expected` tells whether somebody holds the store."""
+    web = settings.web
+    if web.port == 0:
+        return [ok("running: the health page is switched off, so nothing is known of a running Aldis")]
+    place = f"[{web.host}]" if ":" in web.host else web.host
+    try:
+        state, _ = await fetched(f"http://{place}:{web.port}/healthz")
+    except (OSError, ValueError, http.client.HTTPException):
+        if is_expected:
+            return [warning(f"running: no health page answers at {place}:{web.port}", "look into the log of Aldis")]
+        return [ok("running: Aldis is not running, or not here")]
+    told = [words for words in items_in(state, "problems") if isinstance(words, str)]
+    if not told:
+        return [ok("running: Aldis is well"), *_counted(object_in(state, "counts"))]
+    return [*(problem(f"running: {words}") for words in told), *_counted(object_in(state, "counts"))]
+
+
+def _counted(counts: Json) -> Iterator[Finding]:
+    """What has been counted since the start and is worth a look."""
+    for name, words, todo in _TELLING_COUNTS:
+        count = counts.get(name)
+        if isinstance(count, int) and count > 0:
+            yield warning(f"running: {words}: {count} since its start", todo)

@@ -1,0 +1,74 @@
+"""Which language Aldis speaks now, what a sentence is in it, and how it writes dates and numbers.
+
+The language belongs to whoever is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`),
+and every sentence said from there on is in it. Sentences stand in English in `bot.phrases`, and by the names that they
+have there in `de`, `fr` and `es`. Left to others: which language that is (`bot.turn.chats`, `bot.languages.heard`).
+"""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal, get_args
+
+from bot.languages import de, es, fr
+
+Language = Literal["en", "de", "fr", "es"]
+
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+SENTENCES: Mapping[Language, Mapping[str, str]] = {"de": de.SENTENCES, "fr": fr.SENTENCES, "es": es.SENTENCES}
+"""What a sentence of `bot.phrases` is in each language, by its name there without a leading underscore."""
+
+_DAYS: Mapping[Language, str] = {
+    "en": "Mon Tue Wed Thu Fri Sat Sun",
+    "de": "Mo Di Mi Do Fr Sa So",
+    "fr": "lun. mar. mer. jeu. ven. sam. dim.",
+    "es": "lun mar mié jue vie sáb dom",
+}
+_DATES: Mapping[Language, str] = {"en": "%Y-%m-%d", "de": "%d.%m.%Y", "fr": "%d/%m/%Y", "es": "%d/%m/%Y"}
+
+_spoken: ContextVar[Language] = ContextVar("spoken", default="en")
+
+
+def speak(language: Language) -> None:
+    """Speak this language for the rest of the task."""
+    _spoken.set(language)
+
+
+@contextmanager
+def speaking(language: Language) -> Generator[None]:
+    """Speak this language within the block."""
+    token = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def spoken() -> Language:
+    """The language that is spoken now; English unless another one was chosen."""
+    return _spoken.get()
+
+
+def sentence(name: str) -> str | None:
+    """The sentence of that name in the language that is spoken now; None in English, where `bot.phrases` has it."""
+    return SENTENCES.get(_spoken.get(), {}).get(name)
+
+
+def day(at: datetime) -> str:
+    """A date, as it is written in the language."""
+    return at.strftime(_DATES[_spoken.get()])
+
+
+def moment(at: datetime) -> str:
+    """The day of the week, the date and the time to the minute: `Sat 2026-11-21 22:40`, in the value's own zone."""
+    weekday = _DAYS[_spoken.get()].split()[at.weekday()]
+    return f"{weekday} {day(at)} {at:%H:%M}"
+
+
+def number(value: Decimal) -> str:
+    """A number with the language's decimal sign, all its places as they are."""
+    text = f"{value:f}"
+    return text if _spoken.get() == "en" else text.replace(".", ",")

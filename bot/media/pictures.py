@@ -1,0 +1,97 @@
+"""Pictures made fit for models: upright, small enough, without what the camera noted of place and person.
+
+Runs in a cell (`bot.media.cell`); the home of Pillow. Left to others: whether it is a picture (`bot.media.kinds`).
+
+Source: Pillow 13.0.0; pictures of more than 1,568 pixels are scaled down by the vendors anyway (Anthropic's guide to
+vision, 2026-11-21).
+"""
+
+import io
+import sys
+import warnings
+
+from PIL import Image, ImageOps
+
+from bot.media.cell import Facts, Refused, serve
+
+MAX_SIDE_PIXELS = 1568
+MAX_PIXELS = 25_000_000
+"""Before decoding: a file of some kilobytes can unfold to gigabytes. A WebP takes 17 bytes a pixel at its peak."""
+MAX_JPEG_PIXELS = 50_000_000
+"""Phones take up to 50 megapixels; a JPEG is scaled down while it is decoded and takes a tenth of the others."""
+MAX_PNG_BYTES = 1_000_000
+"""What is larger becomes a JPEG, on white where it was transparent."""
+
+_JPEGS = frozenset({"JPEG", "MPO"})
+"""MPO: a JPEG with further pictures behind it, of which phones make use for brightness; no animation."""
+_FEW_COLOURS = 256
+_JPEG_QUALITY = 85
+
+
+def fitted(data: bytes, file_format: str) -> tuple[Facts, bytes]:
+    """The picture as a JPEG, or as a PNG where it is transparent or has few colours; of an animation the first one.
+
+    The facts are `content_type`, `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of
+    the only format that is tried.
+
+    Raises:
+        Refused: it is damaged, or too large.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about oddities of the file that do not keep it from being read
+        try:
+            with Image.open(io.BytesIO(data), formats=[file_format]) as opened:
+                _check_size(opened)
+                is_animation = opened.format not in _JPEGS and bool(getattr(opened, "is_animated", False))
+                picture, content_type, made = _made(opened)
+        except Image.DecompressionBombError as error:
+            raise Refused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
+        # Pillow's readers let through whatever their parsing of a damaged file runs into.
+        except (OSError, ValueError, SyntaxError, TypeError, LookupError, ArithmeticError, EOFError) as error:
+            raise Refused("it is damaged") from error
+    facts = {"content_type": content_type, "width": picture.width, "height": picture.height}
+    return facts | {"is_animation": is_animation}, made
+
+
+def _check_size(opened: Image.Image) -> None:
+    most = MAX_JPEG_PIXELS if opened.format in _JPEGS else MAX_PIXELS
+    if opened.width * opened.height > most:
+        raise Refused(f"it has more than {most // 1_000_000} megapixels")
+
+
+def _made(opened: Image.Image) -> tuple[Image.Image, str, bytes]:
+    opened.draft("RGB", (MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))  # a large JPEG is decoded at a half or a quarter at once
+    ImageOps.exif_transpose(opened, in_place=True)  # nothing is copied that may have 200 MB
+    upright = _shallow(opened)
+    is_plain = opened.format not in _JPEGS and upright.getcolors(_FEW_COLOURS) is not None
+    mode = "RGBA" if upright.has_transparency_data else "RGB"
+    picture = upright if upright.mode == mode else upright.convert(mode)
+    picture.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), Image.Resampling.LANCZOS)
+    picture.info.clear()  # what is written from here on knows nothing of the camera
+    is_transparent = picture.mode == "RGBA" and picture.getchannel("A").getextrema() != (255, 255)
+    if is_transparent or is_plain:
+        png = _written(picture, "PNG")
+        if len(png) <= MAX_PNG_BYTES:
+            return picture, "image/png", png
+    if picture.mode == "RGBA":
+        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
+    return picture, "image/jpeg", _written(picture, "JPEG", quality=_JPEG_QUALITY, optimize=True)
+
+
+def _shallow(picture: Image.Image) -> Image.Image:
+    """With 256 greys where it has 65,536, which Pillow does not scale down by itself."""
+    if not picture.mode.startswith("I"):
+        return picture
+    wide = picture.convert("I")
+    # Pillow leaves a part of the type of `point` open.
+    return wide.point(lambda grey: grey * (1 / 256)).convert("L")  # pyright: ignore[reportUnknownMemberType]
+
+
+def _written(picture: Image.Image, file_format: str, **options: int) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, file_format, **options)
+    return buffer.getvalue()
+
+
+if __name__ == "__main__":
+    serve(lambda data: fitted(data, sys.argv[1]))

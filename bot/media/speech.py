@@ -1,0 +1,150 @@
+"""Spoken words to text and back, by any service that speaks OpenAI's API: its own, Groq, speaches, whisper.cpp, vLLM.
+
+Left to others: that raw AAC becomes an M4A (`bot.media.audio`), that nothing is paid twice (`bot.turn.senses`).
+
+Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
+a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, cast
+
+from bot.media.findings import Fee
+from tools import FormFile, Http, ToolError
+
+MAX_AUDIO_BYTES = 25_000_000
+MAX_SPOKEN_CHARACTERS = 4096
+
+_MAX_SPEECH_BYTES = 20_000_000
+_SERVICE = "the audio service"
+_PROVIDER = "audio"
+_TYPES = {
+    "m4a": "audio/mp4",
+    "mp3": "audio/mpeg",
+    "ogg": "audio/ogg",
+    "wav": "audio/wav",
+    "webm": "audio/webm",
+    "flac": "audio/flac",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listening:
+    """How words are understood."""
+
+    model: str
+    language: str | None
+    """ISO 639-1; None lets the service find out."""
+    price_usd: Decimal | None
+    """For a minute; None: nobody knows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Speaking:
+    """How words are spoken."""
+
+    model: str
+    voice: str
+    price_usd: Decimal | None
+    """For a million characters; None: nobody knows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """What came of one recording; `text` None: nothing, `fee.outcome` says why."""
+
+    text: str | None
+    fee: Fee
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What came of one text; `sound` is raw AAC, as Signal for Android has it; None: `fee.outcome` says why."""
+
+    sound: bytes | None
+    fee: Fee
+
+
+class Speech:
+    """One service."""
+
+    def __init__(
+        self,
+        http: Http,
+        *,
+        base_url: str,
+        api_key: str | None,
+        timeout_seconds: float,
+        listening: Listening,
+        speaking: Speaking,
+    ) -> None:
+        """`base_url` ends before `/audio`; `timeout_seconds` is for one recording or one text in all."""
+        self._http = http
+        self._base_url = base_url
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout_seconds = timeout_seconds
+        self._listening = listening
+        self._speaking = speaking
+
+    async def heard(self, sound: bytes, ending: str, *, seconds: float | None) -> Heard:
+        """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""
+        how, began = self._listening, time.monotonic()
+        fields = {"model": how.model, "response_format": "json"} | ({"language": how.language} if how.language else {})
+        try:
+            answer = await self._http.post_form(
+                f"{self._base_url}/audio/transcriptions",
+                service=_SERVICE,
+                fields=fields,
+                file=FormFile(name=f"recording.{ending}", content_type=_TYPES[ending], data=sound),
+                timeout_seconds=self._timeout_seconds,
+                headers=self._headers,
+            )
+        except ToolError as error:
+            return Heard(text=None, fee=_fee(how.model, error.code, began, None))
+        body = _object(answer.body)
+        if not answer.ok or not isinstance(text := body.get("text"), str):
+            # What is refused is not charged; an answer that cannot be read may have been.
+            cost = None if answer.ok else Decimal(0)
+            return Heard(text=None, fee=_fee(how.model, f"status_{answer.status}", began, cost))
+        lasted = _seconds_told(body) or seconds
+        cost = None if lasted is None or how.price_usd is None else round(how.price_usd * Decimal(lasted) / 60, 9)
+        return Heard(text=text.strip(), fee=_fee(how.model, "ok", began, cost))
+
+    async def said(self, text: str, *, timeout_seconds: float) -> Said:
+        """The text, spoken; what is too long for the service is refused by it. At most so many seconds."""
+        how, began = self._speaking, time.monotonic()
+        try:
+            answer = await self._http.post_json(
+                f"{self._base_url}/audio/speech",
+                service=_SERVICE,
+                body={"model": how.model, "input": text, "voice": how.voice, "response_format": "aac"},
+                timeout_seconds=min(timeout_seconds, self._timeout_seconds),
+                max_bytes=_MAX_SPEECH_BYTES,
+                headers=self._headers,
+            )
+        except ToolError as error:
+            return Said(sound=None, fee=_fee(how.model, error.code, began, None))
+        if not answer.ok or not answer.body:
+            return Said(sound=None, fee=_fee(how.model, f"status_{answer.status}", began, Decimal(0)))
+        cost = None if how.price_usd is None else round(how.price_usd * len(text) / 1_000_000, 9)
+        return Said(sound=answer.body, fee=_fee(how.model, "ok", began, cost))
+
+
+def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fee:
+    return Fee(
+        name=model, provider=_PROVIDER, outcome=outcome, latency_seconds=time.monotonic() - began, cost_usd=cost_usd
+    )
+
+
+def _seconds_told(body: Mapping[str, Any]) -> float | None:
+    """How long the recording was, where the service says so: whisper counts seconds, others count tokens."""
+    told = _object(body.get("usage")).get("seconds")
+    return float(told) if isinstance(told, int | float) and told > 0 else None
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """A JSON object as it is; in the place of anything else an empty one."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

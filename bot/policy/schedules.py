@@ -1,0 +1,163 @@
+"""Pure: when a reminder is due, the first time and each time after.
+
+    local time + zone ---> instant     skipped by the clocks: as much later; twice on the clocks: the first of the two
+    delay ---------------> instant     elapsed time, whatever the clocks do
+    repetition ----------> instants    reckoned on the wall clock of the zone, each turned into an instant by itself
+
+Left to others: how people write a time (`bot.policy.whens`), what is kept and what happens then
+(`bot.turn.reminders`).
+
+Source: how a skipped or doubled local time is meant: RFC 5545, 3.3.5 (2009).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Literal, cast
+from zoneinfo import ZoneInfo
+
+from dateutil import rrule
+
+from bot.spellings import is_zone
+from tools import Repeat, Wish
+
+FARTHEST = timedelta(days=5 * 366)
+"""Nothing is planned for later than in five years."""
+
+_MOST_TIMES = 1000
+_FREQUENCIES: Mapping[str, Literal[0, 1, 2, 3]] = {
+    "day": rrule.DAILY,
+    "week": rrule.WEEKLY,
+    "month": rrule.MONTHLY,
+    "year": rrule.YEARLY,
+}
+_DAYS = {"mo": rrule.MO, "tu": rrule.TU, "we": rrule.WE, "th": rrule.TH, "fr": rrule.FR, "sa": rrule.SA, "su": rrule.SU}
+_CLOCKS_CHANGE = timedelta(hours=26)
+"""By no more than this two local times can be in another order than their instants."""
+
+
+Reason = Literal["zone", "form", "over", "far", "many"]
+"""No such zone, no such time, it is over, it is too far away; or there are too many reminders."""
+
+
+class Unfit(ValueError):
+    """There is no such time, or none that may be planned; the message says so to a model in one sentence."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """The times of one reminder."""
+
+    start_at: datetime
+    """The first instant, aware, in UTC; of a repetition the one that it is counted from."""
+    local: datetime
+    """The same on the wall clock, without a zone: what was asked for, also where the clocks skip it."""
+    zone: str
+    repeat: Repeat | None = None
+
+
+def planned(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]:
+    """The plan of a wish, and when it is due first; `zone` counts where the wish names none.
+
+    Raises:
+        Unfit: as it says.
+    """
+    zone = wish.timezone or zone
+    if not is_zone(zone):
+        raise Unfit("zone", f"There is no time zone {zone[:60]!r}; use an IANA name such as Europe/Berlin.")
+    if (wish.local is None) == (wish.delay_seconds is None):
+        raise Unfit("form", "Give either a local time or a delay.")
+    if wish.repeat is not None:
+        _check(wish.repeat)
+    plan = _delayed(wish, now, zone) if wish.local is None else _at(wish.local, zone, wish.repeat)
+    due_at = plan.start_at if plan.repeat is None else next_after(plan, now)
+    if due_at is None or due_at <= now:
+        raise Unfit("over", f"That time is over already: it is {worded(now, zone)}.")
+    if due_at > now + FARTHEST:
+        raise Unfit("far", "That is more than five years away.")
+    return plan, due_at
+
+
+def next_after(plan: Plan, after: datetime) -> datetime | None:
+    """The first time of a repetition that is later than the instant; None when there is none any more."""
+    repeat = plan.repeat
+    if repeat is None:
+        return None
+    if repeat.every == "hour":
+        return _next_hour(plan, repeat, after)
+    since = after.astimezone(ZoneInfo(plan.zone)).replace(tzinfo=None) - _CLOCKS_CHANGE
+    # The library knows no types; it gives local times in order.
+    times = cast("Iterable[datetime]", _rule(plan.local, repeat).xafter(since, inc=True))
+    return next((at for local in times if (at := instant(local, plan.zone)) > after), None)
+
+
+def instant(local: datetime, zone: str) -> datetime:
+    """The instant at which it is this time on the wall clock.
+
+    A time that the clocks skip is as much later as they are put forward; of one that comes twice it is the first.
+    """
+    return local.replace(tzinfo=ZoneInfo(zone), fold=0).astimezone(UTC)
+
+
+def is_skipped(local: datetime, zone: str) -> bool:
+    """Whether the clocks skip this time: the instant shows another time on the wall."""
+    return instant(local, zone).astimezone(ZoneInfo(zone)).replace(tzinfo=None) != local
+
+
+def worded(at: datetime, zone: str) -> str:
+    """An instant as people read it: `Monday 2026-11-23 08:00 Europe/Berlin`."""
+    return f"{at.astimezone(ZoneInfo(zone)):%A %Y-%m-%d %H:%M} {zone}"
+
+
+def _at(text: str, zone: str, repeat: Repeat | None) -> Plan:
+    try:
+        local = datetime.strptime(text, "%Y-%m-%dT%H:%M")  # noqa: DTZ007  (a wall clock has no zone)
+        return Plan(start_at=instant(local, zone), local=local, zone=zone, repeat=repeat)
+    except (ValueError, OverflowError) as error:
+        raise Unfit("form", f"{text[:40]!r} is no time like 2026-11-23T08:00.") from error
+
+
+def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:
+    seconds = wish.delay_seconds or 0
+    if seconds > FARTHEST.total_seconds():
+        raise Unfit("far", "That is more than five years away.")
+    at = now + timedelta(seconds=seconds)
+    local = at.astimezone(ZoneInfo(zone)).replace(tzinfo=None, microsecond=0)
+    return Plan(start_at=at, local=local, zone=zone, repeat=wish.repeat)
+
+
+def _check(repeat: Repeat) -> None:
+    if repeat.every in {"hour", "year"} and repeat.weekdays:
+        raise Unfit("form", "Weekdays go with every day, week or month only.")
+    if (repeat.nth is not None) != (repeat.every == "month" and len(repeat.weekdays) == 1):
+        raise Unfit(
+            "form", "A weekday of the month needs exactly one weekday and which of them: 1 to 4, or -1 for the last."
+        )
+    if not 1 <= repeat.interval <= _MOST_TIMES or not 1 <= (repeat.count or 1) <= _MOST_TIMES:
+        raise Unfit("form", f"Intervals and counts go from 1 to {_MOST_TIMES}.")
+
+
+def _next_hour(plan: Plan, repeat: Repeat, after: datetime) -> datetime | None:
+    step = timedelta(hours=repeat.interval)
+    number = max(0, (after - plan.start_at) // step + 1)
+    at = plan.start_at + number * step
+    if repeat.count is not None and number >= repeat.count:
+        return None
+    is_over = repeat.until is not None and at.astimezone(ZoneInfo(plan.zone)).date() > repeat.until
+    return None if is_over else at
+
+
+def _rule(local: datetime, repeat: Repeat) -> rrule.rrule:
+    days = [_DAYS[day] if repeat.nth is None else _DAYS[day](repeat.nth) for day in repeat.weekdays]
+    return rrule.rrule(
+        _FREQUENCIES[repeat.every],
+        dtstart=local,
+        interval=repeat.interval,
+        byweekday=days or None,
+        count=repeat.count,
+        until=None if repeat.until is None else datetime.combine(repeat.until, time.max),
+    )

@@ -1,0 +1,122 @@
+"""The pieces of a streamed chat completion, put together again.
+
+    {"choices": [{"delta": ..., "finish_reason": null}]} ..., the same with a reason, {"choices": [], "usage": ...}
+
+Compatible servers differ in how they cut calls into pieces: some send each whole, some number all of them 0, some
+repeat the id with every piece, and some never tell the usage.
+Left to others: the stream (`bot.providers.streams`), what the answer says (`openai_chat`).
+
+Source: platform.openai.com (chat completions, streaming), and issue threads of vLLM and llama.cpp, 2026-11-22.
+"""
+
+from dataclasses import dataclass, field
+
+from bot.providers import streams, wire
+
+Json = dict[str, object]
+
+
+class _Function(wire.Wire):
+    name: str | None = None
+    arguments: object = None
+
+
+class _Call(wire.Wire):
+    index: int | None = None
+    id: str | None = None
+    function: _Function = _Function()
+
+
+class _Delta(wire.Wire):
+    content: str | list[Json] | None = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(wire.Wire):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Chunk(wire.Wire):
+    choices: list[_Choice] | None = None
+    usage: Json | None = None
+
+
+@dataclass
+class _Asked:
+    """A call of which some pieces came."""
+
+    index: int | None
+    id: str | None
+    name: str = ""
+    written: list[str] = field(default_factory=list[str])
+
+    def body(self) -> Json:
+        return {"id": self.id, "function": {"name": self.name, "arguments": "".join(self.written)}}
+
+
+class Gathered:
+    """An answer of which some chunks came."""
+
+    def __init__(self) -> None:
+        self._content = ""
+        self._refusal = ""
+        self._calls: list[_Asked] = []
+        self._reason: str | None = None
+        self._usage: Json | None = None
+
+    @property
+    def text(self) -> str:
+        """The words so far; those of a refusal where there is one."""
+        return streams.joined([self._refusal or self._content])
+
+    def take(self, piece: object) -> None:
+        """Add a chunk.
+
+        Raises:
+            ValueError: it is not what the service sends.
+        """
+        chunk = _Chunk.model_validate(piece)
+        self._usage = chunk.usage or self._usage
+        for choice in (chunk.choices or [])[:1]:
+            self._reason = choice.finish_reason or self._reason
+            self._grow(choice.delta or _Delta())
+
+    def body(self) -> bytes:
+        """The whole answer in JSON.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        if self._reason is None:
+            raise ValueError("the stream ended before the answer did")
+        message: Json = {"content": self._content, "refusal": self._refusal or None}
+        message["tool_calls"] = [call.body() for call in self._calls]
+        choice: Json = {"message": message, "finish_reason": self._reason}
+        return wire.encoded({"choices": [choice], "usage": self._usage})
+
+    def _grow(self, delta: _Delta) -> None:
+        self._content += _words(delta.content)
+        self._refusal += delta.refusal or ""
+        for piece in delta.tool_calls or ():
+            asked = self._asked(piece)
+            asked.name = asked.name or piece.function.name or ""
+            arguments = piece.function.arguments
+            if arguments is not None:
+                asked.written.append(arguments if isinstance(arguments, str) else wire.encoded(arguments).decode())
+
+    def _asked(self, piece: _Call) -> _Asked:
+        """The call that a piece belongs to: the one of its number, unless it bears the id and name of another."""
+        same = [call for call in self._calls if call.index == piece.index][-1:]
+        is_another = bool(same and piece.id and piece.function.name and piece.id != same[0].id)
+        if not same or is_another:
+            same = [_Asked(index=piece.index, id=piece.id)]
+            self._calls += same
+        return same[0]
+
+
+def _words(content: str | list[Json] | None) -> str:
+    if isinstance(content, list):
+        return "".join(text for part in content if isinstance(text := part.get("text"), str))
+    return content or ""

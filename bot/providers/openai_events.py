@@ -1,0 +1,62 @@
+"""The pieces of a streamed answer of OpenAI's Responses API; its last event holds the whole answer.
+
+    response.created, (response.output_text.delta | ...) ..., response.completed | .incomplete | .failed, or an error
+
+Left to others: the stream (`bot.providers.streams`), what the answer says (`openai_responses`).
+
+Source: platform.openai.com (responses, streaming) and the package openai 3.54.0, 2026-11-22.
+"""
+
+from bot.providers import streams, wire
+
+Json = dict[str, object]
+
+_WORDS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+class _Event(wire.Wire):
+    type: str
+    output_index: int = 0
+    content_index: int = 0
+    delta: object = None
+    response: Json | None = None
+    code: str | None = None
+
+
+class Gathered:
+    """An answer of which some events came."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[int, int], str] = {}
+        self._response: Json | None = None
+
+    @property
+    def text(self) -> str:
+        """The words so far, of all messages in the answer."""
+        return streams.joined(text for _, text in sorted(self._texts.items()))
+
+    def take(self, piece: object) -> None:
+        """Add an event; kinds that are not known are passed over.
+
+        Raises:
+            ValueError: it is not what the service sends.
+        """
+        event = _Event.model_validate(piece)
+        if event.type in _WORDS:
+            place = (event.output_index, event.content_index)
+            self._texts[place] = self._texts.get(place, "") + str(event.delta or "")
+        elif event.type in _ENDS:
+            self._response = event.response
+        elif event.type == "error":
+            self._response = {"status": "failed", "error": {"code": event.code}, "output": []}
+
+    def body(self) -> bytes:
+        """The whole answer in JSON.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        if self._response is None:
+            raise ValueError("the stream ended before the answer did")
+        return wire.encoded(self._response)

@@ -1,0 +1,71 @@
+"""Answers that come in pieces: gathered until they are whole, and told as far as there are words.
+
+What was gathered is put into the body that the same service gives without streaming, so that one reader reads both and
+a completion is the same either way. Left to others: each vendor's pieces (`anthropic_events`, `openai_chunks`,
+`openai_events`), the connection (its SDK) and the deadline (the adapter).
+"""
+
+import asyncio
+from collections.abc import AsyncIterable, Iterable, Mapping
+from typing import Protocol
+
+from bot.providers.base import Told
+
+MOST_CHARACTERS = 2_000_000
+"""Of one answer: twice what the largest output limit gives. A server that repeats itself may never end."""
+
+
+class Gathering(Protocol):
+    """An answer of which some pieces are there."""
+
+    @property
+    def text(self) -> str:
+        """The words so far, as `AssistantMessage.text` will have them."""
+        ...
+
+    def take(self, piece: object) -> None:
+        """Add a piece: one event's JSON.
+
+        Raises:
+            ValueError: it is not what the service sends.
+        """
+        ...
+
+    def body(self) -> bytes:
+        """The whole answer as the service gives it without streaming, in JSON.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        ...
+
+
+async def gathered(pieces: AsyncIterable[object], gathering: Gathering, told: Told) -> bytes:
+    """The body of an answer that comes in these pieces; `told` is told its words whenever there are more.
+
+    Raises:
+        ValueError: a piece cannot be read, the end is missing, or there is none.
+    """
+    said = ""
+    async for piece in pieces:
+        # What has arrived comes without a pause: without this one a fast server would stop everybody else.
+        await asyncio.sleep(0)
+        gathering.take(piece)
+        # Half a surrogate pair, whose other half may be in the next piece, is nothing that anybody can show.
+        text = gathering.text.encode("utf-8", "replace").decode()
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError("the answer does not end")
+        if text != said and text.strip():
+            said = text
+            told(text)
+    return gathering.body()
+
+
+def is_whole(headers: Mapping[str, str]) -> bool:
+    """Whether an answer comes in one piece after all; a few compatible servers know no streaming."""
+    return headers.get("content-type", "").startswith("application/json")
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The words of several parts, as `AssistantMessage.text` joins them."""
+    return "\n\n".join(text for text in texts if text.strip())

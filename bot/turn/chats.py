@@ -1,0 +1,61 @@
+"""The settings of conversations, read and kept within a transaction, and the language that follows from them.
+
+Left to others: what can be set (`bot.policy.chat`), where it stands (`store.chats`), the commands.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from bot.events import Incoming, PersonId
+from bot.languages.heard import heard
+from bot.languages.spoken import Language
+from bot.policy import chat
+from bot.policy.chat import ChatSettings, UnreadableSettings
+from store import ConversationId, Damaged, Shelves
+
+_log = logging.getLogger(__name__)
+
+
+def settings_of(shelves: Shelves, conversation: ConversationId, now: datetime) -> ChatSettings:
+    """What is set for the conversation now. Settings that cannot be read are as good as none: people set them anew."""
+    try:
+        line = shelves.chats.settings(conversation)
+        return ChatSettings() if line is None else chat.loaded(line).as_of(now)
+    except (UnreadableSettings, Damaged) as error:
+        _log.error("the settings of conversation %d are lost: %s", conversation, error)
+        return ChatSettings()
+
+
+def change(
+    shelves: Shelves, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
+) -> ChatSettings:
+    """Set something for the conversation; gives what is set now. Nothing is written where nothing changes."""
+    before = settings_of(shelves, conversation, now)
+    after = changed(before)
+    if after != before:
+        shelves.chats.keep(conversation, chat.dumped(after), expires_at=after.expires_at)
+    return after
+
+
+def expire(shelves: Shelves, now: datetime) -> None:
+    """Words in settings that have disappeared go, in every conversation."""
+    for conversation in shelves.chats.expired(now):
+        settings = settings_of(shelves, conversation, now)
+        shelves.chats.keep(conversation, chat.dumped(settings), expires_at=settings.expires_at)
+
+
+def forget_person(shelves: Shelves, person: PersonId, now: datetime) -> None:
+    """What this person has written into settings goes, in every conversation."""
+    for conversation in shelves.chats.all():
+        change(shelves, conversation, now, lambda settings: settings.without(person))
+
+
+def language_of(settings: ChatSettings, default: Language) -> Language:
+    """What Aldis speaks there when nobody writes: a language that was chosen, else the last that was surely written."""
+    return settings.language or settings.heard or default
+
+
+def heard_in(messages: Iterable[Incoming]) -> Language | None:
+    """The language that people write in these messages; None where it is not sure."""
+    return heard("\n".join(message.text for message in messages))

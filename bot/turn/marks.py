@@ -1,0 +1,96 @@
+"""Marks: an emoji on each message that is being answered, while it waits and while its turn runs.
+
+    a message waits or is taken --some seconds--> marked --its turn has ended, however--> the mark is taken off
+
+Best effort: nobody waits for a mark, a bridge that is slow holds no answer up, and a message that is answered at once
+has none. What stands there is known to this process alone; a mark that an earlier one may have left is taken off with
+the others (`may_stand`).
+Left to others: which messages are answered (`bot.loops.worker`), the reaction itself (`bot.transports`).
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from bot.events import ChatId, Incoming, PersonId, SentId
+from bot.transports.base import Transport
+
+EMOJI = "👀"
+AFTER_SECONDS = 3.0
+"""How long an answer may take without a mark: each is a message to Signal's server, and makes a phone light up."""
+_LONGEST_SECONDS = 3600.0
+"""A mark goes by itself after so long: its message may have been taken back while it waited."""
+_REACT_SECONDS = 30.0
+_LAST_SECONDS = 2.0
+"""How long the last marks may take to go when Aldis ends."""
+
+_Place = tuple[ChatId, PersonId, SentId]
+
+
+class Marks:
+    """The marks of all conversations. `emoji` None: there are none."""
+
+    def __init__(self, transport: Transport, *, emoji: str | None, after_seconds: float = AFTER_SECONDS) -> None:
+        self._transport = transport
+        self._emoji = emoji
+        self._after_seconds = after_seconds
+        self._standing: dict[_Place, tuple[asyncio.Event, asyncio.Task[None]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether there are marks at all."""
+        return self._emoji is not None
+
+    def put(self, messages: Iterable[Incoming], *, may_stand: bool = False) -> None:
+        """Mark these, soon; those that are marked stay so. `may_stand`: an earlier process may have marked them."""
+        for message in messages if self._emoji else ():
+            place = (message.chat, message.author, message.sent_at)
+            if place not in self._standing:
+                over = asyncio.Event()
+                task = asyncio.create_task(self._marked(place, over, self._emoji or "", may_stand), name="mark")
+                self._standing[place] = over, task
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    def take_off(self, messages: Iterable[Incoming]) -> None:
+        """The turn of these has ended."""
+        for message in messages:
+            mark = self._standing.pop((message.chat, message.author, message.sent_at), None)
+            if mark is not None:
+                mark[0].set()
+
+    async def aclose(self) -> None:
+        """Let the marks that are being taken off go; all others stay with messages that wait for the next start."""
+        for _, task in self._standing.values():
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
+        is_over = await _set_within(over, self._after_seconds)
+        if not is_over:
+            await self._react(place, emoji, removed=False)
+            await _set_within(over, _LONGEST_SECONDS)
+        if may_stand or not is_over:
+            await self._react(place, emoji, removed=True)
+        if place in self._standing and self._standing[place][0] is over:
+            del self._standing[place]
+
+    async def _react(self, place: _Place, emoji: str, *, removed: bool) -> None:
+        try:
+            async with asyncio.timeout(_REACT_SECONDS):
+                await self._transport.react(*place, emoji, removed=removed)
+        except TimeoutError:
+            return
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True

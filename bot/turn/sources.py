@@ -1,0 +1,82 @@
+"""Where the addresses of one running turn come from, kept while its tools run: the rule of `bot.policy.trust` at work.
+
+    the person's words --> Sources --admits--> the call runs --took--> more addresses that may be asked for
+                              '--says no--> the model is told why
+
+It is built anew for each attempt of a turn and sees the same calls and answers again, those of the journal first.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from bot.messages import ToolCall
+from bot.policy.trust import Provenance, may_fetch
+from bot.turn.steps import ToolRun, Turn
+from tools import ToolSpec
+
+NOT_GIVEN = (
+    "this address stands neither in the person's message nor in a search result of this turn, so it is not fetched;"
+    " search for the page first, or ask the person to send its address, and do not change it"
+)
+"""What a model is told that asks for an address which it was not given."""
+
+
+class Sources:
+    """The addresses that one turn may fetch."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._provenance = Provenance()
+        for message in turn.incoming:
+            self._provenance = self._provenance.hearing(message.text)
+
+    def admits(self, call: ToolCall, spec: ToolSpec | None) -> bool:
+        """Whether the call may run as far as its address goes; it counts as begun then. `spec` None: no such tool.
+
+        To be asked before anything is waited for: of calls side by side each must see those before it.
+        """
+        if spec is None or spec.fetches is None:
+            return True
+        url = call.arguments.get(spec.fetches)
+        if not isinstance(url, str):
+            return True  # no address at all: the arguments will not be valid
+        if not may_fetch(url, self._provenance):
+            return False
+        self._provenance = self._provenance.fetching(url)
+        return True
+
+    def took(self, run: ToolRun, spec: ToolSpec | None) -> None:
+        """Take up what a call has brought into the turn."""
+        if spec is None or not run.answer.ok:
+            return
+        data = data_of(run.answer.content)
+        if spec.reads_private:
+            self._provenance = self._provenance.reading_private()
+        if spec.finds_pages:
+            self._provenance = self._provenance.finding(urls_of(data, "results"))
+        if spec.fetches is not None:
+            asked, found_at = run.arguments.get(spec.fetches), data.get("url")
+            if isinstance(asked, str) and isinstance(found_at, str):
+                links = tuple(urls_of(data, "links"))
+                self._provenance = self._provenance.reading(asked, found_at=found_at, links=links)
+
+
+def data_of(content: str) -> Mapping[str, Any]:
+    """What a tool found, of its answer as the model reads it; empty where it failed."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        return {}
+    data = cast("dict[str, Any]", answer).get("untrusted_data") if isinstance(answer, dict) else None
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def urls_of(data: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The `url` of each entry of that list."""
+    entries = data.get(name)
+    for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
+        match entry:
+            case {"url": str(url)}:
+                yield url
+            case _:
+                continue

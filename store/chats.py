@@ -1,0 +1,118 @@
+"""The chats: what people have set for a conversation, one sealed value each, and where its turns stand.
+
+Left to others: what the settings say (`bot.policy.chat`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from store.records import ConversationId, InboxId, TurnId, TurnState
+from store.shelf import Shelf, millis, moment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """The last question of a person in a conversation."""
+
+    turn: TurnId
+    state: TurnState
+    expires_at: datetime | None
+    """When its words disappear; None: they stay."""
+
+
+class Chats(Shelf):
+    """The shelf of the conversations' settings. All methods run inside a transaction."""
+
+    def settings(self, conversation: ConversationId) -> bytes | None:
+        """What was kept last; None: nothing was ever set."""
+        rows = self.rows("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
+        return self.keyring.open(conversation, _place(conversation), rows[0][0]) if rows else None
+
+    def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
+        """Keep the settings, sealed, in the place of those before; `expires_at`: when words in them disappear."""
+        self.execute(
+            "INSERT INTO chats (conversation_id, settings, expires_at) VALUES (?, ?, ?) ON CONFLICT (conversation_id) "
+            "DO UPDATE SET settings = excluded.settings, expires_at = excluded.expires_at",
+            (
+                conversation,
+                self.keyring.seal(conversation, _place(conversation), settings),
+                None if expires_at is None else millis(expires_at),
+            ),
+        )
+
+    def expired(self, now: datetime) -> tuple[ConversationId, ...]:
+        """The conversations in whose settings words have to be gone by now."""
+        rows = self.rows("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
+        return tuple(ConversationId(conversation) for (conversation,) in rows)
+
+    def all(self) -> tuple[ConversationId, ...]:
+        """The conversations in which something is set."""
+        return tuple(ConversationId(conversation) for (conversation,) in self.rows("SELECT conversation_id FROM chats"))
+
+    def newest_turn(self, conversation: ConversationId) -> TurnId:
+        """The turn that was begun last in the conversation; 0 when there was none."""
+        rows = self.rows("SELECT id FROM turns WHERE conversation_id = ? ORDER BY id DESC LIMIT 1", (conversation,))
+        return TurnId(rows[0][0] if rows else 0)
+
+    def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> Question | None:
+        """What this person asked last in the conversation and has not taken back; None where that is before `after`."""
+        rows = self.rows(
+            "SELECT id, state, expires_at FROM askers JOIN turns ON turns.id = askers.turn_id WHERE person = ? "
+            "AND askers.turn_id > ? AND conversation_id = ? "
+            "AND state <> 'ignored' ORDER BY askers.turn_id DESC LIMIT 1",
+            (self.keyring.handle(person), after, conversation),
+        )
+        return next(
+            (
+                Question(turn=TurnId(turn), state=state, expires_at=None if expires_at is None else moment(expires_at))
+                for turn, state, expires_at in rows
+            ),
+            None,
+        )
+
+    def leave(self, conversation: ConversationId, turn: TurnId, question: bytes | None) -> None:
+        """A turn has ended: without an answer to `question`, which is kept, or with one (None). Older ones go."""
+        self.execute(
+            "DELETE FROM unanswered WHERE turn_id IN (SELECT turn_id FROM unanswered JOIN turns "
+            "ON turns.id = turn_id WHERE conversation_id = ?)",
+            (conversation,),
+        )
+        if question is not None:
+            sealed = self.keyring.seal(conversation, _left(turn), question)
+            self.execute("INSERT INTO unanswered (turn_id, question) VALUES (?, ?)", (turn, sealed))
+
+    def unanswered(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
+        """The question of a turn that ended without an answer; None where there is none, or it is kept no longer."""
+        rows = self.rows("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
+        return self.keyring.open(conversation, _left(turn), rows[0][0]) if rows else None
+
+    def shorten(self, item: InboxId, expires_at: datetime | None) -> None:
+        """What a message of the inbox asks disappears by then at the latest; None: when the message does."""
+        if expires_at is not None:
+            self.execute(
+                "UPDATE inbox SET expires_at = min(coalesce(expires_at, ?1), ?1) WHERE id = ?2",
+                (millis(expires_at), item),
+            )
+
+    def at(self, address: str) -> ConversationId | None:
+        """The conversation at this address; None where there has never been one."""
+        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(address),))
+        return ConversationId(rows[0][0]) if rows else None
+
+    def is_answering(self, conversation: ConversationId) -> bool:
+        """Whether a question of the conversation is being answered."""
+        return bool(
+            self.rows(
+                "SELECT 1 FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') "
+                "AND state = 'claimed' LIMIT 1",
+                (conversation,),
+            )
+        )
+
+
+def _left(turn: TurnId) -> str:
+    return f"unanswered.question|{turn}"
+
+
+def _place(conversation: ConversationId) -> str:
+    return f"chats.settings|{conversation}"

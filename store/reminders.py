@@ -1,0 +1,202 @@
+"""The reminders: what somebody wants to be told later, and the time zone that they live in.
+
+    put --> planned --again--> planned (its next time)
+                    |-settle--> settled: it came for the last time, or was cancelled; its words are gone
+                    |-expire--> planned without words: they came from a message that has disappeared
+                    '-undo, forgotten--> no row any more
+
+A settled row keeps the name of the call that planned it for a while: that call may be repeated after a crash.
+Left to others: what a plan says and when it is due next (`bot.turn.reminders`).
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from store.errors import Damaged
+from store.records import ConversationId, TurnId
+from store.shelf import Shelf, millis, moment
+
+_log = logging.getLogger(__name__)
+
+_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, settled_at"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reminder:
+    """One reminder."""
+
+    id: int
+    conversation: ConversationId
+    origin: str
+    """Names the call or the message that planned it."""
+    number: int
+    """What its person calls it in this conversation, as long as it is planned."""
+    plan: bytes
+    """Where and when; empty once it is settled."""
+    words: bytes | None
+    """Of what; None once they have disappeared, or it is settled."""
+    due_at: datetime
+    """The next time, or the last one."""
+    expires_at: datetime | None
+    """When the words disappear; None: they stay."""
+    is_planned: bool
+
+
+class Reminders(Shelf):
+    """The shelf of what is to come. All methods run inside a transaction."""
+
+    def put(
+        self,
+        conversation: ConversationId,
+        person: str,
+        origin: str,
+        *,
+        plan: bytes,
+        words: bytes,
+        due_at: datetime,
+        turn: TurnId | None = None,
+        expires_at: datetime | None = None,
+    ) -> Reminder:
+        """Plan a reminder, or give the one that the same origin planned before, whatever has become of it.
+
+        With a turn its words expire when the turn does, else at `expires_at`.
+        """
+        known = self.of_origin(origin)
+        if known is not None:
+            return known
+        self.execute(
+            "INSERT INTO reminders (conversation_id, person, origin, turn_id, number, plan, words, due_at, expires_at) "
+            "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM reminders WHERE person = ?2 "
+            "AND conversation_id = ?1 AND settled_at IS NULL), ?5, ?6, ?7, "
+            "coalesce(?8, (SELECT expires_at FROM turns WHERE id = ?4)))",
+            (
+                conversation,
+                self.keyring.handle(person),
+                origin,
+                turn,
+                self.keyring.seal(conversation, f"reminders.plan|{origin}", plan),
+                self.keyring.seal(conversation, f"reminders.words|{origin}", words),
+                millis(due_at),
+                None if expires_at is None else millis(expires_at),
+            ),
+        )
+        self.stir("reminders")
+        put = self.of_origin(origin)
+        assert put is not None  # noqa: S101  (it was put just now)
+        return put
+
+    def of_origin(self, origin: str) -> Reminder | None:
+        """What this call or message has planned; None: nothing."""
+        return next(iter(self._read("WHERE origin = ?", (origin,))), None)
+
+    def count(self, person: str) -> int:
+        """How many the person has planned, everywhere."""
+        [(count,)] = self.rows(
+            "SELECT count(*) FROM reminders WHERE person = ? AND settled_at IS NULL", (self.keyring.handle(person),)
+        )
+        return count
+
+    def of_person(self, person: str, conversation: ConversationId) -> tuple[Reminder, ...]:
+        """What the person has planned in this conversation, the next one first."""
+        return self._read(
+            "WHERE person = ? AND conversation_id = ? AND settled_at IS NULL ORDER BY due_at, id",
+            (self.keyring.handle(person), conversation),
+        )
+
+    def due(self, now: datetime, *, most: int) -> tuple[Reminder, ...]:
+        """What is due by now, longest first, at most so many."""
+        return self._read(
+            "WHERE settled_at IS NULL AND due_at <= ? AND EXISTS (SELECT 1 FROM conversations "
+            "WHERE conversations.id = conversation_id AND realm = ?) ORDER BY due_at, id LIMIT ?",
+            (millis(now), self.realm, most),
+            discards=True,
+        )
+
+    def next_due_at(self) -> datetime | None:
+        """When something is due at the earliest; None when nothing is planned."""
+        [(due_at,)] = self.rows(
+            "SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND EXISTS (SELECT 1 FROM conversations "
+            "WHERE conversations.id = conversation_id AND realm = ?)",
+            (self.realm,),
+        )
+        return None if due_at is None else moment(due_at)
+
+    def again(self, reminder: int, due_at: datetime) -> None:
+        """It has come, and comes again then."""
+        self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
+
+    def settle(self, reminder: int, *, now: datetime) -> None:
+        """It has come for the last time, or never will: its words go."""
+        self.execute(
+            "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
+        )
+
+    def expire(self, now: datetime) -> int:
+        """The words that came from messages which have disappeared by now go; gives how many reminders that were."""
+        return self.execute(
+            "UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?",
+            (millis(now),),
+        ).rowcount
+
+    def prune(self, *, before: datetime) -> None:
+        """Forget those that were settled before then."""
+        self.execute("DELETE FROM reminders WHERE settled_at < ?", (millis(before),))
+
+    def asked_at(self, turn: TurnId) -> int:
+        """What Signal calls the last message that the turn answers; 0 where it is not known."""
+        [(sent_at,)] = self.rows("SELECT max(sent_at) FROM inbox WHERE turn_id = ?", (turn,))
+        return sent_at or 0
+
+    def is_run_by_one(self, turn: TurnId) -> bool:
+        """Whether what the turn answers is itself a reminder that is run."""
+        return bool(self.rows("SELECT 1 FROM inbox WHERE turn_id = ? AND kind = 'reminder'", (turn,)))
+
+    def zone(self, direct: str) -> str | None:
+        """The time zone of whoever has the direct chat at this address; None where they have not told."""
+        rows = self.rows(
+            "SELECT zones.conversation_id, zone FROM zones JOIN conversations ON conversations.id = "
+            "zones.conversation_id WHERE handle = ?",
+            (self.chat_handle(direct),),
+        )
+        try:
+            return self.keyring.open(ConversationId(rows[0][0]), "zones.zone", rows[0][1]).decode() if rows else None
+        except Damaged as error:
+            _log.error("a time zone is lost, and has to be told anew: %s", error)
+            return None
+
+    def keep_zone(self, direct: ConversationId, zone: str) -> None:
+        """Whoever has this direct conversation lives in this zone from now on."""
+        self.execute(
+            "INSERT INTO zones (conversation_id, zone) VALUES (?, ?) "
+            "ON CONFLICT (conversation_id) DO UPDATE SET zone = excluded.zone",
+            (direct, self.keyring.seal(direct, "zones.zone", zone.encode())),
+        )
+
+    def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[Reminder, ...]:
+        """The reminders of these rows; one that is damaged is passed over, and where it `discards` it goes."""
+        read: list[Reminder] = []
+        for row in self.rows(f"SELECT {_COLUMNS} FROM reminders {condition}", values):  # noqa: S608  (literals only)
+            try:
+                read.append(self._reminder(row))
+            except Damaged as error:
+                _log.error("reminder %d is lost: %s", row[0], error)
+                if discards:
+                    self.execute("DELETE FROM reminders WHERE id = ?", (row[0],))
+        return tuple(read)
+
+    def _reminder(self, row: tuple[Any, ...]) -> Reminder:
+        number, conversation, origin, label, plan, words, due_at, expires_at, settled_at = row
+        place = ConversationId(conversation)
+        return Reminder(
+            id=number,
+            conversation=place,
+            origin=origin,
+            number=label,
+            plan=b"" if plan is None else self.keyring.open(place, f"reminders.plan|{origin}", plan),
+            words=None if words is None else self.keyring.open(place, f"reminders.words|{origin}", words),
+            due_at=moment(due_at),
+            expires_at=None if expires_at is None else moment(expires_at),
+            is_planned=settled_at is None,
+        )

@@ -1,0 +1,86 @@
+"""The summaries: what was said in a conversation before the turns that are read again whole.
+
+A summary covers the turns from its first to its last one. It goes as soon as one of them goes or changes, and when the
+first of them disappears; the next one is made from what is left. Left to others: what it says (`bot.turn.summaries`).
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from store.errors import Damaged
+from store.records import ConversationId, TurnId
+from store.shelf import Shelf, millis, moment
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """What older turns of a conversation come to."""
+
+    first: TurnId
+    last: TurnId
+    """Of the turns that it sums up."""
+    summary: bytes
+    expires_at: datetime | None
+    """When the first of these turns disappears; None: they stay."""
+
+
+class Summaries(Shelf):
+    """The shelf of summaries. All methods run inside a transaction."""
+
+    def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:
+        """The summary of the conversation as it is good now; None where there is none."""
+        rows = self.rows(
+            "SELECT first_turn, last_turn, summary, expires_at FROM summaries WHERE conversation_id = ? "
+            "AND coalesce(expires_at > ?, TRUE)",
+            (conversation, millis(now)),
+        )
+        try:
+            return next(
+                (
+                    Summary(
+                        first=TurnId(first),
+                        last=TurnId(last),
+                        summary=self.keyring.open(conversation, _place(last), summary),
+                        expires_at=None if expires_at is None else moment(expires_at),
+                    )
+                    for first, last, summary, expires_at in rows
+                ),
+                None,
+            )
+        except Damaged as error:
+            _log.error("the summary of conversation %d is lost: %s", conversation, error)
+            return None
+
+    def keep(self, conversation: ConversationId, summary: Summary) -> None:
+        """Keep it in the place of the one before."""
+        self.execute(
+            "INSERT INTO summaries (conversation_id, first_turn, last_turn, summary, expires_at) "
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (conversation_id) DO UPDATE SET first_turn = excluded.first_turn, "
+            "last_turn = excluded.last_turn, summary = excluded.summary, expires_at = excluded.expires_at",
+            (
+                conversation,
+                summary.first,
+                summary.last,
+                self.keyring.seal(conversation, _place(summary.last), summary.summary),
+                None if summary.expires_at is None else millis(summary.expires_at),
+            ),
+        )
+
+    def drop(self, turn: TurnId) -> None:
+        """A turn has other words now: a summary that covers it goes."""
+        self.execute(
+            "DELETE FROM summaries WHERE ?1 BETWEEN first_turn AND last_turn "
+            "AND conversation_id = (SELECT conversation_id FROM turns WHERE id = ?1)",
+            (turn,),
+        )
+
+    def expire(self, now: datetime) -> int:
+        """Those that sum up turns which have disappeared by now go; gives how many."""
+        return self.execute("DELETE FROM summaries WHERE expires_at <= ?", (millis(now),)).rowcount
+
+
+def _place(last: int) -> str:
+    return f"summaries.summary|{last}"

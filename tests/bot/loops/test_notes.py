@@ -1,0 +1,243 @@
+"""Intake where the account is a person's own: notes to self come in, other chats never, Aldis's own words never."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import events
+from bot.clock import SetClock
+from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
+from bot.loops.intake import Doors, Intake
+from bot.metrics import Counts
+from bot.policy.access import AccessList
+from bot.policy.limits import Quota
+from bot.policy.pairing import Pairing
+from bot.transports.reader import FrameReader
+from store import OutboxItem, Store, opened
+from tests.bot.loops.quay import ACCOUNT, Quay
+from tests.conftest import NOON
+from tests.servers import envelopes
+from tests.servers.envelopes import ALDIS, ALICE, CAROL, GROUP, Frame, attachment, message, note, receipt, sync_sent
+from tests.servers.signal_server import DEVICE
+
+OWN = AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
+
+
+@dataclass
+class Desk(Quay):
+    """A quay whose envelopes are frames of signal-cli."""
+
+    reader: FrameReader = field(default_factory=lambda: FrameReader(ACCOUNT, "Aldis", takes_notes=True))
+
+    def event(self, envelope: Envelope) -> Event | None:
+        return self.reader.event(envelope)
+
+
+@dataclass
+class Owner:
+    """The owner of the account, with an intake between their phone and a store."""
+
+    store: Store
+    clock: SetClock
+    desk: Desk = field(default_factory=Desk)
+    counts: Counts = field(default_factory=Counts)
+    noticed: list[int] = field(default_factory=list[int])
+    intake: Intake = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.intake = Intake(
+            self.desk,
+            self.store,
+            self.clock,
+            self.counts,
+            allowed=OWN,
+            name="Aldis",
+            receipt_window=timedelta(seconds=60),
+            doors=Doors(quota=Quota(), pairing=Pairing()),
+            noticed=self.noticed.append,
+        )
+
+    async def take(self, frame: Frame) -> Envelope:
+        envelope = self.desk.reader.envelope(json.dumps(frame))
+        assert envelope is not None
+        await self.intake.take(envelope)
+        return envelope
+
+    async def finished(self) -> None:
+        """What is done aside is done."""
+        while self.intake._aside:
+            await asyncio.sleep(0)
+
+    async def taken(self) -> list[str]:
+        """The words of everything in the inbox."""
+        claimed = await self.store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=[]))
+        items = [self.desk.event(events.loaded(Envelope, item.envelope)) for item in claimed.items] if claimed else []
+        return [getattr(getattr(item, "message", item), "text", type(item).__name__) for item in items]
+
+    async def sending(self, text: str) -> OutboxItem:
+        """The courier has begun to send an answer to the owner."""
+        conversation = await self.store.conversation(ALDIS.chat, now=self.clock.now())
+        reply = events.dumped(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
+
+        def begun(shelves: Any) -> OutboxItem:
+            shelves.outbox.execute(
+                "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0)", (conversation,)
+            )
+            [(turn,)] = shelves.outbox.rows("SELECT max(id) FROM turns")
+            shelves.outbox.put(conversation, turn, 0, reply, in_group=False, now=self.clock.now())
+            [item] = shelves.outbox.begin(now=self.clock.now(), most=5)
+            return item
+
+        return await self.store.transaction(begun)
+
+    async def sent(self, item: OutboxItem, sent_at: int) -> None:
+        await self.store.transaction(lambda shelves: shelves.outbox.sent(item.id, sent_at, now=self.clock.now()))
+
+
+@pytest.fixture
+async def owner(store: Store, clock: SetClock) -> AsyncGenerator[Owner]:
+    owner = Owner(store, clock)
+    yield owner
+    await owner.intake.aclose()
+
+
+@asynccontextmanager
+async def reopened(path: Path, clock: SetClock) -> AsyncGenerator[Owner]:
+    async with opened(path, realm="signal") as store:
+        owner = Owner(store, clock)
+        yield owner
+        await owner.intake.aclose()
+
+
+async def test_what_the_owner_writes_to_themselves_comes_in(owner: Owner) -> None:
+    """From whichever device, and edits of it, too; it is marked as read by nobody."""
+    await owner.take(note("buy seeds"))
+    await owner.take(note("and bulbs", device=2))
+    await owner.take(envelopes.note_edit("and many bulbs", 5))
+    await owner.finished()
+    assert owner.desk.read == []
+    found = await owner.store.read(lambda shelves: shelves.inbox.rows("SELECT kind FROM inbox ORDER BY id"))
+    assert found == [("message",), ("message",), ("edit",)]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        message("hello you", author=ALICE),
+        message("Aldis, you?", author=CAROL, group=GROUP, mention=True),
+        message("/help", author=ALICE),
+        envelopes.edit("hello, you", 5),
+        envelopes.delete(5),
+        envelopes.reaction("👍", 5),
+        envelopes.timer(60),
+        envelopes.undecryptable(),
+        envelopes.typing(),
+        receipt([5], author=ALICE),
+        sync_sent("I come at six", to=ALICE),
+        message("from the account, not to it", author=ALDIS),
+    ],
+    ids=lambda frame: min(frame["envelope"].keys() - {"source", "sourceName"}, default=""),
+)
+async def test_a_persons_other_chats_are_their_own_affair(owner: Owner, frame: Frame) -> None:
+    """No row, no receipt, no code, no answer, and nothing is remembered of whom they write with."""
+    await owner.take(frame)
+    await owner.finished()
+    for table in ("inbox", "conversations", "receipts", "people"):
+        assert await owner.store.read(lambda shelves, t=table: shelves.inbox.rows(f"SELECT * FROM {t}")) == []
+    assert (owner.desk.read, owner.desk.sent, owner.desk.reactions) == ([], [], [])
+
+
+async def test_files_of_other_chats_are_deleted_unseen(owner: Owner) -> None:
+    """The bridge fetches what every device of the account gets; Aldis has it deleted, and keeps that of notes."""
+    theirs, ours, mine = (attachment() for _ in range(3))
+    sent_away = sync_sent("look", to=ALICE)
+    sent_away["envelope"]["syncMessage"]["sentMessage"]["attachments"] = [ours]
+    await owner.take(message("look", attachments=[theirs]))
+    await owner.take(sent_away)
+    await owner.take(note("look", attachments=[mine]))
+    await owner.finished()
+    assert set(owner.desk.discarded) == {theirs["id"], ours["id"]}
+
+
+async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
+    """Where the account is Aldis's own: what may not come in costs no byte on the disk, either."""
+    desk, item = Desk(reader=FrameReader(ACCOUNT, "Aldis")), attachment()
+    intake = Intake(
+        desk,
+        store,
+        clock,
+        Counts(),
+        allowed=AccessList(persons=frozenset({CAROL.uuid}), groups=frozenset()),
+        name="Aldis",
+        receipt_window=timedelta(seconds=60),
+    )
+    for frame in (message("look", attachments=[item]), message("look", author=CAROL, attachments=[attachment()])):
+        envelope = desk.reader.envelope(json.dumps(frame))
+        assert envelope is not None
+        await intake.take(envelope)
+    while intake._aside:
+        await asyncio.sleep(0)
+    assert desk.discarded == [item["id"]]
+
+
+async def test_an_answer_that_comes_back_is_no_question(path: Path, clock: SetClock) -> None:
+    """Known by its time, also after a restart, when nobody but the store remembers."""
+    async with reopened(path, clock) as owner:
+        item = await owner.sending("In April.")
+        await owner.sent(item, 1234)
+    async with reopened(path, clock) as again:
+        await again.take(note("In April.", device=DEVICE, sent_at=1234))
+        await again.take(note("In April.", device=2, sent_at=1235))
+        assert await again.taken() == ["In April."]
+
+
+async def test_an_answer_that_comes_back_before_it_is_known_to_be_sent(owner: Owner) -> None:
+    """Known by its words while it is under way, and proved to have gone out."""
+    await owner.sending("In April.")
+    at = int(owner.clock.now().timestamp() * 1000) + 5
+    await owner.take(note("In April.", device=DEVICE, sent_at=at))
+    await owner.take(note("In April?", device=2, sent_at=at + 1))
+    assert await owner.taken() == ["In April?"]
+    states = await owner.store.read(lambda shelves: shelves.outbox.rows("SELECT state, sent_at FROM outbox"))
+    assert states == [("sent", at)]
+
+
+async def test_a_crash_while_sending_does_not_make_aldis_answer_itself(path: Path, clock: SetClock) -> None:
+    """What was under way is in doubt after the next start; its words are still known."""
+    at = int(clock.now().timestamp() * 1000) + 5
+    async with reopened(path, clock) as owner:
+        await owner.sending("In April.")
+    async with reopened(path, clock) as again:
+        await again.store.transaction(
+            lambda shelves: shelves.outbox.doubt_all(now=again.clock.now(), grace=timedelta(seconds=60))
+        )
+        await again.take(note("In April.", device=DEVICE, sent_at=at))
+        assert await again.taken() == []
+        assert again.counts.all()["redelivered"] == 1
+
+
+async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:
+    """In the account's own chat there are no delivery receipts; what the owner wrote proves nothing, shown or not."""
+    await owner.sending("In April.")
+    at = int(owner.clock.now().timestamp() * 1000) + 5
+    await owner.take(note("mine", device=2, sent_at=at))
+    await owner.take(envelopes.sync_read([at]))
+    state = "SELECT state FROM outbox"
+    assert await owner.store.read(lambda shelves: shelves.outbox.rows(state)) == [("sending",)]
+    await owner.take(envelopes.sync_read([at + 1]))
+    assert await owner.store.read(lambda shelves: shelves.outbox.rows(state)) == [("sent",)]
+    assert owner.noticed == [at, at + 1]
+
+
+async def test_kinds_are_counted_without_being_looked_at(owner: Owner) -> None:
+    """The operator sees that something comes, not what."""
+    await owner.take(message("hello"))
+    await owner.take(message("hello", author=CAROL))
+    assert owner.counts.all()[f"envelopes_{Kind.MESSAGE}"] == 2

@@ -1,0 +1,101 @@
+"""Raw AAC in an M4A file: every frame where the file says that it is."""
+
+import struct
+
+import pytest
+
+from bot.media.audio import as_m4a, seconds_of
+from bot.media.cell import Refused
+from tests.bot.media.samples import FRAMES, adts, box, boxes
+
+
+def table(m4a: bytes) -> dict[str, bytes]:
+    """The boxes in which a player looks up the frames."""
+    media = boxes(boxes(boxes(boxes(m4a)["moov"])["trak"])["mdia"])
+    return boxes(boxes(media["minf"])["stbl"])
+
+
+def frames_of(m4a: bytes) -> list[bytes]:
+    """The frames, found as a player finds them: by their sizes, from where the one chunk begins."""
+    sample_sizes, chunks = table(m4a)["stsz"], table(m4a)["stco"]
+    _, same, count = struct.unpack_from(">III", sample_sizes)
+    sizes = struct.unpack_from(f">{count}I", sample_sizes, 12)
+    _, chunk_count, at = struct.unpack_from(">III", chunks)
+    assert (same, chunk_count) == (0, 1)
+    found: list[bytes] = []
+    for size in sizes:
+        found.append(m4a[at : at + size])
+        at += size
+    assert at == len(m4a)
+    return found
+
+
+@pytest.mark.parametrize("checksum", [False, True])
+@pytest.mark.parametrize(("rate_index", "channels"), [(4, 1), (3, 2), (8, 1)])
+def test_every_frame_is_where_the_file_says(rate_index: int, channels: int, checksum: bool) -> None:
+    """Byte for byte, with or without check sums in the headers; nothing is decoded."""
+    made, _ = as_m4a(adts(rate_index=rate_index, channels=channels, checksum=checksum))
+    assert frames_of(made) == list(FRAMES)
+    assert boxes(made)["ftyp"].startswith(b"M4A ")
+
+
+def test_a_player_learns_how_to_decode_it() -> None:
+    """The descriptor inside `esds`: AAC-LC, 16,000 a second, two channels; the same in the entry around it."""
+    made, _ = as_m4a(adts(rate_index=8, channels=2))
+    entry = table(made)["stsd"][8:]
+    assert struct.unpack_from(">H", entry, 8 + 16)[0] == 2
+    assert struct.unpack_from(">I", entry, 8 + 24)[0] == 16_000 << 16
+    config = (2 << 11 | 8 << 7 | 2 << 3).to_bytes(2, "big")
+    assert b"\x05\x02" + config + b"\x06\x01\x02" in entry
+
+
+def test_it_says_how_long_it_lasts() -> None:
+    """1,024 samples a frame, by the file's own account as well."""
+    made, seconds = as_m4a(adts())
+    assert seconds == pytest.approx(100 * 1024 / 44_100)
+    assert seconds_of(made) == pytest.approx(seconds)
+
+
+def test_a_cut_off_end_is_left_out() -> None:
+    """The rest can be heard all the same."""
+    made, _ = as_m4a(adts()[:-5])
+    assert frames_of(made) == list(FRAMES[:-1])
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\xf1", adts(b"x")[:-1], b"\xff\xf1" + bytes(50), adts(channels=0), adts(rate_index=13)]
+)
+def test_what_has_no_frames_is_refused(data: bytes) -> None:
+    """As damaged, or as a kind that no recorder of voice notes makes."""
+    with pytest.raises(Refused):
+        as_m4a(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "seconds"),
+    [
+        (box(b"free", b"x") + box(b"moov", box(b"mvhd", struct.pack(">IIIII", 0, 0, 0, 1000, 2500))), 2.5),
+        (box(b"moov", box(b"mvhd", struct.pack(">IQQIQ", 1 << 24, 0, 0, 10, 45))), 4.5),
+        (box(b"moov", box(b"mvhd", struct.pack(">IIIII", 0, 0, 0, 0, 2500))), None),
+        (box(b"moov", box(b"mvhd", struct.pack(">IIIII", 0, 0, 0, 1000, 0xFFFFFFFF))), None),
+        (box(b"moov", box(b"mvhd", b"\x00")), None),
+        (box(b"moov", b""), None),
+        (b"\x00\x00\x00\x01moof" + bytes(20), None),
+        (b"", None),
+    ],
+)
+def test_the_length_of_other_files_is_read_where_it_is_told(data: bytes, seconds: float | None) -> None:
+    """In both versions of the box; never guessed."""
+    assert seconds_of(data + box(b"free", bytes(1000))) == seconds
+
+
+@pytest.mark.parametrize("seconds", [1_000, 1 << 62])
+def test_a_length_that_cannot_be_is_not_believed(seconds: int) -> None:
+    """By it a minute is paid for: a made file of some bytes would spend everybody's budget."""
+    assert seconds_of(box(b"moov", box(b"mvhd", struct.pack(">IQQIQ", 1 << 24, 0, 0, 1, seconds)))) is None
+
+
+def test_a_file_of_nothing_but_heads_is_refused() -> None:
+    """Each frame is an object in memory, and a made file could hold millions of them."""
+    with pytest.raises(Refused, match="too long"):
+        as_m4a(adts(b"x") * 500_001)

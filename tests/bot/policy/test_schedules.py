@@ -1,0 +1,168 @@
+"""Schedules: wishes become instants, over the changes of the clocks too; what cannot be is refused by name."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.policy import schedules
+from bot.policy.schedules import Plan, Unfit, instant, is_skipped, next_after, planned, worded
+from tools import Repeat, Wish
+
+BERLIN = "Europe/Berlin"
+NOON = datetime(2027, 3, 27, 11, 0, tzinfo=UTC)
+"""Noon in Berlin, on the day before the clocks are put forward at 02:00."""
+AUTUMN = datetime(2027, 10, 30, 10, 0, tzinfo=UTC)
+"""Noon in Berlin, on the day before the clocks are put back at 03:00."""
+
+
+def utc(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def times(wish: Wish, now: datetime, count: int, zone: str = BERLIN) -> list[str]:
+    """The first so many times, as UTC."""
+    plan, at = planned(wish, now=now, zone=zone)
+    found: list[str] = []
+    due: datetime | None = at
+    while due is not None and len(found) < count:
+        found.append(f"{due:%Y-%m-%dT%H:%M}")
+        due = next_after(plan, due)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("local", "now", "expected"),
+    [
+        ("2027-03-27T12:01", NOON, "2027-03-27T11:01"),
+        ("2027-03-28T01:59", NOON, "2027-03-28T00:59"),
+        ("2027-03-28T02:30", NOON, "2027-03-28T01:30"),  # skipped: 03:30 on the clock
+        ("2027-03-28T03:00", NOON, "2027-03-28T01:00"),
+        ("2027-10-31T02:30", AUTUMN, "2027-10-31T00:30"),  # twice on the clock: the first
+        ("2027-10-31T03:00", AUTUMN, "2027-10-31T02:00"),
+    ],
+)
+def test_a_local_time_is_one_instant(local: str, now: datetime, expected: str) -> None:
+    """Skipped by the clocks: as much later. Twice on the clocks: the first."""
+    assert times(Wish(text="x", local=local), now, 2) == [expected]
+
+
+def test_a_delay_is_elapsed_time_whatever_the_clocks_do() -> None:
+    """In 24 hours over the change it is another time on the wall."""
+    _, at = planned(Wish(text="x", delay_seconds=86_400), now=NOON, zone=BERLIN)
+    assert at == NOON + timedelta(days=1)
+    assert worded(at, BERLIN) == "Sunday 2027-03-28 13:00 Europe/Berlin"
+
+
+def test_a_daily_time_stays_on_the_wall_clock() -> None:
+    """At 02:30 each day: on the day that has none it is later, and the day after it is at 02:30 again."""
+    wish = Wish(text="x", local="2027-03-27T02:30", repeat=Repeat(every="day"))
+    assert times(wish, utc("2027-03-26T12:00"), 4) == [
+        "2027-03-27T01:30",
+        "2027-03-28T01:30",
+        "2027-03-29T00:30",
+        "2027-03-30T00:30",
+    ]
+    wish = Wish(text="x", local="2027-10-30T02:30", repeat=Repeat(every="day"))
+    assert times(wish, utc("2027-10-29T12:00"), 3) == ["2027-10-30T00:30", "2027-10-31T00:30", "2027-11-01T01:30"]
+
+
+def test_every_hour_is_elapsed_time() -> None:
+    """Each hour comes once, also that which the clock shows twice, and never two at once."""
+    wish = Wish(text="x", local="2027-10-31T01:30", repeat=Repeat(every="hour", count=4))
+    assert times(wish, AUTUMN, 9) == ["2027-10-30T23:30", "2027-10-31T00:30", "2027-10-31T01:30", "2027-10-31T02:30"]
+    wish = Wish(text="x", local="2027-03-27T22:00", repeat=Repeat(every="hour", interval=3, until=date(2027, 3, 28)))
+    found = times(wish, NOON, 99)
+    assert found[:3] == ["2027-03-27T21:00", "2027-03-28T00:00", "2027-03-28T03:00"]
+    assert found[-1] == "2027-03-28T21:00"
+
+
+@pytest.mark.parametrize(
+    ("repeat", "expected"),
+    [
+        (Repeat(every="week", weekdays=("mo", "tu", "we", "th", "fr")), ["03-29", "03-30", "03-31", "04-01", "04-02"]),
+        (Repeat(every="week", interval=2), ["04-10", "04-24", "05-08"]),
+        (Repeat(every="month", weekdays=("mo",), nth=1), ["04-05", "05-03", "06-07"]),
+        (Repeat(every="month", weekdays=("fr",), nth=-1), ["04-30", "05-28"]),
+        (Repeat(every="month"), ["04-27", "05-27"]),
+        (Repeat(every="day", count=3), ["03-28", "03-29"]),
+        (Repeat(every="day", until=date(2027, 3, 29)), ["03-28", "03-29"]),
+    ],
+)
+def test_what_repeats_comes_on_its_days(repeat: Repeat, expected: list[str]) -> None:
+    """A first time that is over today counts, and is not made up for; a refused past is for single times only."""
+    found = times(Wish(text="x", local="2027-03-27T08:00", repeat=repeat), NOON, len(expected))
+    assert [at[5:10] for at in found] == expected
+
+
+def test_the_last_day_of_months_is_only_in_those_that_have_it() -> None:
+    """The 31st is in no month of 30 days."""
+    wish = Wish(text="x", local="2027-03-31T08:00", repeat=Repeat(every="month"))
+    assert [at[:10] for at in times(wish, NOON, 3)] == ["2027-03-31", "2027-05-31", "2027-07-31"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "reason"),
+    [
+        (Wish(text="x", local="2027-03-27T12:00"), "over"),
+        (Wish(text="x", local="2020-01-01T00:00"), "over"),
+        (Wish(text="x", local="2020-01-01T00:00", repeat=Repeat(every="day", count=3)), "over"),
+        (Wish(text="x", local="2020-01-01T00:00", repeat=Repeat(every="day", until=date(2026, 1, 1))), "over"),
+        (Wish(text="x", local="2032-06-01T00:00"), "far"),
+        (Wish(text="x", local="9999-12-31T23:59"), "far"),
+        (Wish(text="x", delay_seconds=10**12), "far"),
+        (Wish(text="x", local="2032-06-01T00:00", repeat=Repeat(every="year")), "far"),
+        (Wish(text="x", local="2027-02-30T12:00"), "form"),
+        (Wish(text="x", local="0001-01-01T00:00", timezone="Asia/Tokyo"), "form"),
+        (Wish(text="x", local="tomorrow"), "form"),
+        (Wish(text="x"), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", delay_seconds=5), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="hour", weekdays=("mo",))), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="month", weekdays=("mo", "tu"), nth=1)), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="month", weekdays=("mo",))), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="day", interval=0)), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="day", count=100_000)), "form"),
+        (Wish(text="x", local="2027-04-01T12:00", timezone="CET-1"), "zone"),
+        (Wish(text="x", local="2027-04-01T12:00", timezone="../../etc/passwd"), "zone"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(wish: Wish, reason: str) -> None:
+    """The past, what is more than five years away, what no clock or calendar shows."""
+    with pytest.raises(Unfit) as refused:
+        planned(wish, now=NOON, zone=BERLIN)
+    assert refused.value.reason == reason
+
+
+def test_a_wish_may_name_another_zone() -> None:
+    """Then its wall clock counts."""
+    _, at = planned(Wish(text="x", local="2027-04-01T09:00", timezone="Asia/Tokyo"), now=NOON, zone=BERLIN)
+    assert at == utc("2027-04-01T00:00")
+
+
+@given(
+    local=st.datetimes(min_value=datetime(2026, 1, 1), max_value=datetime(2030, 12, 31)),  # noqa: DTZ001
+    zone=st.sampled_from([BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"]),
+)
+def test_an_instant_shows_its_local_time_unless_the_clocks_skip_it(local: datetime, zone: str) -> None:
+    """And then it shows a later one, by at most the hour that is skipped."""
+    local = local.replace(second=0, microsecond=0)
+    shown = instant(local, zone).astimezone(schedules.ZoneInfo(zone)).replace(tzinfo=None)
+    assert (shown == local) is not is_skipped(local, zone)
+    assert timedelta(0) <= shown - local <= timedelta(hours=1)
+
+
+@given(
+    every=st.sampled_from(["hour", "day", "week", "month", "year"]),
+    interval=st.integers(1, 40),
+    after=st.datetimes(min_value=datetime(2027, 1, 1), max_value=datetime(2031, 1, 1)),  # noqa: DTZ001
+)
+def test_the_next_time_is_always_later(every: str, interval: int, after: datetime) -> None:
+    """Whatever is missed, the next time lies ahead; so what repeats cannot come twice for one time."""
+    local = datetime(2027, 3, 28, 2, 30)  # noqa: DTZ001
+    repeat = Repeat(every=every, interval=interval)  # pyright: ignore[reportArgumentType]
+    plan = Plan(start_at=instant(local, BERLIN), local=local, zone=BERLIN, repeat=repeat)
+    at = next_after(plan, after.replace(tzinfo=UTC))
+    assert at is not None
+    assert at > after.replace(tzinfo=UTC)
+    assert at <= max(after.replace(tzinfo=UTC), plan.start_at) + timedelta(days=366 * interval + 2)

@@ -1,0 +1,94 @@
+"""Whens: what may stand after `/remind`, and what is refused rather than guessed at."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.policy.whens import read
+from tools import Repeat, Wish
+
+SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+"""13:00 in Berlin."""
+
+ONCE = [
+    ("14:30 tea", "2026-11-21T14:30", "tea"),
+    ("13:00 tea", "2026-11-22T13:00", "tea"),
+    ("at 8 tea", "2026-11-22T08:00", "tea"),
+    ("at 8pm tea", "2026-11-21T20:00", "tea"),
+    ("at 12 am tea", "2026-11-22T00:00", "tea"),
+    ("today 18:05 tea", "2026-11-21T18:05", "tea"),
+    ("tomorrow 9:00 two  words\nand more", "2026-11-22T09:00", "two  words\nand more"),
+    ("Tomorrow at 9.15 tea", "2026-11-22T09:15", "tea"),
+    ("monday 9:00 tea", "2026-11-23T09:00", "tea"),
+    ("saturday 14:00 tea", "2026-11-21T14:00", "tea"),
+    ("saturday at 9 tea", "2026-11-28T09:00", "tea"),
+    ("2026-12-24 18:00 tea", "2026-12-24T18:00", "tea"),
+    ("2026-12-24T18:00 tea", "2026-12-24T18:00", "tea"),
+]
+
+
+@pytest.mark.parametrize(("words", "local", "text"), ONCE)
+def test_a_time_of_the_clock(words: str, local: str, text: str) -> None:
+    """Without a day it is the next time that the person's clock shows it."""
+    assert read(words, now=SATURDAY, zone="Europe/Berlin") == Wish(text=text, local=local)
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds", "text"),
+    [
+        ("in 2h30m tea", 9000, "tea"),
+        ("in 10 min tea", 600, "tea"),
+        ("in 1 hour 5 minutes tea", 3900, "tea"),
+        ("IN 2 weeks tea", 1_209_600, "tea"),
+        ("in 1h buy 3 eggs", 3600, "buy 3 eggs"),
+        ("in 1 d buy 2 kg of flour", 86_400, "buy 2 kg of flour"),
+    ],
+)
+def test_a_delay(words: str, seconds: int, text: str) -> None:
+    """Numbers that belong to the text stay in it."""
+    assert read(words, now=SATURDAY, zone="UTC") == Wish(text=text, delay_seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("words", "local", "repeat"),
+    [
+        ("every day at 8 tea", "08:00", Repeat(every="day")),
+        ("every weekday 8:00 tea", "08:00", Repeat(every="week", weekdays=("mo", "tu", "we", "th", "fr"))),
+        ("every Monday 9:00 tea", "09:00", Repeat(every="week", weekdays=("mo",))),
+        ("every thursday, monday and sunday at 6:30pm tea", "18:30", Repeat(every="week", weekdays=("mo", "th", "su"))),
+        ("every month at 9 tea", "09:00", Repeat(every="month")),
+    ],
+)
+def test_again_and_again(words: str, local: str, repeat: Repeat) -> None:
+    """It is counted from today."""
+    assert read(words, now=SATURDAY, zone="UTC") == Wish(text="tea", local=f"2026-11-21T{local}", repeat=repeat)
+
+
+def test_what_is_to_be_asked_then() -> None:
+    """`ask:` makes a question of the text."""
+    asked = read("every day at 8 Ask: weather in Oslo?", now=SATURDAY, zone="UTC")
+    assert asked is not None
+    assert (asked.text, asked.prompt) == ("weather in Oslo?", "weather in Oslo?")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "tea",
+            "8 tea",
+            "25:00 tea",
+            "12:60 tea",
+            "at 13pm tea",
+            "14:30",
+            "in 10 min",
+            "in 3 moons tea",
+            "in 10 months x",
+        ),
+        *("2026-02-30 9:00 tea", "friday tea", "next friday 9:00 tea", "every fortnight at 8 tea", "every day tea"),
+        *("every blursday at 8 tea", "tomorrow tea", "", "cancel", "in h tea", "morgen 9:00 tee"),
+    ],
+)
+def test_what_is_not_in_the_grammar_is_refused(words: str) -> None:
+    """Better no reminder than one at a time that nobody meant."""
+    assert read(words, now=SATURDAY, zone="UTC") is None

@@ -1,0 +1,65 @@
+"""What a month may use of a service, over restarts and months."""
+
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from bot.clock import SetClock
+from bot.turn.quotas import Quotas
+from store import Store
+from tests.servers.brave import KEY, Brave
+from tests.servers.wikipedia import Wikipedia
+from tests.tools.conftest import USER_AGENT
+from tools import Http, ToolContext
+from tools.web_search import WebSearch, WebSearchArguments, WebSearchOptions
+
+
+async def test_a_month_s_amount_is_not_overrun(store: Store, clock: SetClock) -> None:
+    """What is left counts for each service by itself; the next month begins from nothing, and nothing means never."""
+    quotas = Quotas(store, clock)
+    assert [await quotas.take("Brave Search", most=2) for _ in range(3)] == [True, True, False]
+    assert [await quotas.take("Tavily", most=1), await quotas.take("SerpApi", most=0)] == [True, False]
+    assert [await Quotas(store, clock).take("Brave Search", most=most) for most in (2, 3, 3, 0)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    clock.move((datetime(2026, 12, 1, tzinfo=UTC) - clock.now()).total_seconds() - 1)
+    assert not await quotas.take("Brave Search", most=2)
+    clock.move(1)
+    assert [await quotas.take("Brave Search", most=2) for _ in range(3)] == [True, True, False]
+
+
+async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, clock: SetClock) -> None:
+    """The used-up one is not even asked, by no later process; what is known from a moment ago is still told."""
+    async with AsyncExitStack() as stack:
+        brave = await stack.enter_async_context(Brave())
+        wikipedia = await stack.enter_async_context(Wikipedia())
+        http = await stack.enter_async_context(Http(USER_AGENT))
+        given: dict[str, Any] = {"api_key": KEY, "base_url": f"{brave.url}/res/v1", "brave_per_month": 1}
+        options = WebSearchOptions(**given, wikipedia_base_url=wikipedia.url)
+        context = ToolContext(now=clock.now(), timezone="UTC")
+
+        def started() -> WebSearch:
+            return WebSearch(options, http, Quotas(store, clock))
+
+        async def source(tool: WebSearch, words: str) -> str:
+            return (await tool.run(WebSearchArguments(query=words), replace(context, now=clock.now()))).data["source"]
+
+        tool = started()
+        assert [await source(tool, words) for words in ("a", "b", "a")] == ["Brave Search", "Wikipedia", "Brave Search"]
+        assert await source(started(), "a") == "Wikipedia"
+        assert len(brave.requests) == 1
+        data = (await tool.run(WebSearchArguments(query="c"), context)).data
+        assert data["failed_before"] == ["Brave Search: the 1 searches that it may be asked in a month are used up."]
+
+
+@pytest.mark.parametrize("most", [-1, "many"])
+def test_an_amount_is_a_number(most: Any) -> None:
+    """Refused at the start."""
+    with pytest.raises(ValueError, match="brave_per_month"):
+        WebSearchOptions(brave_per_month=most)

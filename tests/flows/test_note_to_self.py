@@ -1,0 +1,75 @@
+"""Aldis as a further device of a person's own phone: it answers in Note to Self, and nowhere else, by either bridge."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.flows.processes import started
+from tests.servers import envelopes, signal_cli, signal_rest_api
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, attachment, message, note, sync_sent
+from tests.servers.script import say
+from tests.servers.signal_server import DEVICE, SignalServer
+
+BRIDGES = {"signal_cli": signal_cli.SignalCli, "rest_api": signal_rest_api.SignalRestApi}
+
+
+@dataclass
+class World:
+    """The outside of one test: the bridge of somebody's own account, and a model."""
+
+    signal: SignalServer
+    model: AnthropicServer
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "SIGNAL__NOTE_TO_SELF": "true",
+            "ACCESS__ALLOWED": "*",
+            "ACCESS__GROUPS": GROUP,
+            "ACCESS__STRANGERS": "pair",
+            "ANTHROPIC_API_KEY": self.model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+        }
+
+
+@pytest.fixture(params=BRIDGES)
+async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
+    # Everything that Aldis sends comes back, and the bridge does not tell which device Aldis is.
+    async with BRIDGES[request.param](echoes=True, devices=[(1, "phone")]) as signal, AnthropicServer() as model:
+        yield World(signal, model, tmp_path)
+
+
+async def test_a_person_and_aldis_under_one_account(world: World) -> None:
+    """A note is answered once, with a kill in between, too; what the person writes with others is not looked at."""
+    signal, picture = world.signal, attachment()
+    signal.files[picture["id"]] = b"x"
+    world.model.scripted(say("In **April**."), say("In pots, too."))
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await signal.connected()
+        await signal.deliver(
+            message("the quince is ours", author=ALICE, attachments=[picture]),
+            message("Aldis, a medlar?", author=BOB, group=GROUP, mention=True),
+            sync_sent("I bring damsons", to=ALICE),
+            envelopes.note("sloes for all", group=GROUP),
+        )
+        await signal.deliver(note("When do I sow beans?"))
+        [first] = await signal.note_count(1)
+        assert (first.text, first.styles, first.chat) == ("In April.", ("3:5:BOLD",), ALDIS.chat)
+        await process.kill()
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await signal.connected(2)
+        await signal.deliver(note("In April.", device=DEVICE, sent_at=first.timestamp))
+        await signal.deliver(note("And in pots?", device=2))
+        await signal.note_count(2)
+        ended = await process.terminate()
+    assert ended.status == 0, ended.stderr
+    assert [sent.text for sent in signal.notes] == ["In April.", "In pots, too."]
+    assert [len(request.json()["messages"]) for request in world.model.requests] == [1, 3]
+    assert all(fruit not in str(world.model.requests) for fruit in ("quince", "medlar", "damsons", "sloes"))
+    assert (signal.sent, signal.read, signal.typing) == ([], [], [])
+    assert ACCOUNT not in ended.stderr

@@ -1,0 +1,50 @@
+"""A reminder as people see it, over both ways to Signal: planned by the model, due in a later life, said once."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from tests.flows.processes import started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import ALICE, GROUP, message
+from tests.servers.script import call, say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_rest_api import SignalRestApi
+
+Signal = SignalCli | SignalRestApi
+
+
+@pytest.fixture(params=[SignalCli, SignalRestApi])
+async def signal(request: pytest.FixtureRequest) -> AsyncGenerator[Signal]:
+    async with request.param() as server:
+        yield server
+
+
+async def test_a_reminder_outlives_the_process_and_comes_once(signal: Signal, tmp_path: Path) -> None:
+    """It comes after a restart, quoting in the group the message that wished for it, once."""
+    async with AnthropicServer() as model:
+        settings = {
+            "SIGNAL__URL": signal.url,
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ACCESS__GROUPS": GROUP,
+            "ANTHROPIC_API_KEY": model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": model.url,
+            "SIGNAL__ACK": "none",
+        }
+        wish = {"action": "set", "text": "bins out", "delay_seconds": 4}
+        model.scripted(call("remind", wish), say("I will."))
+        asked = message("remind me in a moment to put the bins out", group=GROUP, mention=True)
+        async with started("run", settings=settings, folder=tmp_path) as process:
+            await signal.connected()
+            await signal.deliver(asked)
+            answers = await signal.sent_count(1)
+            assert (await process.terminate()).status == 0
+            assert answers[0].text == "I will."
+        async with started("run", settings=settings, folder=tmp_path) as process:
+            reminder = (await signal.sent_count(2))[1]
+            assert (reminder.text, reminder.group) == ("⏰ bins out", GROUP)
+            assert (reminder.quote_author, reminder.quote_timestamp) == (ALICE.uuid, asked["envelope"]["timestamp"])
+            assert (await process.terminate()).status == 0
+        assert len(signal.sent) == 2
+        assert model.refused == []

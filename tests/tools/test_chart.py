@@ -1,0 +1,85 @@
+"""Charts: read back as pictures, pixel by pixel."""
+
+import io
+from collections.abc import Sequence
+from operator import sub
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from tools.chart import Panel, line_chart
+
+FIRST, SECOND = (194, 65, 12), (29, 95, 191)
+LABELS = {0: "Mon", 2: "Wed"}
+
+
+def drawn(panels: Sequence[Panel], title: str = "Title") -> Image.Image:
+    picture = Image.open(io.BytesIO(line_chart(title, LABELS, panels)))
+    picture.load()
+    return picture
+
+
+def marks(picture: Image.Image, colour: tuple[int, int, int], box: tuple[int, int, int, int]) -> int:
+    """How many pixels near a colour a part of the picture has; at its edges a line pales."""
+    bare: Any = picture.crop(box).getcolors(1 << 20)
+    return sum(count for count, found in bare if max(map(abs, map(sub, found, colour))) < 70)
+
+
+def test_each_panel_has_its_curve_in_its_colour() -> None:
+    """One below the other, on white paper, with words at the head, at the axis and below."""
+    panels = [Panel(name="A (°C)", values=[1, 2, 3]), Panel(name="B (%)", values=[3, 2, 1])]
+    picture = drawn(panels)
+    assert picture.size == (900, 576)
+    upper, lower = (64, 100, 876, 280), (64, 360, 876, 540)
+    assert marks(picture, FIRST, upper) > 500 > marks(picture, FIRST, lower) == 0
+    assert marks(picture, SECOND, lower) > 500 > marks(picture, SECOND, upper) == 0
+    for words in ((64, 10, 300, 50), (20, 90, 60, 290), (40, 285, 90, 315)):
+        box = picture.crop(words)
+        assert len(box.getcolors(1 << 20) or ()) > 5, words
+
+
+def test_curves_rise_where_values_do() -> None:
+    """The highest value is at the top right here, and nothing is at the top left."""
+    picture = drawn([Panel(name="A", values=[0, 1, 2])])
+    assert marks(picture, FIRST, (780, 95, 880, 130)) > 20
+    assert marks(picture, FIRST, (70, 95, 160, 130)) == 0
+
+
+def test_a_missing_value_is_a_gap_and_a_lonely_one_a_dot() -> None:
+    """A line over a gap would be a guess."""
+    picture = drawn([Panel(name="A", values=[1, 1, None, 1, None, 0])])
+    assert marks(picture, FIRST, (250, 95, 530, 290)) == 0
+    assert marks(picture, FIRST, (540, 95, 565, 290)) > 10
+
+
+def test_a_panel_without_values_is_left_out() -> None:
+    """And of nothing there is no picture."""
+    assert drawn([Panel(name="A", values=[1.0]), Panel(name="B", values=[None, None])]).size == (900, 316)
+    assert line_chart("Title", LABELS, [Panel(name="A", values=[]), Panel(name="B", values=[None])]) == b""
+
+
+def test_bounds_that_are_given_are_shown() -> None:
+    """A chance of fifty percent lies in the middle of an axis to a hundred."""
+    picture = drawn([Panel(name="A", values=[50, 50, 50], lowest=0, highest=100)])
+    assert marks(picture, FIRST, (100, 180, 800, 205)) > 500
+    assert marks(picture, FIRST, (100, 95, 800, 180)) == marks(picture, FIRST, (100, 205, 800, 290)) == 0
+
+
+def test_letters_that_the_font_lacks_leave_no_boxes() -> None:
+    """They are written without accents or not at all: the same picture as of the bare words."""
+    panels = [Panel(name="A", values=[1, 2])]
+    assert line_chart("Köln 東京\N{ZERO WIDTH SPACE} ok", LABELS, panels) == line_chart("Koln ok", LABELS, panels)
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(st.none() | st.floats(-1e6, 1e6), max_size=4),
+    st.dictionaries(st.integers(0, 3), st.text(max_size=4), max_size=2),
+)
+def test_any_values_can_be_drawn(values: list[float | None], labels: dict[int, str]) -> None:
+    """All equal, tiny differences, nothing but one: always the same picture of the same size, or none."""
+    picture = line_chart("t", labels, [Panel(name="A", values=values)])
+    assert bool(picture) == any(value is not None for value in values)
+    assert picture == b"" or picture == line_chart("t", labels, [Panel(name="A", values=values)])

@@ -1,0 +1,149 @@
+"""Pages of HTML as text: what people would read of them, and nothing that a page can do to whoever reads it."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.reading import MOST_LINKS, Link, Reading, read
+from tools.sieve import DEEPEST, MOST_TAGS, sieved
+
+HERE = "https://pier.example/lamps/aldis"
+WORDS = "Signal lamps talk across the water, one flash at a time. " * 5
+PAGE = f"""<!DOCTYPE html><html lang="en-GB"><head><title>Lamps &amp; flags
+ </title><meta property="article:published_time" content="2026-11-02T10:30:00Z">
+<script>if (a < b) document.write("<p>written</p>")</script><style>p {{ color: red }}</style></head>
+<body><header>Site</header><nav><a href="/all">All pages</a></nav>
+<main><header><h1>The <em>Aldis</em> lamp</h1></header>
+<p>{WORDS}<a href="../morse?a=1&amp;b=2#top">Morse
+code</a>, then more.<br>A new line
+<ul><li>one<li>two <b>bold</b></ul>
+<table><tr><th>Speed<th>Words<tr><td>slow<td>8</table>
+<pre>dit  dah
+  dit</pre>
+<aside>Buy!</aside></main><footer>(c)</footer></body></html>"""
+
+
+def text_of(html: str) -> str:
+    return read(html, HERE).text
+
+
+def test_a_page_is_read_as_people_read_it() -> None:
+    """Blocks are apart, words within a line together; what surrounds the article is left out."""
+    assert read(PAGE, HERE) == Reading(
+        title="Lamps & flags",
+        date="2026-11-02 10:30",
+        language="en-GB",
+        links=(Link(text="Morse code", url="https://pier.example/morse?a=1&b=2"),),
+        has_script=True,
+        text=(
+            f"# The Aldis lamp\n\n{WORDS}Morse code, then more.\nA new line\n\n- one\n- two bold\n\n"
+            "Speed | Words\nslow | 8\n\ndit  dah\n  dit"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<article>Short.</article><p>Around.", "Short.\n\nAround."),
+        (f"<article>{WORDS}</article><p>Around.", WORDS.strip()),
+        (f"<article>{WORDS}</article><article>Two.</article>", f"{WORDS.strip()}\n\nTwo."),
+        (f"<div role=main>{WORDS}</div><p>Around.", WORDS.strip()),
+        ("<nav>Only this.</nav>", "Only this."),
+        ("<p>1 &lt; 2 &amp; a<b>b</b>c < d", "1 < 2 & abc < d"),
+        ("<p>a<script>x</script><!-- <p>b --> c<textarea>y</textarea>", "a c"),
+        ("<p>hidden\u202e\U000e0041 <svg><text>drawn</text></svg>", "hidden"),
+        ("<p>unended <a href='x", "unended"),
+        ("", ""),
+    ],
+)
+def test_the_part_that_matters_is_chosen(html: str, text: str) -> None:
+    """One article or main part of some length; else the body; what is no text never."""
+    assert text_of(html) == text
+
+
+@pytest.mark.parametrize(
+    ("html", "urls"),
+    [
+        ('<base href="/b/"><a href="x">x</a>', ["https://pier.example/b/x"]),
+        ('<a href="javascript:x()">x</a><a href="mailto:a@b.example">y</a><a>z</a><a href="http://[">q</a>', []),
+        ('<a href="#top">top</a><a href="/a">one</a><a href="/a#b">again</a>', ["https://pier.example/a"]),
+        (
+            "".join(f'<a href="/{n}">x</a>' for n in range(900)),
+            [f"https://pier.example/{n}" for n in range(MOST_LINKS)],
+        ),
+    ],
+)
+def test_links_are_whole_addresses_each_once(html: str, urls: list[str]) -> None:
+    """Relative to where the page says; nothing that is no address of the web, no place within the page itself."""
+    assert [link.url for link in read(html, HERE).links] == urls
+
+
+@pytest.mark.parametrize(
+    ("html", "date"),
+    [
+        ('<meta name="date" content="2026-01-02">', "2026-01-02"),
+        ('<time datetime="2026-03-04T05:06:07+01:00">x</time><time datetime="2020-01-01">', "2026-03-04 05:06"),
+        ('<meta name="date" content="last week">', ""),
+    ],
+)
+def test_the_date_is_what_the_page_says(html: str, date: str) -> None:
+    """In its head, else its first time; nothing where it cannot be read."""
+    assert read(html, HERE).date == date
+
+
+def test_a_page_behind_a_login_is_told_by_its_password() -> None:
+    """A field for it is enough."""
+    assert read("<form><input name=u><INPUT TYPE=Password></form>", HERE).has_password
+    assert not read("<form><input name=password></form>", HERE).has_password
+
+
+SIZE = 20_000
+HOSTILE = {
+    "nested": "<div>" * SIZE,
+    "attributes": "<a " + " ".join(f"a{n}" for n in range(SIZE)) + ">x",
+    "paragraphs": "<p>" * (MOST_TAGS + 1),
+    "unclosed": "<b><p>" * SIZE,
+    "signs": "<" * SIZE,
+    "half tags": "<a " * SIZE,
+    "half attributes": '<a x="" y="' * SIZE,
+    "entities": "<title>&#" + "9" * SIZE,
+    "comments": "<!--" * SIZE,
+    "out of an address": "<a href='\"><script>&quot;><b a>'>x",
+    "tables": "<table><tr><td><a href=x>" * SIZE,
+    # Both end a tag for a guard that does not read quotes or scripts as a parser does, and go on for the parser.
+    "behind a quote": '<a x="1>" ' + " ".join(f"a{n}" for n in range(SIZE)) + ">",
+    "behind a script": '<script><a x="</script><b y="z> q" ' + " ".join(f"a{n}" for n in range(SIZE)) + ">",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_nothing_of_a_page_reaches_the_parser_that_could_hang_it(name: str) -> None:
+    """No tag but those known, none long, no more than so many, none deeper than so deep; and the page is read."""
+    safe = sieved(HOSTILE[name]).html
+    tags = re.findall(r"<[^>]*>?", safe)
+    assert len(tags) <= MOST_TAGS + 1
+    assert all(re.fullmatch(r"</?[a-z0-9]+( (href|role)=\"[^\"<>]*\")?>", tag) for tag in tags)
+    assert max(map(len, tags), default=0) < 5_000
+    blocks = [tag for tag in tags if not re.match(r"</|<(a|p|li|t[rdh]|d[td]|br|hr)\b", tag)]
+    assert len(blocks) <= DEEPEST
+    assert isinstance(text_of(HOSTILE[name]), str)
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        ["<", ">", '"', "'", "=", "/", "!", "-->", "<!--", "</", "<script>", "</script>", "<a href=", "x", " ", "<div>"]
+    ),
+    max_size=60,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(MARKUP)
+def test_whatever_the_markup_only_known_tags_come_out(page: str) -> None:
+    """Every `<` that is handed on begins a tag that was written anew."""
+    safe = sieved(page).html
+    assert all(re.match(r"</?(a|div)( href=\"[^\"<>]*\")?>", safe[m.start() :]) for m in re.finditer("<", safe))
+    assert isinstance(text_of(page), str)

@@ -1,0 +1,225 @@
+"""Articles, from a double of Wikipedia that refuses what the real one refuses."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.servers.base import answer_json, hang
+from tests.servers.mediawiki import MEANINGS, MediaWiki
+from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
+from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments, WikipediaOptions
+
+
+@pytest.fixture
+async def mediawiki() -> AsyncIterator[MediaWiki]:
+    async with MediaWiki() as running:
+        yield running
+
+
+class Asked:
+    """The tool over the double."""
+
+    def __init__(self, server: MediaWiki, http: Http, context: ToolContext, **options: Any) -> None:
+        self._tool = Wikipedia(WikipediaOptions(base_url=f"{server.url}/{{language}}", **options), http)
+        self._context = context
+
+    async def __call__(self, title: str, **arguments: Any) -> Any:
+        return (await self._tool.run(WikipediaArguments(article=title, **arguments), self._context)).data
+
+
+@pytest.fixture
+def ask(mediawiki: MediaWiki, http: Http, context: ToolContext) -> Asked:
+    return Asked(mediawiki, http, context)
+
+
+@pytest.mark.parametrize("title", ["Aldis lamp", "aldis lamp", "Signal lamp", " Aldis|lamp ", "[[Aldis_lamp]]"])
+async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, mediawiki: MediaWiki, title: str) -> None:
+    """By its title, by another that leads there, whatever signs stand in it; with its address and licence."""
+    assert await ask(title) == {
+        "title": "Aldis lamp",
+        "language": "en",
+        "url": "https://en.wikipedia.example/wiki/Aldis_lamp",
+        "introduction": "An Aldis lamp is a signal lamp.\n\nShips carry it.",
+        "sections": ["History", "First use", "See also"],
+        "licence": LICENCE,
+    }
+    assert [seen.path for seen in mediawiki.requests] == ["/en/w/api.php"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "heading", "text"),
+    [
+        ("History", "History", "Named after its inventor.\n\n\n=== First use ===\nAt sea."),
+        ("first USE", "First use", "At sea."),
+        ("first", "First use", "At sea."),
+        ("See also", "See also", "Heliograph"),
+    ],
+)
+async def test_a_section_is_told_with_what_is_below_it(ask: Asked, wanted: str, heading: str, text: str) -> None:
+    """Capitals aside, or by a part of its heading."""
+    data = await ask("Aldis lamp", section=wanted)
+    assert (data["section"], data["text"]) == (heading, text)
+    assert "introduction" not in data
+
+
+async def test_the_very_heading_goes_before_one_that_holds_it(ask: Asked, mediawiki: MediaWiki) -> None:
+    """Even where that one comes first."""
+    mediawiki.articles["Two"] = "== Early history ==\nFirst.\n== History ==\nSecond."
+    assert (await ask("Two", section="history"))["text"] == "Second."
+
+
+async def test_a_section_that_is_not_there_is_answered_with_those_that_are(ask: Asked) -> None:
+    """So that the model can choose."""
+    with pytest.raises(NotFound, match="History; First use; See also"):
+        await ask("Aldis lamp", section="Trivia")
+    with pytest.raises(NotFound, match=r"\(none\)"):
+        await ask("Heliograph", section="Trivia")
+
+
+@pytest.mark.parametrize(
+    ("title", "introduction", "sections"),
+    [
+        ("Heliograph", "A heliograph signals by sunlight.", None),
+        ("Stub", "(none)", None),
+        ("Headless", "(none)", ["Only"]),
+    ],
+)
+async def test_articles_without_sections_or_introduction_are_told(
+    ask: Asked, title: str, introduction: str, sections: list[str] | None
+) -> None:
+    """What is empty is said to be."""
+    data = await ask(title)
+    assert (data["introduction"], data.get("sections")) == (introduction, sections)
+
+
+@pytest.mark.parametrize("title", ["lamps that signal", "x" * 200, "Ä" * 200])
+async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki: MediaWiki, title: str) -> None:
+    """The best that is found is read, and the others are named."""
+    mediawiki.found = ["Heliograph", "Aldis lamp", "Stub"]
+    data = await ask(title)
+    assert data["title"] == "Heliograph"
+    assert data["other_matches"] == ["Aldis lamp", "Stub"]
+
+
+async def test_a_subject_that_nobody_has_written_about_is_said(ask: Asked) -> None:
+    """In which language it was looked for shows."""
+    with pytest.raises(NotFound, match="in 'de' is about 'Xyzzy'"):
+        await ask("Xyzzy", language="de")
+
+
+@pytest.mark.parametrize("is_found", [False, True])
+async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki, is_found: bool) -> None:
+    """With the titles to choose from; also where the search leads to it."""
+    mediawiki.found = ["Mercury"]
+    data = await ask("quicksilver or god" if is_found else "Mercury")
+    assert data["ambiguous"] is True
+    assert tuple(data["candidates"]) == MEANINGS["Mercury"]
+
+
+async def test_the_language_is_the_questions_else_the_settings(
+    ask: Asked, mediawiki: MediaWiki, http: Http, context: ToolContext
+) -> None:
+    """Each has its own host."""
+    await ask("Stub", language="zh-min-nan")
+    await Asked(mediawiki, http, context, language="fr")("Stub")
+    assert [seen.path for seen in mediawiki.requests] == ["/zh-min-nan/w/api.php", "/fr/w/api.php"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"article": ""},
+        {"article": "x" * 201},
+        {"article": "x", "language": "evil.example/"},
+        {"article": "x", "language": "EN"},
+        {"article": "x", "section": ""},
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any]) -> None:
+    """A language is letters: it becomes part of the host's name."""
+    with pytest.raises(ValidationError):
+        WikipediaArguments(**arguments)
+
+
+@pytest.mark.parametrize("title", ["|", "\u200b", "[]#"])
+async def test_a_title_of_signs_alone_is_refused(ask: Asked, mediawiki: MediaWiki, title: str) -> None:
+    """Nobody is asked."""
+    with pytest.raises(BadArguments, match="empty"):
+        await ask(title)
+    assert mediawiki.requests == []
+
+
+async def test_long_texts_are_cut_and_strange_ones_cleaned(ask: Asked, mediawiki: MediaWiki) -> None:
+    """Anybody may write an article."""
+    mediawiki.articles["Evil"] = "a\u202eb\U000e0041 " + "word " * 60_000 + "\n== H\u200b ==\n" + "x" * 90_000
+    data = await ask("Evil")
+    assert data["introduction"].startswith("ab word")
+    assert len(data["introduction"]) <= 5000
+    assert data["sections"] == ["H"]
+    assert len((await ask("Evil", section="h"))["text"]) <= 5000
+
+
+async def test_an_article_of_nothing_but_headings_is_read_in_time(ask: Asked, mediawiki: MediaWiki) -> None:
+    """The first of them are told."""
+    mediawiki.articles["Deep"] = "== a ==\n=== b ===\n" * 50_000 + "==" + " =" * 100_000
+    assert len((await ask("Deep"))["sections"]) == 300
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (429, {}, RateLimited, "fewer requests"),
+        (403, None, Disabled, "operator"),
+        (200, {"error": {"code": "ratelimited", "info": "x"}}, RateLimited, "fewer requests"),
+        (200, {"error": {"code": "internal_api_error_" + "x" * 99, "info": "x"}}, Unavailable, "internal_api_error"),
+        (200, {"query": {"pages": {"1": {}}}}, Unavailable, "cannot be read"),
+        (200, [], Unavailable, "cannot be read"),
+    ],
+)
+async def test_a_refusal_is_told(
+    ask: Asked, mediawiki: MediaWiki, status: int, body: Any, kind: type[ToolError], words: str
+) -> None:
+    """Errors come with status 200 here; a long wait is not waited."""
+    mediawiki.faults += [answer_json(body, status=status, headers={"Retry-After": "60"})] * 2
+    with pytest.raises(kind, match=words) as caught:
+        await ask("Stub")
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("code", ["maxlag", "ratelimited"])
+async def test_a_short_crowd_is_waited_out(ask: Asked, mediawiki: MediaWiki, code: str) -> None:
+    """As the answer asks for."""
+    mediawiki.faults.append(answer_json({"error": {"code": code, "info": "x"}}, headers={"Retry-After": "0"}))
+    assert (await ask("Stub"))["title"] == "Stub"
+
+
+async def test_an_article_that_vanishes_between_search_and_reading_is_a_failure(
+    ask: Asked, mediawiki: MediaWiki
+) -> None:
+    """It is not taken for an empty one."""
+    mediawiki.found = ["Gone"]
+    with pytest.raises(Unavailable, match="does not have"):
+        await ask("nothing")
+
+
+async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: MediaWiki) -> None:
+    """Wikipedia's rule for bots: of four questions that hang one has not been asked."""
+    mediawiki.faults += [hang] * 4
+    questions = [asyncio.create_task(ask("Stub")) for _ in range(4)]
+    while len(mediawiki.requests) < 3:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert len(mediawiki.requests) == 3
+    for question in questions:
+        question.cancel()
+    await asyncio.gather(*questions, return_exceptions=True)
+
+
+async def test_silence_has_an_end(mediawiki: MediaWiki, http: Http, context: ToolContext) -> None:
+    """The deadline is the setting's."""
+    mediawiki.faults.append(hang)
+    with pytest.raises(TimedOut):
+        await Asked(mediawiki, http, context, timeout_seconds=0.1)("Stub")

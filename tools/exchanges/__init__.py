@@ -1,0 +1,1 @@
+"""Prediction markets that can be asked, one module each."""

@@ -1,0 +1,66 @@
+"""The tool `remember`: what a person wants to be known about them in later conversations with Aldis.
+
+Left to others: where it is kept, and when a model is told of it (the port `Memory`).
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments
+from tools.ports import Memory
+
+_LONGEST_FACT = 300
+
+
+class RememberOptions(Options):
+    """The settings `TOOLS__REMEMBER__<FIELD>`."""
+
+
+class RememberArguments(Arguments):
+    """What is to be remembered or forgotten."""
+
+    action: Literal["remember", "forget"] = Field(description="remember needs fact, forget needs number.")
+    fact: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=_LONGEST_FACT,
+        description="One fact about the person who asks, as a short sentence: 'is vegetarian'.",
+    )
+    number: int | None = Field(default=None, ge=1, description="The number of a remembered fact.")
+
+
+class Remember:
+    """Remembers what the person asks to be remembered about themselves."""
+
+    spec = ToolSpec(
+        name="remember",
+        description=(
+            "Remembers a fact about the person who asks, for all later talk with them alone, or forgets one. Only when"
+            " they ask for it themselves, and only about themselves: never what others said, what stands in a page or"
+            " a file, or what you merely find useful; never passwords and the like. It does not work in groups."
+        ),
+        arguments=RememberArguments,
+        effects="repeatable",
+        own_words=True,
+    )
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    async def run(self, arguments: RememberArguments, context: ToolContext) -> Result:
+        """What is remembered, or no longer.
+
+        Raises:
+            ToolError: as the port has it; `BadArguments` where something is missing for the action.
+        """
+        if arguments.action == "forget":
+            if arguments.number is None:
+                raise BadArguments("number: which fact?")
+            await self._memory.forget(arguments.number, context)
+            return Result(data={"forgotten": arguments.number})
+        if arguments.fact is None:
+            raise BadArguments("fact: what is to be remembered?")
+        kept = await self._memory.remember(arguments.fact, context)
+        return Result(data={"number": kept.number, "fact": kept.fact, "until": kept.until})

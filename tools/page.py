@@ -1,0 +1,210 @@
+"""The tool `web_fetch`: reads a page of the web, a piece at a time.
+
+    address --may the turn ask for it? (the bot)--> robots.txt --> fetched, guarded --> HTML, text or JSON --> text
+
+Left to others: which addresses a turn may ask for (`bot.policy.trust`), where one really leads (`tools.fetch`), what
+the site allows (`tools.robots`), how HTML becomes text (`tools.reading`).
+"""
+
+import asyncio
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+
+from pydantic import Field
+
+from tools.addresses import MAX_CHARS as MAX_URL_CHARS
+from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
+from tools.fetch import Fetcher, Page
+from tools.reading import Link, Reading, read
+from tools.robots import Robots
+from tools.text import cleaned
+
+MAX_BYTES = 3_000_000
+"""The largest page that is fetched."""
+
+_MOST_CHARS = 50_000
+_FEWEST_CHARS = 200
+_HARDLY_ANY_CHARS = 300
+"""A page with scripts and no more text than this shows nothing without them; one that asks for a password likewise."""
+_MOST_LINKS = 25
+_MAX_LINKS_CHARS = 4_000
+_OTHER_CHARS = 16_000
+"""Room in a result for everything but the text: addresses, title, links, in JSON."""
+_ROBOTS_SECONDS = 5.0
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_ACCEPTED = (
+    "text/html",
+    "application/xhtml+xml",
+    "text/*",
+    "application/json",
+    "application/ld+json",
+    "application/xml",
+)
+
+# What pages are written in; Python knows more encodings, among them some that unpack or run code.
+_ENCODING = re.compile(
+    r"utf-?8|utf-?16(?:le|be)?|us-ascii|(?:iso-?8859|windows|cp)-?\d{1,4}|koi8-[ru]|gb2312|gbk|gb18030|big5"
+    r"|euc-(?:jp|kr)|shift[-_]jis|iso-2022-jp|macintosh"
+)
+# By the standard of the web these names mean their larger sisters.
+_READ_AS = {"iso-8859-1": "windows-1252", "us-ascii": "windows-1252", "gb2312": "gb18030", "gbk": "gb18030"}
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([a-z0-9_-]{1,40})", re.IGNORECASE)
+_META_BYTES = 1_024
+
+
+class PageOptions(Options):
+    """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
+
+    max_chars: int = Field(default=6_000, ge=_FEWEST_CHARS, le=_MOST_CHARS)
+    """How many characters of a page the model reads at once."""
+    obey_robots: bool = True
+    """Whether pages that their site's robots.txt closes to programs are left alone."""
+    timeout_seconds: float = Field(default=15, gt=0, le=120)
+    """For a page and the rules of its site together, redirects included."""
+
+
+class PageArguments(Arguments):
+    """What is read, and from where on."""
+
+    url: str = Field(
+        min_length=1,
+        max_length=MAX_URL_CHARS,
+        description="A whole address that the person wrote or a search gave in this turn, exactly as it stands there.",
+    )
+    offset: int = Field(
+        default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
+    )
+    max_chars: int | None = Field(
+        default=None, ge=_FEWEST_CHARS, le=_MOST_CHARS, description="At most so many; left out: the usual number."
+    )
+
+
+class WebFetch:
+    """Reads pages."""
+
+    def __init__(self, options: PageOptions, fetcher: Fetcher) -> None:
+        self._options = options
+        self._fetcher = fetcher
+        self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
+        self.spec = ToolSpec(
+            name="web_fetch",
+            description=(
+                "Reads a page of the web: its text, title, date and links, a piece at a time; go on with `offset` where"
+                " `next_offset` is given. Takes only addresses that stand in the person's message, in the results of a"
+                " search of this turn, or as a link of such a page to its own site. Runs no JavaScript, logs in"
+                " nowhere, reads no PDF and no pictures: people can send those as files."
+            ),
+            arguments=PageArguments,
+            fetches="url",
+            max_result_chars=2 * options.max_chars + _OTHER_CHARS,
+        )
+
+    async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
+        """A piece of the page.
+
+        Raises:
+            BadArguments: no address of the web, nothing that is text, or an offset behind the end.
+            Denied: a private network, or the site does not want programs; NotFound: there is no such page.
+            RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
+        """
+        del context
+        page = await self._fetcher.get(
+            arguments.url,
+            accept=_ACCEPTED,
+            max_bytes=MAX_BYTES,
+            timeout_seconds=self._options.timeout_seconds,
+            consent=self._robots.consent if self._options.obey_robots else None,
+        )
+        if not page.ok:
+            raise _refusal(page)
+        reading = await asyncio.to_thread(_reading, page)
+        most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
+        return Result(data=dict(_piece(page, reading, arguments.offset, most)))
+
+
+def _reading(page: Page) -> Reading:
+    text = _decoded(page)
+    return read(text, page.url) if page.content_type in _HTML else Reading(text=cleaned(text).strip())
+
+
+def _piece(page: Page, reading: Reading, offset: int, most: int) -> Iterator[tuple[str, object]]:
+    """The entries of the answer, those that say nothing left out."""
+    total = len(reading.text)
+    if offset > 0 and offset >= total:
+        raise BadArguments(f"The page has {total:,} characters; there is nothing from {offset:,} on.")
+    yield "url", page.url
+    if offset == 0:
+        about = (("title", reading.title), ("date", reading.date), ("language", reading.language))
+        yield from (entry for entry in about if entry[1])
+        if note := _note(reading):
+            yield "note", note
+    end = _end(reading.text, offset, most)
+    yield "text", reading.text[offset:end]
+    if end < total:
+        yield from (("next_offset", end), ("total_chars", total))
+    if offset == 0 and (links := list(_shown(reading.links))):
+        yield "links", links
+
+
+def _end(text: str, start: int, most: int) -> int:
+    """Where a piece ends: behind a line or a word where one ends in its second half."""
+    end = start + most
+    if end >= len(text):
+        return len(text)
+    for sign in ("\n", " "):
+        if (found := text.rfind(sign, start + most // 2, end)) >= 0:
+            return found + 1
+    return end
+
+
+def _note(reading: Reading) -> str:
+    """What a model should know before it takes this for the whole page; "" where there is nothing to say."""
+    is_bare = len(reading.text) < _HARDLY_ANY_CHARS
+    if reading.has_password and is_bare:
+        return "The page asks for a login, which Aldis does not have; what stands behind it cannot be read."
+    if reading.has_script and is_bare:
+        return "The page shows hardly anything without JavaScript, which Aldis does not run."
+    return "" if reading.text else "The page holds no text."
+
+
+def _shown(links: tuple[Link, ...]) -> Iterator[Mapping[str, str]]:
+    left = _MAX_LINKS_CHARS
+    for link in links[:_MOST_LINKS]:
+        left -= len(link.text) + len(link.url)
+        if left < 0:
+            return
+        yield {"text": link.text, "url": link.url}
+
+
+def _refusal(page: Page) -> ToolError:
+    """What a status that is no success means for whoever wants to read the page."""
+    if page.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
+        return NotFound(f"There is no page at this address (status {page.status}).")
+    if page.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimited("The site wants fewer requests.")
+    if page.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.FORBIDDEN}:
+        return Denied(f"The page needs a login, or its site does not let programs in (status {page.status}).")
+    return Unavailable(f"The page cannot be read (status {page.status}).")
+
+
+def _decoded(page: Page) -> str:
+    """The text of the body: the encoding as the body's mark says, else the header, else the page itself, else UTF-8."""
+    mark = next((name for sign, name in _MARKS if page.body.startswith(sign)), None)
+    found = _META.search(page.body[:_META_BYTES])
+    named = page.charset or (found[1].decode("ascii") if found else "")
+    return page.body.decode(mark or _known(named), errors="replace")
+
+
+def _known(named: str) -> str:
+    """Python's name of an encoding of the web; `utf-8` where it is none."""
+    name = named.lower()
+    if not _ENCODING.fullmatch(name):
+        return "utf-8"
+    try:
+        return codecs.lookup(_READ_AS.get(name, name)).name
+    except LookupError:
+        return "utf-8"

@@ -1,0 +1,150 @@
+"""The tool `remind`: what the person wants to be told later, or to have asked for them, once or again and again.
+
+The model fills in a time that it has worked out; nothing here guesses at what people mean by "next Friday". Left to
+others: when that is in the world, and what happens then (the port `Reminders`).
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments
+from tools.ports import Every, Planned, Reminders, Repeat, Weekday, Wish
+
+_LONGEST_TEXT = 1000
+_LONGEST_DELAY_SECONDS = 5 * 366 * 86_400
+
+
+class RemindOptions(Options):
+    """The settings `TOOLS__REMIND__<FIELD>`."""
+
+
+class RemindArguments(Arguments):
+    """What is to be done with reminders."""
+
+    action: Literal["set", "list", "cancel", "timezone"] = Field(
+        description="set needs text and a time; cancel needs number; timezone keeps where the person lives."
+    )
+    text: str | None = Field(
+        default=None, min_length=1, max_length=_LONGEST_TEXT, description="What the person is told then."
+    )
+    prompt: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=_LONGEST_TEXT,
+        description=(
+            "Only where work is to be done then (look up the weather, sum up the news): the question that you are asked"
+            " at that time, complete in itself."
+        ),
+    )
+    local_datetime: str | None = Field(
+        default=None,
+        pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$",
+        description="YYYY-MM-DDTHH:MM on the person's wall clock; when it repeats, the first time.",
+    )
+    delay_seconds: int | None = Field(
+        default=None, ge=1, le=_LONGEST_DELAY_SECONDS, description="Instead: so long from now, as in 'in 10 minutes'."
+    )
+    timezone: str | None = Field(
+        default=None, max_length=60, description="An IANA zone; left out: the one in the person's message."
+    )
+    repeat: Every | None = Field(default=None, description="Left out: once.")
+    interval: int = Field(default=1, ge=1, le=1000, description="2 with week: every second week.")
+    weekdays: tuple[Weekday, ...] = Field(default=(), max_length=7, description="mo to fr with week: every weekday.")
+    nth: Literal[1, 2, 3, 4, -1] | None = Field(
+        default=None, description="With month and one weekday: which of that month, -1 the last."
+    )
+    count: int | None = Field(default=None, ge=1, le=1000, description="How often in all.")
+    until: date | None = Field(default=None, description="The last day, YYYY-MM-DD.")
+    number: int | None = Field(default=None, ge=1, description="Which reminder, as set or list gave it.")
+
+
+class Remind:
+    """Plans, lists and cancels the reminders of the person who asks, in the conversation they ask in."""
+
+    spec = ToolSpec(
+        name="remind",
+        description=(
+            "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them at that"
+            " time; lists and cancels reminders. Work out the local time from the date and zone at the beginning of"
+            " their message. Tell them the resolved weekday, date, time and zone that comes back. When zone_is_known is"
+            " false, ask once where they live and keep it with action timezone."
+        ),
+        arguments=RemindArguments,
+        effects="repeatable",
+        own_words=True,
+    )
+
+    def __init__(self, reminders: Reminders) -> None:
+        self._reminders = reminders
+
+    async def run(self, arguments: RemindArguments, context: ToolContext) -> Result:
+        """What is planned after it.
+
+        Raises:
+            ToolError: as the port has it; `BadArguments` where something is missing for the action.
+        """
+        match arguments.action:
+            case "set":
+                return Result(data=_shown(await self._reminders.add(_wish(arguments), context)))
+            case "list":
+                planned = await self._reminders.planned(context)
+                return Result(data={"reminders": [_shown(reminder) for reminder in planned]})
+            case "cancel":
+                if arguments.number is None:
+                    raise BadArguments("number: which one? action list shows the numbers")
+                return Result(data={"cancelled": _shown(await self._reminders.cancel(arguments.number, context))})
+            case "timezone":
+                if arguments.timezone is None:
+                    raise BadArguments("timezone: which zone?")
+                return Result(data={"timezone": await self._reminders.keep_timezone(arguments.timezone, context)})
+
+
+def _wish(arguments: RemindArguments) -> Wish:
+    if arguments.text is None:
+        raise BadArguments("text: what is the person to be told?")
+    return Wish(
+        text=arguments.text,
+        prompt=arguments.prompt,
+        local=arguments.local_datetime,
+        delay_seconds=arguments.delay_seconds,
+        timezone=arguments.timezone,
+        repeat=_repeat(arguments),
+    )
+
+
+def _repeat(arguments: RemindArguments) -> Repeat | None:
+    if arguments.repeat is None:
+        if arguments.weekdays or arguments.nth or arguments.count or arguments.until:
+            raise BadArguments("repeat: weekdays, nth, count and until need to know what is repeated")
+        return None
+    return Repeat(
+        every=arguments.repeat,
+        interval=arguments.interval,
+        weekdays=arguments.weekdays,
+        nth=arguments.nth,
+        count=arguments.count,
+        until=arguments.until,
+    )
+
+
+def _shown(planned: Planned) -> Mapping[str, Any]:
+    shown: dict[str, Any] = {"number": planned.number, "when": planned.when, "text": planned.text}
+    if planned.prompt is not None:
+        shown["prompt"] = planned.prompt
+    if planned.repeat is not None:
+        repeat = planned.repeat
+        shown["repeats"] = {"every": repeat.every, "interval": repeat.interval, "weekdays": list(repeat.weekdays)}
+    if planned.is_shifted:
+        shown["note"] = "the clocks are put forward then: the time that was wished for does not exist on that day"
+    if planned.loses_words:
+        shown["warning"] = (
+            "messages disappear in this conversation before that time: the person will be told that there was a"
+            " reminder, but not of what. Tell them so now."
+        )
+    if not planned.zone_is_known:
+        shown["zone_is_known"] = False
+    return shown

@@ -1,0 +1,283 @@
+"""The tool `wikipedia`: one article, its introduction or a section, from the Wikipedia of a language.
+
+An article is looked up by its title; where none has it, the best that a search finds is taken and the others are named.
+A title that several subjects share gives the articles that may be meant. Left to others: searching for anything but
+articles (`tools.web_search`).
+
+Source: mediawiki.org, API:Query, API:Redirects, API:Search, Extension:TextExtracts, Extension:Disambiguator, and the
+User-Agent policy of foundation.wikimedia.org, 2026-11-21: a User-Agent with a contact is required (`tools.http.Http`
+has it), at most three requests at once, errors come with status 200. The text is CC BY-SA 4.0: the article has to be
+named and linked.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
+
+from tools.base import Arguments, BaseUrl, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments, NotFound, RateLimited, ToolError, Unavailable
+from tools.http import LONGEST_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
+from tools.text import cleaned, shortened
+
+LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
+
+_SERVICE = "Wikipedia"
+_AT_ONCE = 3
+_MAX_TITLE_CHARS = 200
+_MAX_TEXT_CHARS = 5000
+_FOUND = 5
+_CANDIDATES = 40
+_MOST_SECTIONS = 300
+_BUSY = frozenset({"maxlag", "ratelimited"})
+_BUSY_PAUSE_SECONDS = 1.0
+
+_NOT_IN_TITLES = re.compile(r"[#<>\[\]|{}_\s]+")
+_HEADING = re.compile(r"^(={2,6})[ \t]*([^\n]{0,200}?[^\n=\s])[ \t]*\1[ \t]*$", re.MULTILINE)
+
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")]
+
+
+class WikipediaOptions(Options):
+    """The settings `TOOLS__WIKIPEDIA__<FIELD>`."""
+
+    base_url: BaseUrl = "https://{language}.wikipedia.org"
+    """Where articles come from; `{language}` stands for the language."""
+    language: Language = "en"
+    """Which Wikipedia is read where the question names none: en, de, fr, ..."""
+    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    """For each request; a question takes up to three."""
+
+
+class WikipediaArguments(Arguments):
+    """Which article, and how much of it."""
+
+    article: str = Field(
+        min_length=1, max_length=_MAX_TITLE_CHARS, description="The article's name, or a few words for its subject."
+    )
+    language: Language | None = Field(
+        default=None, description="Which Wikipedia: en, de, fr, ...; left out: the usual one here."
+    )
+    section: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=_MAX_TITLE_CHARS,
+        description="A section by its heading, as an earlier answer names it; left out: the introduction.",
+    )
+
+
+class _Link(BaseModel):
+    title: str
+
+
+class _Page(BaseModel):
+    """An article; `index` is its place among what a search found, `pageprops` tells whether it only lists others."""
+
+    title: str
+    index: int = 0
+    missing: bool = False
+    invalid: bool = False
+    extract: str = ""
+    fullurl: str = ""
+    pageprops: Mapping[str, Any] = {}
+    links: tuple[_Link, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        return not (self.missing or self.invalid)
+
+    @property
+    def is_a_list_of_others(self) -> bool:
+        return "disambiguation" in self.pageprops
+
+
+class _Query(BaseModel):
+    pages: tuple[_Page, ...] = ()
+
+
+class _Answer(BaseModel):
+    query: _Query | None = None
+    """Missing where nothing matches."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Section:
+    """A heading, and where in the article what belongs to it stands."""
+
+    heading: str
+    top: int
+    """Where the line of the heading begins."""
+    start: int
+    """Where its text begins."""
+    end: int
+    """Where that ends, the sections below it included."""
+
+
+class Wikipedia:
+    """Reads articles."""
+
+    def __init__(self, options: WikipediaOptions, http: Http) -> None:
+        self._options = options
+        self._http = http
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    spec = ToolSpec(
+        name="wikipedia",
+        description=(
+            "Reads an article of Wikipedia: its introduction and the list of its sections, or one section in full. For"
+            " what is known and settled: people, places, history, science, works; not for news or prices. When a title"
+            " has several meanings it lists the articles: call again with one of them. Take the language that the"
+            " subject is best described in. Name the article and link it when you answer."
+        ),
+        arguments=WikipediaArguments,
+    )
+
+    async def run(self, arguments: WikipediaArguments, context: ToolContext) -> Result:
+        """The article, or the articles that may be meant.
+
+        Raises:
+            NotFound: nothing is found, or the article has no such section: the message lists those it has.
+            BadArguments: the title holds nothing that can be looked up.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
+        """
+        del context
+        title = _NOT_IN_TITLES.sub(" ", cleaned(arguments.article)).strip()
+        if not title:
+            raise BadArguments("The name of the article is empty.")
+        language = arguments.language or self._options.language
+        page, others = await self._page(title, language)
+        if page.is_a_list_of_others:
+            return _question(title, await self._meanings(page.title, language))
+        return _told(page, language, arguments.section, others)
+
+    async def _page(self, title: str, language: str) -> tuple[_Page, Sequence[str]]:
+        """The article of that title, else the first that a search finds and the titles of the others found."""
+        wanted = {"prop": "extracts|info|pageprops", "ppprop": "disambiguation", "inprop": "url"}
+        text = {"explaintext": "1", "exsectionformat": "wiki"}
+        pages = await self._query({**wanted, **text, "titles": title}, language)
+        if pages and pages[0].is_there:
+            return pages[0], ()
+        searched = {"generator": "search", "gsrsearch": title, "gsrlimit": str(_FOUND)}
+        found = await self._query(searched, language)
+        if not found:
+            raise NotFound(f"No article of the Wikipedia in {language!r} is about {title!r}.")
+        first, *others = [page.title for page in sorted(found, key=lambda page: page.index)]
+        pages = await self._query({**wanted, **text, "titles": first}, language)
+        if not pages or not pages[0].is_there:
+            raise Unavailable("Wikipedia finds an article that it does not have.")
+        return pages[0], others
+
+    async def _meanings(self, title: str, language: str) -> Sequence[str]:
+        """The articles that a page of several meanings names, in the order of the alphabet."""
+        pages = await self._query(
+            {"prop": "links", "titles": title, "plnamespace": "0", "pllimit": str(_CANDIDATES)}, language
+        )
+        return [link.title for page in pages for link in page.links]
+
+    async def _query(self, params: Mapping[str, str], language: str) -> tuple[_Page, ...]:
+        url = f"{self._options.base_url.replace('{language}', language)}/w/api.php"
+        usual = {"action": "query", "format": "json", "formatversion": "2", "redirects": "1"}
+        async with self._places:
+            answer = await self._http.get_json(
+                url,
+                service=_SERVICE,
+                params={**usual, **params},
+                timeout_seconds=self._options.timeout_seconds,
+                pause=_pause,
+            )
+        if not answer.ok:
+            raise answer.refusal(_SERVICE)
+        if code := _error_code(answer):
+            raise _refusal(code)
+        try:
+            return (_Answer.model_validate(answer.body).query or _Query()).pages
+        except ValidationError as error:
+            raise Unavailable("Wikipedia answers something that cannot be read.") from error
+
+
+def _question(title: str, meanings: Sequence[str]) -> Result:
+    return Result(
+        data={
+            "ambiguous": True,
+            "message": f"{title!r} has several meanings: which article is meant?",
+            "candidates": [shortened(cleaned(meaning), _MAX_TITLE_CHARS) for meaning in meanings],
+        }
+    )
+
+
+def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
+    text = cleaned(page.extract)
+    sections = _sections(text)
+    data: dict[str, Any] = {
+        "title": shortened(cleaned(page.title), _MAX_TITLE_CHARS),
+        "language": language,
+        "url": cleaned(page.fullurl),
+        **(_section(text, sections, wanted) if wanted else _introduction(text, sections)),
+        "other_matches": [shortened(cleaned(other), _MAX_TITLE_CHARS) for other in others],
+        "licence": LICENCE,
+    }
+    return Result(data={name: item for name, item in data.items() if item})
+
+
+def _introduction(text: str, sections: Sequence[_Section]) -> Mapping[str, Any]:
+    words = text[: sections[0].top if sections else len(text)].strip() or "(none)"
+    headings = [section.heading for section in sections]
+    return {"introduction": shortened(words, _MAX_TEXT_CHARS), "sections": headings}
+
+
+def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[str, Any]:
+    name = _folded(wanted)
+    exact = [section for section in sections if _folded(section.heading) == name]
+    near = [section for section in sections if name in _folded(section.heading)]
+    for section in (exact or near)[:1]:
+        words = text[section.start : section.end].strip() or "(none)"
+        return {"section": section.heading, "text": shortened(words, _MAX_TEXT_CHARS)}
+    headings = "; ".join(section.heading for section in sections)
+    raise NotFound(f"The article has no section {cleaned(wanted)!r}; it has: {shortened(headings or '(none)', 1000)}")
+
+
+def _sections(text: str) -> Sequence[_Section]:
+    """The sections of a plain text in which headings stand between equals signs, in order; the first of very many."""
+    found = list(islice(_HEADING.finditer(text), _MOST_SECTIONS))
+    return [
+        _Section(
+            heading=shortened(heading[2], _MAX_TITLE_CHARS),
+            top=heading.start(),
+            start=heading.end(),
+            end=next((later.start() for later in found[following:] if len(later[1]) <= len(heading[1])), len(text)),
+        )
+        for following, heading in enumerate(found, start=1)
+    ]
+
+
+def _folded(heading: str) -> str:
+    return " ".join(cleaned(heading).casefold().split())
+
+
+def _pause(answer: JsonAnswer) -> float | None:
+    """A crowd is told with status 200 as well; it is waited out if that is short."""
+    if _error_code(answer) not in _BUSY:
+        return usual_pause(answer)
+    asked = answer.retry_after_seconds
+    if asked is None:
+        return _BUSY_PAUSE_SECONDS
+    return asked if asked <= LONGEST_PAUSE_SECONDS else None
+
+
+def _error_code(answer: JsonAnswer) -> str:
+    """MediaWiki's word for an error; empty where there is none."""
+    match answer.body:
+        case {"error": {"code": str(code)}}:
+            return code
+        case _:
+            return ""
+
+
+def _refusal(code: str) -> ToolError:
+    if code in _BUSY:
+        return RateLimited("Wikipedia wants fewer requests.")
+    return Unavailable(f"Wikipedia refuses the request ({shortened(cleaned(code), 60)}).")
