@@ -31,6 +31,11 @@ _OURS = (
 _KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first, so that several workers end at the same time."""
+    items.sort(key=lambda item: not {"flows", "soak", "test_bench.py"} & set(item.path.parts))
+
+
 @pytest.fixture(autouse=True)
 def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the settings or keys of whoever runs it."""
