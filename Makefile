@@ -14,7 +14,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test coverage check lint types imports format bench chaos soak fuzz transcripts audit lock clean
+.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts audit lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,7 +33,10 @@ run: install ## Answer in Signal, as the variables and .env say
 
 # Five workers whatever the machine has: the stories with real processes wait more than they compute. They come first
 # (tests/conftest.py), and who has nothing left to do takes from who has: the end must not be one long story alone.
-test: check ## Check everything and run every test
+test: install-dev ## Check everything and run every test
+	@$(MAKE) --no-print-directory --jobs=2 check tests
+
+tests: install-dev
 	@$(BIN)/python -m pytest -q -n 5 --dist worksteal $(ARGS)
 
 coverage: install-dev ## The same tests with their branch coverage, which takes a third longer; fails under 95 %
