@@ -5,7 +5,8 @@ row is a repetition: a send of unknown outcome was sent again. That is allowed o
 of the first copy when it began the second. A receipt was surely read when a letter after it in the same stream stands
 in the inbox, for intake takes one frame after the other; that letter's `received_at` is then later than the reading.
 And a receipt does not say whether it means a direct message or one to a group: where another send was in doubt at the
-same time and had not gone out, one of the two to a group, nobody can tell which of them it proves.
+same time and had not gone out, to the same chat (a status) or one of the two to a group, nobody can tell which of
+them it proves.
 """
 
 from bisect import bisect_right
@@ -92,7 +93,7 @@ def answered_once(evidence: Evidence) -> Finding:
 _NEVER = "no phone confirmed the first"
 _LATE = "its receipt came after the grace period"
 _LOST = "its receipt was lost with a life or was not read yet"
-_AMBIGUOUS = "its receipt could also mean another send, to a group or beside one, that had not gone out"
+_AMBIGUOUS = "its receipt could also mean another send that had not gone out"
 _GIVEN_UP = "nothing proved any of its copies"
 _ALLOWED = {_NEVER, _LATE, _LOST, _AMBIGUOUS, _GIVEN_UP}
 
@@ -191,7 +192,7 @@ class _Receipts:
         repeated_at = min((tried.begun_at for tried in self.attempts if self._is_later(tried, row, first)), default=0)
         return any(
             _CLOCK_MS >= tried.begun_at - first >= -1000 * SEND_SECONDS
-            and _is_group(tried.chat, row.chat)
+            and (tried.chat == row.chat or _is_group(tried.chat, row.chat))
             and (tried.sent_at is None or (tried.settled_at or repeated_at) >= repeated_at)
             for tried in self.attempts
             if tried.row != row.id
