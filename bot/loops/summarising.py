@@ -31,7 +31,9 @@ class Summarising:
 
     def note(self, turn: Turn) -> None:
         """A turn was kept: its conversation may have outgrown its window."""
-        if self._summaries is not None and (turn.conversation in self._waiting or len(self._waiting) < _MOST_WAITING):
+        if self._summaries is None or not self._summaries.may_be_due(turn):
+            return
+        if turn.conversation in self._waiting or len(self._waiting) < _MOST_WAITING:
             # What it was about is read anew: pictures of many turns would take much room meanwhile.
             self._waiting[turn.conversation] = replace(
                 turn, question=UserMessage(text=""), history=(), steps=(), talk=()

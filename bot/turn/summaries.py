@@ -5,8 +5,9 @@
 
 Only what is cut off is summed up, down to half a window, so that a window's worth of talk costs one call and the
 beginning of the requests in between stays the same. What was taken back, edited or forgotten while the model wrote
-makes what it wrote worthless: it is paid and dropped. So is a failure: then the oldest turns are not read, as without
-summaries. Left to others: when (`bot.loops.summarising`), telling the model (`bot.turn.recalled`).
+makes what it wrote worthless: it is paid and dropped. What cannot be used (cut off, empty) is paid, too, so the model
+is asked again only half a window later; until then the oldest turns are not read, as without summaries. Left to others:
+when (`bot.loops.summarising`), telling the model (`bot.turn.recalled`).
 """
 
 import logging
@@ -37,6 +38,8 @@ _MESSAGE_CHARACTERS = 2000
 _TRANSCRIPT_CHARACTERS = 60_000
 _SUMMARY_CHARACTERS = 4000
 _OUTPUT_TOKENS = 1500
+_MOST_RESTING = 1000
+"""Of so many conversations it is known that the model has just failed; of more, it is asked again."""
 
 _SYSTEM = """\
 You sum up the older part of a conversation between people and an assistant in the Signal messenger, for the assistant \
@@ -91,6 +94,18 @@ class Summaries:
         self._window = window
         self._timeout_seconds = timeout_seconds
         self._budget = budget
+        self._rests: dict[ConversationId, int] = {}
+        """For how many further turns the model is not asked again, where it wrote what cannot be used."""
+
+    def may_be_due(self, turn: Turn) -> bool:
+        """Whether the conversation of a turn that was kept may have outgrown its window, without a look at the store.
+
+        By what was read with the question. So an answer that is longer than half a window shows with the next turn.
+        """
+        if len(turn.history) >= self._window.max_turns:
+            return True
+        read = [message for past in turn.history for message in past]
+        return sum(map(prompt.estimated_tokens, [*read, turn.question])) > self._window.max_tokens // 2
 
     async def renew(self, turn: Turn) -> bool:
         """Sum up what the window cuts off in the conversation of a turn that was kept; gives whether that was done.
@@ -100,6 +115,8 @@ class Summaries:
         Raises:
             StoreError: nothing was kept; it is tried again after the next turn.
         """
+        if self._is_resting(turn.conversation):
+            return False
         older = await self._store.read(lambda shelves: self._older(shelves, turn.conversation))
         if not older.turns or (self._budget is not None and await self._budget.used_up(turn, Decimal(0))):
             return False
@@ -140,6 +157,9 @@ class Summaries:
     async def _keep(self, turn: Turn, older: _Older, completion: Completion) -> bool:
         """Charge for it, and keep what the model wrote if all that it was made of still stands."""
         text = "" if completion.message is None else completion.message.text.strip()[:_SUMMARY_CHARACTERS]
+        is_whole = completion.stop is Stop.END and bool(text)
+        if not is_whole:
+            self._rest(turn.conversation)
         entries = steps.entries(Outcome(text="", ok=True, completions=(completion,)))
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),
@@ -150,12 +170,24 @@ class Summaries:
 
         def keep(shelves: Shelves) -> bool:
             self._turns.charge(shelves, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
-            is_whole = completion.stop is Stop.END and text and self._still_stands(shelves, turn.conversation, older)
-            if is_whole:
+            stands = is_whole and self._still_stands(shelves, turn.conversation, older)
+            if stands:
                 shelves.summaries.keep(turn.conversation, summary)
-            return bool(is_whole)
+            return stands
 
         return await self._store.transaction(keep)
+
+    def _rest(self, conversation: ConversationId) -> None:
+        if len(self._rests) >= _MOST_RESTING:
+            self._rests.clear()
+        self._rests[conversation] = self._window.max_turns // 2
+
+    def _is_resting(self, conversation: ConversationId) -> bool:
+        """Whether this turn is one of those after which the model is not asked again."""
+        left = self._rests.pop(conversation, 0)
+        if left > 1:
+            self._rests[conversation] = left - 1
+        return left > 0
 
     def _still_stands(self, shelves: Shelves, conversation: ConversationId, older: _Older) -> bool:
         """Whether nothing that was summed up has gone, changed or disappeared meanwhile, within a transaction."""

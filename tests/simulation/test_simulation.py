@@ -37,14 +37,6 @@ def test_many_stories() -> None:
     assert tally.figures["lives killed"] > tally.stories
 
 
-def test_stories_that_were_broken_once() -> None:
-    """A refused send beside one in doubt, a crash before another question ended what waits for a word, and a word of
-    somebody whose talk was taken up together with the question.
-    """
-    tally = schedules.of_seeds((700, 2124, 3664))
-    assert not tally.broken, shown(tally)
-
-
 def test_a_seed_is_a_story() -> None:
     """What a seed does is decided by the seed alone, to the step."""
     for seed in (4,):

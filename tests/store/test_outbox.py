@@ -178,6 +178,26 @@ async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: S
     assert [state for state, _ in await states(store)] == ["sent", "sending"]
 
 
+async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
+    """What Signal will never take did not go out: a receipt cannot mean it, and proves the one that is in doubt."""
+    await say(store, "direct:a", b"refused", b"answer")
+    [refused] = await begin(store)
+    await store.transaction(lambda shelves: shelves.outbox.give_up(refused.id, now=NOON))
+    [item] = await begin(store)
+    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+    assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
+
+
+async def test_a_send_that_was_given_up_may_be_what_a_receipt_means(store: Store) -> None:
+    """Nobody knows whether it went out, so the receipt proves no other: better one answer twice than one lost."""
+    await say(store, "direct:a", b"given up", b"answer")
+    [first] = await begin(store)
+    await store.transaction(lambda shelves: shelves.outbox.give_up(first.id, now=NOON, may_be_out=True))
+    [item] = await begin(store)
+    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+    assert not await prove(store, "direct:a", NOON + timedelta(seconds=1))
+
+
 async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> None:
     """What was being sent when the process died is neither taken for sent nor repeated at once."""
     await say(store, "direct:a", b"answer")

@@ -119,6 +119,46 @@ async def test_another_question_leaves_it_undone(store: Store, clock: SetClock) 
         assert len(port.quay.sent) == 3
 
 
+async def test_another_question_leaves_it_undone_also_after_a_crash(store: Store, clock: SetClock) -> None:
+    """A life took the new question up and died before it could end what waits: the next one ends it."""
+    look, post = tools()
+    async with harbour(store, clock, tools=(look, post)) as port:
+        await asked_whether(port)
+    await port.deliver(message("Something else."))
+    [claim], _ = await port.turns.claim(busy=(), seconds=60)
+    assert claim.put_off
+    async with harbour(store, clock, tools=(look, post)) as port:
+        await port.housekeeping.recover()
+        texts = [reply.content.text for reply in await port.answered(2)]
+        assert texts == [phrases.LEFT_UNDONE, "re: Something else."]
+        await port.deliver(reaction("👍", QUESTION))
+        await port.quiet()
+        assert post.ran == []
+
+
+async def test_who_only_talked_nearby_agrees_to_nothing(store: Store, clock: SetClock) -> None:
+    """Talk in a group that was taken up together with the question makes nobody one who asked."""
+    look, post = tools()
+    async with harbour(store, clock, tools=(look, post)) as port:
+        pass
+    await port.deliver(message("The roses are dry.", author=BOB, group=GROUP))
+    await port.deliver(message("Aldis, read the page.", group=GROUP))
+    async with harbour(store, clock, tools=(look, post)) as port:
+        port.thinker.script += [
+            calls(("look", {"word": "page"})),
+            calls(("post", {"word": "the family's secrets"})),
+            says("Done as you wished."),
+        ]
+        await port.answered(1)
+        await port.deliver(reaction("👍", QUESTION, author=BOB, group=GROUP))
+        await port.until(lambda: True)
+        assert await port.count("SELECT count(DISTINCT turn_id) FROM inbox WHERE put_off_until IS NOT NULL") == 1
+        assert post.ran == []
+        await port.deliver(reaction("👍", QUESTION, author=ALICE, group=GROUP))
+        await port.answered(2)
+        assert post.ran == ["the family's secrets"]
+
+
 async def test_stop_puts_aside_what_waits(store: Store, clock: SetClock) -> None:
     """Nothing is done, and a late thumb changes nothing."""
     look, post = tools()

@@ -198,7 +198,7 @@ async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
         await Warden(timeout_seconds=30, rooms="tests.bot.media").opened("hostile", b"x" * 1_000_000, said)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be told")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/oom_score_adj is a file of Linux")
 async def test_where_memory_runs_out_the_cell_goes_first() -> None:
     """The kernel is told so."""
     code = """if True:
