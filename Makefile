@@ -7,6 +7,8 @@ export PYTHONPATH
 BIN := .venv/bin
 PIP_TOOLS := pip-tools==7.6.2
 PIP_AUDIT := pip-audit==2.10.1
+# What an image may have besides, each with a lock file of its own; the tests have all of it.
+EXTRAS := mcp postgres
 # How long a round `make chaos` plays; `make chaos KILLS=500 SEEDS=10000` is a long one.
 KILLS := 60
 SEEDS := 1000
@@ -84,12 +86,16 @@ audit: install ## Look up what both lock files pin among the known vulnerabiliti
 		|| echo "not audited: $(PIP_AUDIT) cannot be installed" >&2
 	@test ! -x .venv/audit/bin/pip-audit || $(BIN)/python .ci/audit.py .venv/audit/bin/pip-audit $(ARGS)
 
-lock: install ## Write both lock files anew from pyproject.toml; ARGS=--upgrade takes newer versions
+lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade takes newer versions
 	@test -x .venv/lock/bin/python || $(BIN)/python -m venv .venv/lock
 	@.venv/lock/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_TOOLS)
 	@env -u PIP_FIND_LINKS $(COMPILE) --output-file requirements.lock pyproject.toml
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' \
 		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --output-file tests/requirements.lock -
+	@for extra in $(EXTRAS); do \
+		$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
+			| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file docker/$$extra.lock - || exit 1; \
+	done
 
 clean: ## Remove .venv and what tools left behind; never data or .env
 	@rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* build *.egg-info

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from bot.loops.courier import Courier
+from bot.loops.feeds import Gathering
 from bot.loops.housekeeping import Housekeeping
 from bot.loops.intake import Intake
 from bot.loops.lookout import Lookout
@@ -36,6 +37,7 @@ class Aldis:
     housekeeping: Housekeeping
     reminding: Reminding
     summarising: Summarising
+    gathering: Gathering
     lookout: Lookout
     health: HealthPage
     control: Control
@@ -68,11 +70,13 @@ class Aldis:
             tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
             reminding = group.create_task(self.reminding.run(), name="reminding")
             summarising = group.create_task(self.summarising.run(), name="summarising")
+            gathering = group.create_task(self.gathering.run(), name="gathering")
             reading = group.create_task(unless(stop, read()), name="intake")
             await asyncio.wait([reading])
             await self.intake.aclose()
             reminding.cancel()
             summarising.cancel()
+            gathering.cancel()
             await self._wind_down(working, sending)
             tidying.cancel()
 

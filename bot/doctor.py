@@ -12,13 +12,15 @@ verb (`bot.cli`).
 from contextlib import AsyncExitStack
 
 from bot.clock import Clock
-from bot.examinations.answers import of_audio, of_models, of_tools
+from bot.examinations.answers import of_audio, of_models
 from bot.examinations.bridge import of_bridge
 from bot.examinations.findings import Finding, ok
 from bot.examinations.lists import of_lists, of_pins
 from bot.examinations.machine import free_bytes_of, of_attachments, of_machine, of_room, of_store
 from bot.examinations.means import Means
 from bot.examinations.running import of_running
+from bot.examinations.sources import of_sources
+from bot.examinations.tools import of_tools
 from bot.settings import Settings
 
 
@@ -37,5 +39,5 @@ async def examined(settings: Settings, means: Means, clock: Clock, *, asks_model
             *await of_pins(settings, store, signal),
         ]
     found += await of_models(settings, means, asks_models=asks_models)
-    found += [of_audio(settings), *of_tools(settings)]
+    found += [of_audio(settings), *of_tools(settings, means.surroundings), *await of_sources(settings)]
     return (*found, *await of_running(settings, is_expected=is_held))

@@ -6,7 +6,7 @@ other languages they stand in `bot.languages`, by the same names. The functions 
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
@@ -122,6 +122,11 @@ _INVITATION = "To be let in, have the person who runs this bot confirm this code
 _GUEST = "{label}: since {day}, by {by}"
 _KEPT_FACT = "I remember: {fact}"
 _KEPT_REMINDER = "I remind you, next on {when}: {text}"
+_KEPT_PREDICTION = "You predicted, {percent} % likely by {day}: {statement}"
+_KEPT_IN_FILE = "I keep {answers} of yours, sealed. That is more than fits a message, so it is in the file."
+_KEPT_PARTLY_IN_FILE = (
+    "I keep {answers} of yours, sealed. The newest {count} are in the file; whoever runs me can hand out all of them."
+)
 _KEPT_UNANSWERED = "Asked, and not answered: {question}"
 _KEPT_NOTHING = "I keep nothing of what you have asked."
 _KEPT_SOME = "I keep {answers} of yours, sealed. The newest come first:"
@@ -143,6 +148,10 @@ _PERSONA_NOW = "How I am here: {text}"
 _PERSONA_SET = "So be it. From your next message on I am here as you say. `/persona off` ends it."
 _PERSONA_TIMED = "So be it, until your message disappears. `/persona off` ends it before."
 _SHUT_OUT = "{label} may not write to me any more."
+_SPENT_BY_DAY = "Spent by day, {month} (USD)"
+_SPENT_PERSON = "You"
+_SPENT_GROUP = "This group"
+_SPENT_ALL = "Everybody"
 _SPENT_PERSON_DAY = "You, today: {cost} USD"
 _SPENT_PERSON_MONTH = "You, this month: {cost} USD"
 _SPENT_GROUP_DAY = "This group, today: {cost} USD"
@@ -156,6 +165,9 @@ _AMOUNT_PERSON_MONTH = "{label}, this month: {amount}"
 _BUDGET_EACH = "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
 _LIMIT = "{limit} USD"
 _UNLIMITED = "unlimited"
+_PREDICTION_CAME_TRUE = "It came true."
+_PREDICTION_DID_NOT = "It did not come true."
+_PREDICTION_VOID = "It cannot be told."
 _STATUS_MODEL = "Model: {model}"
 _STATUS_TOOLS = "Switched off: {tools}"
 _STATUS_WAITING = "Waiting to be answered: {count}"
@@ -165,6 +177,7 @@ _TOOL_OFF = "{name} is switched off here."
 _TOOL_ON = "{name} is switched on here."
 _LIST_ON = "- {name}: on"
 _LIST_OFF = "- {name}: off"
+_LIST_ABSENT = "- {name} (several tools): does not answer at the moment"
 _UNKNOWN_COMMAND = "I don't know the command `/{name}`. `/help` shows those that I know."
 _UNDONE = "Taken back: “{question}”"
 _UNPRICED = "{calls} calls this month have no known price and are not in these sums."
@@ -181,6 +194,29 @@ FACT = "{number}. {fact}"
 NOTHING_REMEMBERED = "I remember nothing about you. Ask me to remember something, and I will."
 NO_SUCH_FACT = "I remember nothing of this number; `/memory` alone shows what I remember."
 FACTS_FORGOTTEN = "Forgotten: {count} of what I remembered."
+
+ABOUT_FEEDS = "shows the news feeds that I read; admins add and remove them."
+FEEDS_OFF = "I read no news feeds here: that is switched off, or this machine cannot do it."
+NO_FEEDS = "I read no news feeds yet. An admin can have me read one with `/feeds add URL`."
+FEED_LINE = "- {number}: {name}: read on {when} (articles kept: {count})"
+FEED_LINE_WAITING = "- {number}: {name}: not read yet"
+FEED_LINE_TROUBLE = "- {number}: {name}: last read on {when} (articles kept: {count}). {why}"
+FEED_LINE_USELESS = "- {number}: {name}: never read so far. {why}"
+FEED_ADDED = "I read {name} from now on. `/feeds` shows in a minute how it goes."
+FEED_KNOWN = "I read that feed already, or as many as I can."
+FEED_NO_ADDRESS = "That is no address on the web. It begins with https:// and holds no password."
+FEED_REMOVED = "I no longer read {name}, and have forgotten what stood in it."
+FEED_IS_SET = "{name} stands in my settings. Whoever runs me takes it out there (TOOLS__NEWS__FEEDS)."
+FEED_ONLY_ADMINS = "Which feeds I read is for my admins to say."
+NO_SUCH_FEED = "I read no feed of this number; `/feeds` alone shows those that I read."
+FEED_DENIED = "Its address leads where I do not go, into a private network for instance."
+FEED_NO_HOST = "There is no site of that name."
+FEED_SLOW = "It does not answer in time."
+FEED_TOO_LARGE = "It is larger than what I read."
+FEED_UNREADABLE = "What stands there is no feed that I can read."
+FEED_UNREACHABLE = "It cannot be reached."
+FEED_GONE = "It has ended for good, its server says."
+FEED_STATUS = "Its server refuses it (status {status})."
 ABOUT_REMIND = "reminds you later; alone it shows what is planned. A TEXT that begins with `ask:` is asked then."
 ABOUT_TIMEZONE = "tells by which time zone I reckon your times, or takes another one."
 REMINDER = "⏰ {text}"
@@ -220,7 +256,11 @@ STATUS_CONVERT = "Converting …"
 STATUS_CURRENT_TIME = "Looking at the clock …"
 STATUS_WEATHER = "Looking up the weather …"
 STATUS_WEB_SEARCH = "Searching the web …"
+STATUS_VERIFY_NEWS = "Checking sources …"
 STATUS_READ = "Reading a page …"
+STATUS_POSTS = "Looking at posts on X …"
+STATUS_IMAGE = "Drawing a picture …"
+STATUS_NEWS = "Looking through the news …"
 STATUS_REMIND = "Setting a reminder …"
 STATUS_REMEMBER = "Making a note …"
 STATUS_TOOL = "Using a tool …"
@@ -240,10 +280,17 @@ _STATUSES: Mapping[str, str] = {
     "current_time": STATUS_CURRENT_TIME,
     "get_weather": STATUS_WEATHER,
     "web_search": STATUS_WEB_SEARCH,
+    "verify_news": STATUS_VERIFY_NEWS,
+    "twitter_search": STATUS_POSTS,
     "web_fetch": STATUS_READ,
+    "image_generate": STATUS_IMAGE,
+    "intel_search": STATUS_NEWS,
+    "intel_recent": STATUS_NEWS,
     "wikipedia": STATUS_READ,
     "remind": STATUS_REMIND,
     "remember": STATUS_REMEMBER,
+    "predict": STATUS_REMEMBER,
+    "resolve_prediction": STATUS_REMEMBER,
 }
 
 
@@ -283,6 +330,12 @@ _SPENT: Mapping[tuple[str, str], str] = {
     ("group", "month"): _SPENT_GROUP_MONTH,
     ("all", "day"): _SPENT_ALL_DAY,
     ("all", "month"): _SPENT_ALL_MONTH,
+}
+_SPENDERS: Mapping[str, str] = {"person": _SPENT_PERSON, "group": _SPENT_GROUP, "all": _SPENT_ALL}
+_OUTCOMES: Mapping[str, str] = {
+    "came_true": _PREDICTION_CAME_TRUE,
+    "did_not": _PREDICTION_DID_NOT,
+    "void": _PREDICTION_VOID,
 }
 
 
@@ -342,6 +395,20 @@ def kept_reminder(at: datetime, text: str) -> str:
     return said(_KEPT_REMINDER, when=moment(at), text=text)
 
 
+def kept_prediction(statement: str, probability: float, due: date, outcome: str | None) -> str:
+    """A line of an export: a prediction, and what came of it (`came_true`, `did_not`, `void`); None: it is open."""
+    percent = number((Decimal(str(probability)) * 100).normalize())
+    told = said(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
+    return told if outcome is None else f"{told} ({said(_OUTCOMES[outcome])})"
+
+
+def kept_in_file(turns: int, shown: int) -> str:
+    """What stands beside the file of an export: how many answers are kept, and how many of them it holds."""
+    if shown < turns:
+        return said(_KEPT_PARTLY_IN_FILE, answers=_answers(turns), count=shown)
+    return said(_KEPT_IN_FILE, answers=_answers(turns))
+
+
 def kept_unanswered(question: str) -> str:
     """A line of an export: a question that is kept to be asked again."""
     return said(_KEPT_UNANSWERED, question=question)
@@ -350,6 +417,16 @@ def kept_unanswered(question: str) -> str:
 def spent(scope: str, is_day: bool, cost_usd: Decimal) -> str:  # noqa: FBT001  (a row of a table: whose, when, how much)
     """A line of `/usage`."""
     return said(_SPENT[scope, "day" if is_day else "month"], cost=_usd(cost_usd))
+
+
+def spent_by_day(month: str) -> str:
+    """The title of the chart of `/usage`; the month as `2026-11`."""
+    return said(_SPENT_BY_DAY, month=month)
+
+
+def spender(scope: str) -> str:
+    """Whose spending a part of that chart shows."""
+    return said(_SPENDERS[scope])
 
 
 def unpriced(calls: int) -> str:
@@ -433,6 +510,11 @@ def tool_switched(name: str, *, is_on: bool) -> str:
 def tool(name: str, *, is_on: bool) -> str:
     """A line of `/tools`."""
     return said(_LIST_ON if is_on else _LIST_OFF, name=name)
+
+
+def tools_absent(server: str) -> str:
+    """The line of `/tools` about a server whose tools are not there now."""
+    return said(_LIST_ABSENT, name=server)
 
 
 def language_set() -> str:

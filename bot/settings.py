@@ -2,19 +2,29 @@
 
 A setting is a variable `GROUP__NAME`, in the environment or in the `.env` file of the working directory. Groups:
 tools, llm, signal, access, groups, limits, budget, approvals, store, history, intake, media, audio, log, locale, web,
-worker. The tools' own sub-groups come from the catalogue of `tools`. The README's table is generated from the
-docstrings here (`table`).
+worker. The tools' own sub-groups come from the catalogue of `tools`, and from the tools of other distributions that are
+installed here. The README's table is generated from the docstrings here (`table`).
 Left to others: how variables are spelled, read and complained about (`bot.variables`).
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -42,7 +52,7 @@ from bot.spellings import (
     model_price_of,
 )
 from bot.variables import SEPARATOR, Given, Variable, complaint, gathered, markdown, resolved, variables_of
-from tools import CATALOG, Options
+from tools import CATALOG, Extensions, Options, announced, imported
 
 ENV_FILE = Path(".env")
 """Read beside the environment, which wins over it."""
@@ -88,6 +98,9 @@ class Group(BaseModel):
 
 class ToolsSettings(Group):
     """What the model may do besides answering. Each tool has a sub-group of its own."""
+
+    extensions: ClassVar[Extensions] = Extensions()
+    """The tools of other distributions that are installed here; each that was found has a sub-group, too."""
 
     enabled: bool = True
     """Whether the model is offered any tools at all."""
@@ -135,6 +148,10 @@ class OpenAISettings(Group):
 
     sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
     """Whether the model is shown pictures; auto means that it is tried, and after a refusal not again."""
+
+    tool_mode: Annotated[Literal["auto", "native", "prompt"], Lowered] = "auto"
+    """How the model is offered tools: native, or in its prompt for a model that knows none; auto means native until the
+    server refuses it. For chat completions; in responses it is always native."""
 
     @property
     def surely_sees(self) -> bool | None:
@@ -216,7 +233,7 @@ class SignalSettings(Group):
     send_timeout_seconds: float = Field(default=60, ge=1, le=600)
     """How long one send may take; after that nobody knows whether it went out."""
     unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
-    """How long to wait for the receipt of such a send before it is sent again."""
+    """How long to wait for the receipt of such a send before it is sent again; no shorter than a send."""
     max_parts: int = Field(default=5, ge=1, le=50)
     """Into how many messages a long answer may be split; the rest is cut."""
     ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
@@ -486,15 +503,57 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
-def _composed() -> type[Settings]:
-    """The settings with a sub-group for each tool of the catalogue."""
-    options: dict[str, Any] = {name: (entry.options, entry.options()) for name, entry in CATALOG.items()}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Form:
+    """What may be set, where these tools of other distributions are installed."""
+
+    model: type[Settings]
+    known: tuple[Variable, ...]
+    passed_over: tuple[str, ...] = ()
+    """How the variables begin of tools that were not imported, so that nobody knows what may be set for them."""
+
+
+def _form(extensions: Extensions) -> _Form:
+    """The settings with a sub-group for each tool of the catalogue, and for each that was found elsewhere."""
+    classes = {name: entry.options for name, entry in CATALOG.items()}
+    classes |= {extension.name: extension.options for extension in extensions.found}
+    options: dict[str, Any] = {name: (kind, kind()) for name, kind in classes.items()}
     tools = create_model("ToolsSettings", __base__=ToolsSettings, __doc__=ToolsSettings.__doc__, **options)
-    return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(tools, tools()))
+    tools.extensions = extensions
+    model = create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(tools, tools()))
+    unread = (*extensions.switched_off, *(failure.name for failure in extensions.failures))
+    passed_over = tuple(f"TOOLS__{name.upper()}__" for name in unread if name not in {*_TAKEN, *classes})
+    return _Form(model=model, known=tuple(variables_of(model, ALSO)), passed_over=passed_over)
 
 
-_Settings = _composed()
-_KNOWN: tuple[Variable, ...] = tuple(variables_of(_Settings, ALSO))
+_TAKEN = frozenset({*CATALOG, *dir(ToolsSettings)})
+"""What no tool of another distribution can be called."""
+
+_USUAL = _form(Extensions())
+_Settings, _KNOWN = _USUAL.model, _USUAL.known
+
+
+def _form_here(given: Mapping[str, Given]) -> _Form:
+    """What may be set with what is installed on this machine; what is switched off is not imported."""
+    points = announced()
+    if not points:
+        return _USUAL
+    off = _switched_off(given, {point.name for point in points})
+    return _form(imported(points, off=off, taken=_TAKEN))
+
+
+def _switched_off(given: Mapping[str, Given], names: Iterable[str]) -> frozenset[str] | None:
+    """Which of the tools `TOOLS__<NAME>__ENABLED` switches off; None where `TOOLS__ENABLED` does it with all."""
+    if _is_false(given.get("TOOLS__ENABLED")):
+        return None
+    return frozenset(name for name in names if _is_false(given.get(f"TOOLS__{name.upper()}__ENABLED")))
+
+
+def _is_false(given: Given | None) -> bool:
+    try:
+        return given is not None and not TypeAdapter(bool).validate_python(given.value)
+    except ValidationError:
+        return False  # it is told of where all values are read
 
 
 def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
@@ -506,11 +565,12 @@ def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV
         ConfigError: a name is unknown or a value is bad; its message is one line for the operator.
     """
     given = gathered({**_read(env_file), "the environment": os.environ if environ is None else environ})
-    values = {**_machine_zone(given), **resolved(given, _KNOWN)}
+    form = _form_here(given)
+    values = {**_machine_zone(given), **resolved(given, form.known, form.passed_over)}
     try:
-        settings = _Settings(**_nested(values))
+        settings = form.model(**_nested(form.model, values))
     except ValidationError as error:
-        raise ConfigError(complaint(error, _KNOWN, values)) from None  # the cause would hold what was entered
+        raise ConfigError(complaint(error, form.known, values)) from None  # the cause would hold what was entered
     _refuse_keyless(settings.llm)
     return settings
 
@@ -520,12 +580,16 @@ def known_names() -> tuple[str, ...]:
     return tuple(name for variable in _KNOWN for name in variable.names)
 
 
-def table() -> str:
-    """The settings as Markdown for the README: for each group a heading, its purpose, and a table."""
-    groups = [(name, cast("type[BaseModel]", field.annotation)) for name, field in _Settings.model_fields.items()]
+def table(model: type[Settings] = _Settings) -> str:
+    """The settings as Markdown for the README: for each group a heading, its purpose, and a table.
+
+    `model`: the class of settings that were loaded, which has the sub-groups of what is installed on this machine, too.
+    """
+    groups = [(name, cast("type[BaseModel]", field.annotation)) for name, field in model.model_fields.items()]
+    known = tuple(variables_of(model, ALSO))
     return "\n".join(
-        markdown(name.upper(), model.__doc__ or "", [variable for variable in _KNOWN if variable.path[0] == name])
-        for name, model in groups
+        markdown(name.upper(), group.__doc__ or "", [variable for variable in known if variable.path[0] == name])
+        for name, group in groups
     )
 
 
@@ -546,9 +610,9 @@ def _machine_zone(given: Mapping[str, Given]) -> dict[str, Given]:
     return {"LOCALE__TIMEZONE": zone} if zone and is_zone(zone.value) else {}
 
 
-def _nested(values: Mapping[str, Given]) -> dict[str, Any]:
+def _nested(model: type[Settings], values: Mapping[str, Given]) -> dict[str, Any]:
     """The values in the shape of the groups; pydantic-settings knows how."""
-    source = EnvSettingsSource(_Settings)
+    source = EnvSettingsSource(model)
     source.env_vars = {name.lower(): given.value for name, given in values.items()}
     return source()
 

@@ -49,6 +49,12 @@ class Variable:
     @property
     def is_secret(self) -> bool:
         """Whether its value is a secret, which may stand in a file and is never shown."""
+        kind = _kind(self.field.annotation)
+        return isinstance(kind, type) and issubclass(kind, SecretStr)
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether it is a secret that ends up in a header: a key; more than a key is a kind of `SecretStr`."""
         return _kind(self.field.annotation) is SecretStr
 
     @property
@@ -88,13 +94,17 @@ def gathered(sources: Mapping[str, Mapping[str, str | None]]) -> dict[str, Given
     }
 
 
-def resolved(given: Mapping[str, Given], known: Sequence[Variable]) -> dict[str, Given]:
+def resolved(
+    given: Mapping[str, Given], known: Sequence[Variable], passed_over: Sequence[str] = ()
+) -> dict[str, Given]:
     """The value of each variable that is set, by the variable's own name; secrets are read from their files.
+
+    What begins with one of `passed_over` is not looked at: nobody knows what may be set there.
 
     Raises:
         ConfigError: a name in one of our groups is unknown, or a secret is given twice or cannot be read.
     """
-    _refuse_unknown(given, known)
+    _refuse_unknown(given, known, tuple(passed_over))
     found = {variable.name: _value_of(variable, given) for variable in known}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -136,11 +146,11 @@ def _meaning_cell(variable: Variable) -> str:
     return " ".join((variable.field.description or "").split()).replace("|", "\\|")
 
 
-def _refuse_unknown(given: Mapping[str, Given], known: Sequence[Variable]) -> None:
+def _refuse_unknown(given: Mapping[str, Given], known: Sequence[Variable], passed_over: tuple[str, ...]) -> None:
     names = [name for variable in known for name in variable.names]
     groups = tuple({variable.path[0].upper() + SEPARATOR for variable in known})
     for name, value in given.items():
-        if name.startswith(groups) and name not in names:
+        if name.startswith(groups) and not name.startswith(passed_over) and name not in names:
             close = difflib.get_close_matches(name, names, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise ConfigError(f"{name}: there is no such setting{hint}{_whence(value)}")
@@ -156,7 +166,7 @@ def _value_of(variable: Variable, given: Mapping[str, Given]) -> Given | None:
             raise ConfigError(f"{name}: {file.name} is set as well; leave out one of the two{_whence(direct)}")
         chosen = direct or (file and _read_from_file(file))
         if chosen:
-            return _checked_secret(chosen)
+            return _checked_secret(chosen) if variable.is_one_word else chosen
     return None
 
 

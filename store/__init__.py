@@ -7,9 +7,11 @@ from store.backup import NOT_INCLUDED, restore
 from store.chats import Question
 from store.errors import Damaged, KeyGiven, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
 from store.facts import Fact
+from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
 from store.forgetting import Erased
 from store.ledger import Scope, Total
 from store.people import Approval, Pin
+from store.predictions import Prediction
 from store.records import (
     Arrival,
     Claim,
@@ -35,9 +37,11 @@ from store.store import Shelves, Store, opened
 from store.summaries import Summary
 
 __all__ = [
+    "MOST_FEEDS",
     "NOT_INCLUDED",
     "Approval",
     "Arrival",
+    "Article",
     "Claim",
     "ConversationId",
     "Damaged",
@@ -45,6 +49,8 @@ __all__ = [
     "Erased",
     "Errand",
     "Fact",
+    "Feed",
+    "FoundArticle",
     "InboxId",
     "InboxItem",
     "KeyGiven",
@@ -52,6 +58,7 @@ __all__ = [
     "OutboxId",
     "OutboxItem",
     "Pin",
+    "Prediction",
     "Question",
     "Reminder",
     "Role",

@@ -2,8 +2,8 @@
 
     a turn           its rows go, and a summary that covers it; what it cost and how its messages were called stays
     a conversation   its rows go, and the data key that opens them in every copy of the file; it goes on under a new key
-    a person         the direct conversation as above, and in all others the turns in which the person asked and the
-                     reminders that they planned
+    a person         the direct conversation as above, and in all others the turns in which the person asked, the
+                     reminders that they planned and what they predicted
 
 The database and the key file do not commit as one, so a conversation is forgotten in three transactions:
 
@@ -64,13 +64,19 @@ class Forgetting(Shelf):
         return self._turns((turn,), now)
 
     def undo(self, turn: TurnId, *, now: datetime) -> None:
-        """What the question of a turn had Aldis keep beyond its answer goes: reminders and facts.
+        """What the question of a turn had Aldis keep beyond its answer goes: reminders, facts and predictions; and a
+        prediction of which it told the outcome is open again.
 
         For a question that is taken back, or asked anew. One that only gets old leaves them standing.
         """
         for (origin,) in self.rows("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
             self.undo_planned(origin, now=now)
         self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
+        self.execute("DELETE FROM predictions WHERE turn_id = ?", (turn,))
+        self.execute(
+            "UPDATE predictions SET outcome = NULL, settled_at = NULL WHERE outcome_turn_id = ? AND words IS NOT NULL",
+            (turn,),
+        )
 
     def undo_planned(self, origin: str, *, now: datetime) -> None:
         """The reminder that this call or message planned goes, with the turns in which it was asked: its words are in
@@ -149,8 +155,8 @@ class Forgetting(Shelf):
         return Erased(conversations=1, turns=turns, messages=messages)
 
     def person(self, person: str, *, before: InboxId, now: datetime) -> Erased:
-        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, and their reminders,
-        in every conversation.
+        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, and their reminders
+        and predictions, in every conversation.
 
         The person's own messages that are open and came before `before` are settled; all other open messages of these
         turns wait to be taken up anew.
@@ -170,6 +176,7 @@ class Forgetting(Shelf):
         )
         self.stir("inbox")
         self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
+        self.execute("DELETE FROM predictions WHERE person = ?", (handle,))
         return self._turns(turns, now)
 
     def place(self, item: InboxId) -> ConversationId:

@@ -9,7 +9,7 @@ LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
     "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
     "SELECT min(id) FROM (SELECT id FROM turns WHERE conversation_id = ?1 AND state = 'kept' ORDER BY id DESC LIMIT ?2)"
-    ") ORDER BY turn_id, position"
+    ") AND turn_id > ?3 ORDER BY turn_id, position"
 )
 """Walks two indexes from their end: its cost depends on what it gives, not on what there is."""
 
@@ -27,9 +27,11 @@ class History(Shelf):
                 (conversation, message.turn, position, message.role, message.call_id, sealed),
             )
 
-    def last(self, conversation: ConversationId, turns: int) -> tuple[StoredMessage, ...]:
-        """The messages of the last so many turns, oldest first; none for a new conversation."""
-        rows = self.rows(LAST_TURNS, (conversation, turns))
+    def last(
+        self, conversation: ConversationId, turns: int, *, after: TurnId | None = None
+    ) -> tuple[StoredMessage, ...]:
+        """The messages of those of the last so many turns that came after one, oldest first; perhaps none."""
+        rows = self.rows(LAST_TURNS, (conversation, turns, after or 0))
         return tuple(
             StoredMessage(
                 turn=TurnId(turn),

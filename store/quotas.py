@@ -1,6 +1,6 @@
-"""The quotas: how often a service was asked in the running month. Holds nothing of people and stays when they go.
+"""The quotas: what services gave in the running day or month. Holds nothing of people and stays when they go.
 
-Left to others: which services are counted, and how much of each there is (`tools.web_search`).
+Left to others: which services are counted, what of them, and how much there is (`tools.search`, `tools.twitter`).
 """
 
 from store.shelf import Shelf
@@ -9,12 +9,22 @@ from store.shelf import Shelf
 class Quotas(Shelf):
     """The shelf of the quotas. All methods run inside a transaction."""
 
-    def take(self, service: str, month: str, *, most: int) -> bool:
-        """Count one more request in the month (`2026-11`), unless there were `most` already; whether it was counted."""
+    def take(self, service: str, period: str, *, amount: int, most: int) -> bool:
+        """Count so many more (at least 1) in the period, `2026-11` or `2026-11-21`; whether they were counted.
+
+        They are not where they and those that were counted before are more than `most`.
+        """
         taken = self.execute(
-            "INSERT INTO quotas (service, month, used) SELECT ?, ?, 1 WHERE ? > 0 ON CONFLICT (service) DO UPDATE SET "
-            "used = CASE WHEN month = excluded.month THEN used + 1 ELSE 1 END, month = excluded.month "
-            "WHERE month <> excluded.month OR used < ?",
-            (service, month, most, most),
+            "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
+            "ON CONFLICT (service) DO UPDATE SET "
+            "used = CASE WHEN period = excluded.period THEN used + excluded.used ELSE excluded.used END, "
+            "period = excluded.period WHERE period <> excluded.period OR used + excluded.used <= ?",
+            (service, period, amount, amount, most, most),
         )
         return taken.rowcount > 0
+
+    def give_back(self, service: str, period: str, *, amount: int) -> None:
+        """Count so many less in the period; nothing where another one runs by now."""
+        self.execute(
+            "UPDATE quotas SET used = max(0, used - ?) WHERE service = ? AND period = ?", (amount, service, period)
+        )

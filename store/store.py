@@ -25,6 +25,7 @@ from store.conversations import Conversations
 from store.database import Database
 from store.errors import StoreError, StoreFull
 from store.facts import Facts
+from store.feeds import Feeds
 from store.forgetting import Erased, Forgetting
 from store.history import History
 from store.inbox import Inbox
@@ -33,6 +34,7 @@ from store.ledger import Ledger
 from store.migrations import migrate
 from store.outbox import Outbox
 from store.people import People
+from store.predictions import Predictions
 from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
@@ -43,7 +45,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-BellName = Literal["inbox", "errands", "outbox", "reminders"]
+BellName = Literal["inbox", "errands", "outbox", "reminders", "feeds"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +62,10 @@ class Shelves:
     people: People
     reminders: Reminders
     facts: Facts
+    predictions: Predictions
     summaries: Summaries
     quotas: Quotas
+    feeds: Feeds
     forgetting: Forgetting
 
 
@@ -295,7 +299,9 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         people=People(connection, keyring, stirred, realm),
         reminders=Reminders(connection, keyring, stirred, realm),
         facts=Facts(connection, keyring, stirred, realm),
+        predictions=Predictions(connection, keyring, stirred, realm),
         summaries=Summaries(connection, keyring, stirred, realm),
         quotas=Quotas(connection, keyring, stirred, realm),
+        feeds=Feeds(connection, keyring, stirred, realm),
         forgetting=Forgetting(connection, keyring, stirred, realm),
     )

@@ -1,8 +1,10 @@
 """What holds for every test: an empty environment of settings, no socket beyond loopback, a clock that stands still."""
 
+import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import AsyncGenerator, Generator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +44,19 @@ def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith((*_OURS, *_KEYS)) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _own_log() -> Generator[None]:
+    """A verb that is carried out within a test sets up the log of its process; the next test has its own again."""
+    root, ours = logging.getLogger(), [logging.getLogger(name) for name in ("bot", "store", "tools")]
+    levels = [(logger, logger.level) for logger in (root, *ours)]
+    handlers, hook, raises = [*root.handlers], sys.excepthook, logging.raiseExceptions
+    yield
+    for logger, level in levels:
+        logger.setLevel(level)
+    root.handlers[:] = handlers
+    sys.excepthook, logging.raiseExceptions = hook, raises
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,11 @@ SET_LINE = re.compile(r"^#?(?P<name>[A-Z][A-Z0-9_]*)=", re.MULTILINE)
 
 def composed(name: str) -> dict[str, Any]:
     return yaml.safe_load((ROOT / "docker" / name).read_text(encoding="utf-8"))
+
+
+def pinned(lock: Path) -> dict[str, str]:
+    """The versions that a lock file names."""
+    return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lock.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def has_compose() -> bool:
@@ -166,6 +172,18 @@ class TestImage:
         assert len(set(bases)) == 1
         assert re.fullmatch(r"python:3\.13\.\d+-slim-\w+", bases[0])
 
+    def test_what_an_image_may_have_besides_is_what_was_tested(self) -> None:
+        """Nothing of it comes unasked; the lock files of the extras pin what those of Aldis and the tests pin."""
+        assert 'ARG EXTRAS=""' in self.text
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+            "optional-dependencies"
+        ]
+        tested = pinned(ROOT / "requirements.lock") | pinned(ROOT / "tests" / "requirements.lock")
+        for extra in extras.keys() - {"dev"}:
+            lock = ROOT / "docker" / f"{extra}.lock"
+            assert pinned(lock)
+            assert pinned(lock).items() <= tested.items()
+
     def test_runs_without_privileges(self) -> None:
         """The last user is a number that is not root's, and it is set before anything runs."""
         assert re.findall(r"^USER (.+)$", self.text, re.MULTILINE) == ["10001:10001"]
@@ -178,8 +196,9 @@ class TestImage:
 
     def test_copies_what_it_is_sent(self) -> None:
         """Everything that is copied passes .dockerignore."""
-        copied = re.findall(r"^COPY (?!--from)(\S+)", self.text, re.MULTILINE)
-        assert set(copied) == {"requirements.lock", "bot", "store", "tools"}
+        lines: list[str] = re.findall(r"^COPY (?!--from)(.+) \S+$", self.text, re.MULTILINE)
+        copied = [path for line in lines for path in line.split()]
+        assert set(copied) == {"requirements.lock", "docker/mcp.lock", "docker/postgres.lock", "bot", "store", "tools"}
         assert all(self.is_sent(path) for path in [*copied, "bot/settings.py", "store/schema/001_first.sql"])
 
     @pytest.mark.parametrize(

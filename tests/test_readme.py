@@ -1,10 +1,9 @@
-"""What is written for people is true where a machine can tell: the table of settings is the settings, the example of a
-tool works, the table of commands is that of Aldis, and every file, target, verb and variable that is named is there.
+"""What is written for people is true where a machine can tell: the table of settings is the settings, the tables of
+commands and tools are those of Aldis, and every file, target, verb and variable that is named is there.
 """
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,13 +11,14 @@ from bot import cli, settings
 from bot.clock import SetClock
 from store import Store
 from tests.bot.loops.harbour import harbour
-from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, message
-from tools import Result, ToolContext
+from tests.tools.test_catalog import READY
+from tools import Fetcher, Http, alone, build
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAPERS = ["README.md", "SECURITY.md", "CHANGELOG.md", "docs/operating.md", "docs/signal.md"]
+NAME = re.compile(r"`([a-z_]+)`")
+PAPERS = ["README.md", "SECURITY.md", "CHANGELOG.md", "docs/operating.md", "docs/signal.md", "docs/tools.md"]
 
 
 def between(mark: str) -> str:
@@ -31,20 +31,6 @@ def between(mark: str) -> str:
 def test_the_table_of_settings_is_the_settings() -> None:
     """After a change of a setting: put the output of `python -m bot settings` between the marks."""
     assert between("settings") == settings.table().strip()
-
-
-async def test_the_example_of_a_tool_is_a_tool() -> None:
-    """Thirty lines, as they stand there, make a tool with options, a schema and an answer."""
-    [example] = re.findall(r'```python\n("""The tool `roll_dice`.*?)```', README, re.DOTALL)
-    assert len(example.splitlines()) <= 33
-    names: dict[str, Any] = {}
-    exec(compile(example, "README.md", "exec"), names)
-    options, arguments, dice = names["DiceOptions"], names["DiceArguments"], names["Dice"]
-    tool = dice(options(most=3))
-    result = await tool.run(arguments(count=9), ToolContext(now=NOON, timezone="UTC"))
-    assert isinstance(result, Result)
-    assert len(result.data["dice"]) == 3
-    assert tool.spec.parameters["properties"]["count"]["minimum"] == 1
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -78,7 +64,7 @@ class TestPaper:
     def test_variables_are_read(self, name: str) -> None:
         """Every `GROUP__NAME` is a setting, every `GROUP__...` begins one."""
         text = (ROOT / name).read_text(encoding="utf-8")
-        known = set(settings.known_names()) | {"TOOLS__DICE__ENABLED", "TOOLS__DICE__MOST", "TOOLS__DICE__"}
+        known = {*settings.known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL"}
         for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
             assert any(one == variable or one.startswith(variable) for one in known), variable
 
@@ -93,3 +79,11 @@ async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) ->
         shown = re.findall(r"^\W*(/[a-z]+).*?: ", port.quay.sent[0].content.text, re.MULTILINE)
     assert len(shown) > 5
     assert told == set(shown)
+
+
+def test_the_tools_are_those_of_the_catalogue() -> None:
+    """Each once by the name that models see, in the first column; and no other."""
+    table = README.split("## What it can look up")[1].split("\n\nSearch services")[0]
+    told = [name for row in table.splitlines() if row.startswith("| `") for name in NAME.findall(row.split(" | ")[0])]
+    tools = build(READY, alone(Http("aldis-tests"), Fetcher("aldis-tests")))
+    assert sorted(told) == sorted(tool.spec.name for tool in tools)

@@ -4,8 +4,23 @@ Tools know neither the bot nor the store; no tool imports another.
 """
 
 from tools.addresses import canonical_url
-from tools.base import Arguments, Effects, Options, Result, ResultFile, Tool, ToolContext, ToolSpec
-from tools.catalog import CATALOG, Entry, Surroundings, build
+from tools.alone import alone
+from tools.base import (
+    Arguments,
+    BaseUrl,
+    Effects,
+    Key,
+    Options,
+    Result,
+    ResultFile,
+    Tool,
+    ToolContext,
+    ToolSource,
+    ToolSpec,
+)
+from tools.catalog import CATALOG, Entry, Surroundings, build, made, sources
+from tools.chart import CONTENT_TYPE as PNG
+from tools.chart import Panel, bar_chart
 from tools.errors import (
     BadArguments,
     Denied,
@@ -16,49 +31,99 @@ from tools.errors import (
     TooLarge,
     ToolError,
     Unavailable,
+    UnknownOutcome,
 )
+from tools.extensions import Extended, Extension, Extensions, Failure, announced, extended, imported
 from tools.fetch import Fetcher, Page
 from tools.http import BytesAnswer, FormFile, Http, JsonAnswer
-from tools.ports import Every, Memory, Planned, Remembered, Reminders, Repeat, Weekday, Wish
-from tools.text import cleaned, fitted
+from tools.ports import (
+    Every,
+    Forecast,
+    Memory,
+    News,
+    Paper,
+    Papers,
+    Planned,
+    Prediction,
+    Predictions,
+    Remembered,
+    Reminders,
+    Repeat,
+    Span,
+    Stories,
+    Story,
+    Verdict,
+    Weekday,
+    Wish,
+)
+from tools.text import cleaned, fitted, plain, shortened
 
 __all__ = [
     "CATALOG",
+    "PNG",
     "Arguments",
     "BadArguments",
+    "BaseUrl",
     "BytesAnswer",
     "Denied",
     "Disabled",
     "Effects",
     "Entry",
     "Every",
+    "Extended",
+    "Extension",
+    "Extensions",
+    "Failure",
     "Fetcher",
+    "Forecast",
     "FormFile",
     "Http",
     "JsonAnswer",
+    "Key",
     "Memory",
+    "News",
     "NotFound",
     "Options",
     "Page",
+    "Panel",
+    "Paper",
+    "Papers",
     "Planned",
+    "Prediction",
+    "Predictions",
     "RateLimited",
     "Remembered",
     "Reminders",
     "Repeat",
     "Result",
     "ResultFile",
+    "Span",
+    "Stories",
+    "Story",
     "Surroundings",
     "TimedOut",
     "TooLarge",
     "Tool",
     "ToolContext",
     "ToolError",
+    "ToolSource",
     "ToolSpec",
     "Unavailable",
+    "UnknownOutcome",
+    "Verdict",
     "Weekday",
     "Wish",
+    "alone",
+    "announced",
+    "bar_chart",
     "build",
     "canonical_url",
     "cleaned",
+    "extended",
     "fitted",
+    "imported",
+    "made",
+    "plain",
+    "shortened",
+    "sources",
 ]

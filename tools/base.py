@@ -1,6 +1,6 @@
 """The seam to the tools: what a tool says of itself, what it is handed, what it gives back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -19,6 +19,11 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
+    @classmethod
+    def json_schema(cls) -> Mapping[str, Any]:
+        """The JSON schema of the arguments object, without titles: they cost tokens and say nothing."""
+        return _without_titles(cls.model_json_schema())
+
 
 class Options(BaseModel):
     """The base of every tool's settings: what `TOOLS__<GROUP>__<FIELD>` may say.
@@ -36,6 +41,24 @@ class Options(BaseModel):
 
     enabled: bool = True
     """Whether models are offered the tool."""
+
+    def missing(self) -> str | None:
+        """What has to be set before the tool can work, and until then it is not offered: variables of its group, such
+        as `API_KEY` or `API_KEY or BASE_URL`; None where it can work as it is.
+        """
+        return None
+
+    def unasked(self) -> Mapping[str, str]:
+        """The services that a tool which works already would ask besides, each with the variable of its group that
+        switches it on: `{"Brave Search": "API_KEY"}`; empty where there are none.
+        """
+        return {}
+
+    def seen_by(self) -> tuple[str, ...] | None:
+        """Who outside this machine sees what is asked, as things are set: `("Open-Meteo: the place",)`; empty: nobody;
+        None: the tool does not tell.
+        """
+        return None
 
     @model_validator(mode="before")
     @classmethod
@@ -57,6 +80,10 @@ def _as_key(value: SecretStr) -> SecretStr:
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise ValueError("must be the key alone: letters, digits and signs on one line")
     return value
+
+
+class SecretText(SecretStr):
+    """A secret of any number of words and lines, such as JSON with a password in it, which travels in no header."""
 
 
 BaseUrl = Annotated[str, AfterValidator(_as_address)]
@@ -100,8 +127,8 @@ class ToolSpec:
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The JSON schema of the arguments object, without titles: they cost tokens and say nothing."""
-        return _without_titles(self.arguments.model_json_schema())
+        """The JSON schema of the arguments object, as the arguments say it themselves."""
+        return self.arguments.json_schema()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,6 +183,26 @@ class Tool(Protocol):
         Raises:
             ToolError: one of its kinds; anything else is a bug and reaches the model as `unavailable`.
         """
+        ...
+
+
+class ToolSource(Protocol):
+    """Gives tools that are not known before Aldis runs, and that may come and go meanwhile."""
+
+    async def tools(self) -> Sequence[Tool]:
+        """The tools that there are now, always in the same order; waits a bounded time for what is just starting.
+
+        Never raises but for cancellation. Until the first time it is asked, nothing of it is started.
+        """
+        ...
+
+    @property
+    def absent(self) -> Sequence[str]:
+        """What should give tools and gives none at the moment: the names by which the operator knows it."""
+        ...
+
+    async def aclose(self) -> None:
+        """End whatever runs for it; it is not used afterwards."""
         ...
 
 

@@ -71,6 +71,10 @@ _ARITHMETIC_ONLY = "Only numbers, the signs + - * / // % ^, brackets and functio
 class CalculatorOptions(Options):
     """The settings `TOOLS__CALCULATOR__<FIELD>`."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: nobody."""
+        return ()
+
 
 class CalculatorArguments(Arguments):
     """What is to be calculated."""

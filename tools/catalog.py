@@ -4,21 +4,37 @@ The name of a line is the tool's group of settings: `weather` is set by `TOOLS__
 those of its options class. To add a tool, write its module and add its line here.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
-from tools.base import Options, Tool
+from tools.base import Options, Tool, ToolSource
 from tools.calculator import Calculator, CalculatorOptions
 from tools.clock import ClockOptions, CurrentTime
 from tools.convert import Convert, ConvertOptions
+from tools.db_query import DbQueryOptions, database_tools
 from tools.fetch import Fetcher
 from tools.http import Http
+from tools.images import ImageGenerate, ImagesOptions
 from tools.markets import MarketGet, MarketSearch, MarketsOptions
+from tools.mcp.options import McpOptions
+from tools.mcp.servers import McpServers
 from tools.memory import Remember, RememberOptions
+from tools.news import IntelRecent, IntelSearch, NewsOptions
 from tools.page import PageOptions, WebFetch
-from tools.ports import Memory, Quotas, Reminders
+from tools.ports import Memory, News, Papers, Predictions, Quotas, Reminders
+from tools.predictions import (
+    CalibrationStats,
+    ListPredictions,
+    Predict,
+    PredictionsOptions,
+    ResolvePrediction,
+)
 from tools.reminders import Remind, RemindOptions
+from tools.search.desk import SearchDesk
+from tools.search.options import SearchOptions
+from tools.twitter import SITE, TwitterOptions, TwitterSearch
+from tools.verify_news import VerifyNews, VerifyNewsOptions
 from tools.weather import Weather, WeatherOptions
 from tools.web_search import WebSearch, WebSearchOptions
 from tools.wikipedia import Wikipedia, WikipediaOptions
@@ -32,7 +48,19 @@ class Surroundings:
     fetcher: Fetcher
     reminders: Reminders
     memory: Memory
+    predictions: Predictions
+    news: News
     quotas: Quotas
+    papers: Papers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workshop(Surroundings):
+    """What tools are made with: their surroundings, and what several of them share among themselves."""
+
+    search: SearchDesk
+    """Where every tool searches, so that they share the services, the months, the minutes and the numbers. It is there
+    whether or not the tool `web_search` is switched on, whose settings it goes by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +71,9 @@ class Entry:
     """
 
     options: type[Options]
-    build: Callable[[Any, Surroundings], Tool | tuple[Tool, ...]]
+    build: Callable[[Any, Workshop], Tool | tuple[Tool, ...]]
+    source: Callable[[Any, Collection[str]], ToolSource] | None = None
+    """What gives tools that are known only while Aldis runs, made with the names that are taken; None: nothing does."""
 
 
 CATALOG: Mapping[str, Entry] = {
@@ -51,19 +81,78 @@ CATALOG: Mapping[str, Entry] = {
     "weather": Entry(WeatherOptions, lambda options, around: Weather(options, around.http)),
     "clock": Entry(ClockOptions, lambda _options, _around: CurrentTime()),
     "convert": Entry(ConvertOptions, lambda options, around: Convert(options, around.http)),
-    "web_search": Entry(WebSearchOptions, lambda options, around: WebSearch(options, around.http, around.quotas)),
+    "web_search": Entry(
+        WebSearchOptions, lambda options, around: WebSearch(options, around.search) if around.search.is_open else ()
+    ),
+    "verify_news": Entry(
+        VerifyNewsOptions, lambda options, around: VerifyNews(options, around.search) if around.search.is_open else ()
+    ),
+    "twitter": Entry(
+        TwitterOptions,
+        lambda options, around: (
+            ()
+            if options.missing() and not around.search.reaches(SITE)
+            else TwitterSearch(options, around.http, around.quotas, around.search)
+        ),
+    ),
     "wikipedia": Entry(WikipediaOptions, lambda options, around: Wikipedia(options, around.http)),
     "markets": Entry(
         MarketsOptions, lambda options, around: (MarketSearch(options, around.http), MarketGet(options, around.http))
     ),
-    "web_fetch": Entry(PageOptions, lambda options, around: WebFetch(options, around.fetcher)),
+    "news": Entry(
+        NewsOptions,
+        lambda _options, around: (IntelSearch(around.news, around.search), IntelRecent(around.news, around.search)),
+    ),
+    "web_fetch": Entry(PageOptions, lambda options, around: WebFetch(options, around.fetcher, around.papers)),
+    "images": Entry(
+        ImagesOptions,
+        lambda options, around: () if options.missing() else ImageGenerate(options, around.http, around.fetcher),
+    ),
+    "db_query": Entry(DbQueryOptions, lambda options, _around: database_tools(options)),
+    "mcp": Entry(McpOptions, lambda _options, _around: (), lambda options, taken: McpServers(options, taken=taken)),
     "remind": Entry(RemindOptions, lambda _options, around: Remind(around.reminders)),
     "remember": Entry(RememberOptions, lambda _options, around: Remember(around.memory)),
+    "predictions": Entry(
+        PredictionsOptions,
+        lambda _options, around: (
+            Predict(around.predictions),
+            ResolvePrediction(around.predictions),
+            ListPredictions(around.predictions),
+            CalibrationStats(around.predictions),
+        ),
+    ),
 }
 
 
 def build(options_by_name: Mapping[str, Options], surroundings: Surroundings) -> tuple[Tool, ...]:
     """The enabled tools in the catalogue's order; one that `options_by_name` leaves out gets its default options."""
-    chosen = [(entry, options_by_name.get(name) or entry.options()) for name, entry in CATALOG.items()]
-    built = [entry.build(options, surroundings) for entry, options in chosen if options.enabled]
-    return tuple(tool for made in built for tool in (made if isinstance(made, tuple) else (made,)))
+    on = [name for name in CATALOG if _options(name, options_by_name).enabled]
+    return tuple(tool for tools in made(on, options_by_name, surroundings).values() for tool in tools)
+
+
+def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
+    """Where enabled tools come from that are not known yet; `taken` are the names of the others. Nothing is started."""
+    chosen = [(entry.source, _options(name, options_by_name)) for name, entry in CATALOG.items()]
+    return tuple(
+        source(options, taken) for source, options in chosen if source and options.enabled and not options.missing()
+    )
+
+
+def made(
+    names: Iterable[str], options_by_name: Mapping[str, Options], surroundings: Surroundings
+) -> Mapping[str, tuple[Tool, ...]]:
+    """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""
+    workshop = _workshop(options_by_name, surroundings)
+    built = {name: CATALOG[name].build(_options(name, options_by_name), workshop) for name in names}
+    return {name: tools if isinstance(tools, tuple) else (tools,) for name, tools in built.items()}
+
+
+def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
+    return options_by_name.get(name) or CATALOG[name].options()
+
+
+def _workshop(options_by_name: Mapping[str, Options], surroundings: Surroundings) -> Workshop:
+    given = options_by_name.get("web_search")
+    options = given if isinstance(given, SearchOptions) else SearchOptions()
+    shared: dict[str, Any] = {field.name: getattr(surroundings, field.name) for field in fields(surroundings)}
+    return Workshop(**shared, search=SearchDesk(options, surroundings.http, surroundings.quotas))

@@ -1,19 +1,23 @@
-"""Line charts as pictures: curves over the same steps, one panel above the other, each with its own axis.
+"""Charts as pictures: curves or bars over the same steps, one panel above the other, and points in a square.
 
 Drawn twice as large and scaled down, for Pillow draws lines with stairs. The letters are Pillow's own, which know ASCII
-and the degree sign only; others are written without their accents or left out. Left to others: what the curves mean.
+and the degree sign only; others are written without their accents or left out. Where there is nothing to draw, or the
+machine cannot draw, the bytes are empty: whoever wanted a picture says it in words then. Left to others: what it means.
 
 Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A chart takes 0.1 seconds and 60 KB.
 """
 
 import functools
+import importlib
 import io
+import logging
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from PIL import Image, ImageDraw, ImageFont
+_log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "image/png"
 
@@ -26,45 +30,86 @@ _CURVES = ("#c2410c", "#1d5fbf", "#15803d", "#7e22ce")
 _MOST_TICKS = 5
 _LABEL_GAP = 14
 _MAX_TITLE_CHARS = 60
+_BAR_WIDTH = 0.7  # of the room that a step has
+_SQUARE = 520
+_LEAST_RADIUS, _LARGEST_RADIUS = 5.0, 20.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """A curve and its axis."""
+    """A curve, or a row of bars, and its axis."""
 
     name: str
     """What it shows, with the unit."""
     values: Sequence[float | None]
-    """One for each step; None leaves a gap in the curve."""
+    """One for each step; None leaves a gap."""
     lowest: float | None = None
     """Where the axis begins at the latest; None lets the values decide."""
     highest: float | None = None
     """Where the axis ends at the earliest; likewise."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """A place in a square, in percent of its sides: 0 to 100."""
+
+    across: float
+    up: float
+    weight: int
+    """How much stands behind it, at least 1: the area of its dot."""
+
+
 def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
-    """A PNG of the panels, one above the other; the same input gives the same picture.
+    """A PNG of the panels with a curve in each; the same input gives the same picture.
 
     `labels` are written below the steps of those numbers, as far as there is room. Panels without any value are left
-    out; where none is left the bytes are empty.
+    out; where none is left, or the machine cannot draw, the bytes are empty.
     """
+    return _chart(title, labels, panels, bars=False)
+
+
+def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
+    """As `line_chart`, with bars that stand on zero."""
+    return _chart(title, labels, panels, bars=True)
+
+
+def point_chart(title: str, points: Sequence[Point], *, across: str, up: str) -> bytes:
+    """A PNG of a square of 0 to 100 % both ways, with its diagonal and the points; the same input, the same picture.
+
+    `across` and `up` say what its sides measure. Empty where there is no point, or the machine cannot draw.
+    """
+    if not points:
+        return b""
+
+    def draw(drawing: _Drawing) -> None:
+        _draw_title(drawing, title)
+        _draw_square(drawing, across, up)
+        _draw_points(drawing, points)
+
+    return _picture(_LEFT + _SQUARE + _RIGHT, _HEAD_HEIGHT + _TOP + _SQUARE + 2 * _BOTTOM, draw)
+
+
+def _chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, bars: bool) -> bytes:
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
     if not shown:
         return b""
-    size = (_WIDTH * _LARGER, (_HEAD_HEIGHT + _PANEL_HEIGHT * len(shown)) * _LARGER)
-    picture = Image.new("RGB", size, _PAPER)
-    drawing = _Drawing(ImageDraw.Draw(picture))
-    drawing.words(_LEFT, _HEAD_HEIGHT // 2, _drawable(title)[:_MAX_TITLE_CHARS], _TITLE_SIZE, anchor="lm")
-    for number, panel in enumerate(shown):
-        colour = _CURVES[number % len(_CURVES)]
-        _draw_panel(drawing, panel, labels, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, colour=colour)
-    return _png(picture.reduce(_LARGER))
+
+    def draw(drawing: _Drawing) -> None:
+        _draw_title(drawing, title)
+        for number, panel in enumerate(shown):
+            plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, bars=bars)
+            colour = _CURVES[number % len(_CURVES)]
+            _draw_frame(drawing, plot, panel.name, labels, colour)
+            (_draw_bars if bars else _draw_curves)(drawing, plot, panel.values, colour)
+
+    return _picture(_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown), draw)
 
 
 class _Drawing:
     """Draws in the measures of the finished picture."""
 
-    def __init__(self, canvas: ImageDraw.ImageDraw) -> None:
+    def __init__(self, canvas: Any) -> None:
+        """`canvas` is one of Pillow's `ImageDraw`."""
         self._canvas = canvas
 
     def line(self, points: Sequence[tuple[float, float]], colour: str, width: float = 1) -> None:
@@ -75,6 +120,12 @@ class _Drawing:
         box = [side * _LARGER for side in (x - radius, y - radius, x + radius, y + radius)]
         self._canvas.ellipse(box, fill=colour)
 
+    def box(self, left: float, top: float, right: float, bottom: float, colour: str) -> None:
+        """A filled box, given by its sides in any order."""
+        across, down = sorted((left, right)), sorted((top, bottom))
+        sides = [side * _LARGER for side in (across[0], down[0], across[1], down[1])]
+        self._canvas.rectangle(sides, fill=colour)
+
     def words(self, x: float, y: float, words: str, size: int, *, anchor: str, colour: str = _INK) -> None:
         """Words at a point of theirs: `l`, `m`, `r` across and `t`, `m`, `b` down, as Pillow's anchors say."""
         self._canvas.text((x * _LARGER, y * _LARGER), words, fill=colour, font=_font(size), anchor=anchor)
@@ -84,44 +135,106 @@ class _Drawing:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Axis:
-    """From which value to which, over which height of the picture."""
+class _Plot:
+    """Where the steps and values of a panel lie in the picture."""
 
     ticks: Sequence[float]
     top: float
     bottom: float
+    first: float
+    """Where the first step is."""
+    pace: float
+    """How far the next one is from it."""
+
+    def x(self, step: float) -> float:
+        return self.first + step * self.pace
 
     def y(self, value: float) -> float:
         low, high = self.ticks[0], self.ticks[-1]
         return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
 
-def _draw_panel(drawing: _Drawing, panel: Panel, labels: Mapping[int, str], *, top: float, colour: str) -> None:
-    axis = _Axis(ticks=_ticks(panel), top=top + _TOP, bottom=top + _PANEL_HEIGHT - _BOTTOM)
-    across = (_WIDTH - _LEFT - _RIGHT) / max(len(panel.values) - 1, 1)
-    drawing.words(_LEFT, top + _TOP / 2, _drawable(panel.name), _NAME_SIZE, anchor="lm", colour=colour)
-    for tick in axis.ticks:
-        drawing.line([(_LEFT, axis.y(tick)), (_WIDTH - _RIGHT, axis.y(tick))], _GRID)
-        drawing.words(_LEFT - 10, axis.y(tick), _number(tick), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
-    _draw_labels(drawing, labels, across, axis)
-    for curve in _curves(panel.values):
-        points = [(_LEFT + step * across, axis.y(value)) for step, value in curve]
+def _plot(panel: Panel, *, top: float, bars: bool) -> _Plot:
+    """Curves begin and end at the edges; bars have as much room to each side as between them."""
+    width, steps = _WIDTH - _LEFT - _RIGHT, len(panel.values)
+    pace = width / steps if bars else width / max(steps - 1, 1)
+    return _Plot(
+        ticks=_ticks(panel, 0.0 if bars else None),
+        top=top + _TOP,
+        bottom=top + _PANEL_HEIGHT - _BOTTOM,
+        first=_LEFT + (pace / 2 if bars else 0),
+        pace=pace,
+    )
+
+
+def _draw_title(drawing: _Drawing, title: str) -> None:
+    drawing.words(_LEFT, _HEAD_HEIGHT // 2, _drawable(title)[:_MAX_TITLE_CHARS], _TITLE_SIZE, anchor="lm")
+
+
+def _draw_frame(drawing: _Drawing, plot: _Plot, name: str, labels: Mapping[int, str], colour: str) -> None:
+    drawing.words(_LEFT, plot.top - _TOP / 2, _drawable(name), _NAME_SIZE, anchor="lm", colour=colour)
+    for tick in plot.ticks:
+        drawing.line([(_LEFT, plot.y(tick)), (_WIDTH - _RIGHT, plot.y(tick))], _GRID)
+        drawing.words(_LEFT - 10, plot.y(tick), _number(tick), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
+    _draw_labels(drawing, plot, labels)
+
+
+def _draw_curves(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], colour: str) -> None:
+    for curve in _curves(values):
+        points = [(plot.x(step), plot.y(value)) for step, value in curve]
         if len(points) > 1:
             drawing.line(points, colour, width=3)
         drawing.dot(*points[0], colour, radius=1.5 if len(points) > 1 else 4)
         drawing.dot(*points[-1], colour, radius=1.5 if len(points) > 1 else 4)
 
 
-def _draw_labels(drawing: _Drawing, labels: Mapping[int, str], across: float, axis: _Axis) -> None:
+def _draw_bars(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], colour: str) -> None:
+    half = plot.pace * _BAR_WIDTH / 2
+    for step, value in enumerate(values):
+        if value:
+            drawing.box(plot.x(step) - half, plot.y(value), plot.x(step) + half, plot.y(0), colour)
+
+
+def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> None:
     """The labels that find room beside each other and inside the picture, each with a line upwards."""
     taken = 0.0
     for step, label in sorted(labels.items()):
-        x, words = _LEFT + step * across, _drawable(label)
+        x, words = plot.x(step), _drawable(label)
         half = drawing.width(words, _LABEL_SIZE) / 2
-        drawing.line([(x, axis.top), (x, axis.bottom)], _GRID)
+        drawing.line([(x, plot.top), (x, plot.bottom)], _GRID)
         if x - half >= taken and x + half <= _WIDTH:
-            drawing.words(x, axis.bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
+            drawing.words(x, plot.bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
             taken = x + half + _LABEL_GAP
+
+
+def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
+    """The square with its grid, its diagonal, and what its sides measure."""
+    top, left = _HEAD_HEIGHT + _TOP, _LEFT
+    right, bottom = left + _SQUARE, top + _SQUARE
+    drawing.words(left, top - _TOP / 2, _drawable(up), _NAME_SIZE, anchor="lm", colour=_PALE_INK)
+    drawing.words(right, bottom + 1.5 * _BOTTOM, _drawable(across), _NAME_SIZE, anchor="rm", colour=_PALE_INK)
+    for percent in range(0, 101, 20):
+        (x, _), (_, y) = _place(percent, 0), _place(0, percent)
+        drawing.line([(x, top), (x, bottom)], _GRID)
+        drawing.line([(left, y), (right, y)], _GRID)
+        drawing.words(x, bottom + _BOTTOM / 2, str(percent), _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
+        drawing.words(left - 10, y, str(percent), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
+    drawing.line([(left, bottom), (right, top)], _PALE_INK, width=2)
+
+
+def _draw_points(drawing: _Drawing, points: Sequence[Point]) -> None:
+    """The points from the left to the right, joined by a line; the heaviest has the largest dot."""
+    heaviest = max(point.weight for point in points)
+    ordered = sorted(points, key=lambda point: (point.across, point.up))
+    drawing.line([_place(point.across, point.up) for point in ordered], _CURVES[1], width=2)
+    for point in ordered:
+        radius = max(_LARGEST_RADIUS * math.sqrt(point.weight / heaviest), _LEAST_RADIUS)
+        drawing.dot(*_place(point.across, point.up), _CURVES[1], radius)
+
+
+def _place(across: float, up: float) -> tuple[float, float]:
+    """Where a point of the square lies in the picture."""
+    return _LEFT + across / 100 * _SQUARE, _HEAD_HEIGHT + _TOP + (1 - up / 100) * _SQUARE
 
 
 def _curves(values: Sequence[float | None]) -> Iterator[Sequence[tuple[int, float]]]:
@@ -135,9 +248,9 @@ def _curves(values: Sequence[float | None]) -> Iterator[Sequence[tuple[int, floa
             run = []
 
 
-def _ticks(panel: Panel) -> Sequence[float]:
-    """Round values from below the lowest to above the highest, at least two."""
-    bounds = [value for value in (*panel.values, panel.lowest, panel.highest) if value is not None]
+def _ticks(panel: Panel, base: float | None) -> Sequence[float]:
+    """Round values from below the lowest to above the highest, at least two; `base` is among them."""
+    bounds = [value for value in (*panel.values, panel.lowest, panel.highest, base) if value is not None]
     low, high = min(bounds), max(bounds)
     step = _round_step((high - low) / (_MOST_TICKS - 1) or 1)
     first, last = math.floor(low / step), math.ceil(high / step)
@@ -160,12 +273,24 @@ def _drawable(words: str) -> str:
     return " ".join("".join(mark for mark in plain if mark == "°" or " " <= mark <= "~").split())
 
 
-@functools.cache
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size=size * _LARGER)
-
-
-def _png(picture: Image.Image) -> bytes:
+def _picture(width: int, height: int, draw: Callable[[_Drawing], None]) -> bytes:
+    """What `draw` draws, as a PNG; empty where the machine cannot draw."""
+    try:
+        picture = _pillow("Image").new("RGB", (width * _LARGER, height * _LARGER), _PAPER)
+        draw(_Drawing(_pillow("ImageDraw").Draw(picture)))
+    except (ImportError, OSError) as error:  # Pillow, or the library that it draws letters with, does not fit it
+        _log.warning("no chart can be drawn on this machine: %s", type(error).__name__)
+        return b""
     file = io.BytesIO()
-    picture.save(file, format="PNG")
+    picture.reduce(_LARGER).save(file, format="PNG")
     return file.getvalue()
+
+
+@functools.cache
+def _font(size: int) -> Any:
+    return _pillow("ImageFont").load_default(size=size * _LARGER)
+
+
+def _pillow(module: str) -> Any:
+    """A module of Pillow; loaded with the first chart, for a start can do without its memory and its time."""
+    return importlib.import_module(f"PIL.{module}")

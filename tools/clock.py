@@ -58,6 +58,10 @@ _MORE_CITIES: Mapping[str, str] = {
 class ClockOptions(Options):
     """The settings `TOOLS__CLOCK__<FIELD>`."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: nobody."""
+        return ()
+
 
 class CurrentTimeArguments(Arguments):
     """Where the time is asked for."""

@@ -31,6 +31,10 @@ class ConvertOptions(Options):
     timeout_seconds: float = Field(default=8, gt=0, le=120)
     """For asking the rates."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Frankfurter: that rates are asked for",)
+
 
 class ConvertArguments(Arguments):
     """How much of what, and into what."""

@@ -8,11 +8,13 @@
     |- TooLarge                 too_large           the model: ask for less
     |- Disabled                 disabled            the operator: switched off, key missing or refused
     |- TimedOut                 timeout             again later, or for less
-    '- Denied                   denied              nobody: policy forbids it
+    |- Denied                   denied              nobody: policy forbids it
+    '- UnknownOutcome           unknown_outcome     nobody: it may have happened, so it is not repeated unasked
 
 The text is read by a model and may reach a person: plain words, no key, no address with a key in it.
 """
 
+from decimal import Decimal
 from typing import ClassVar
 
 
@@ -20,6 +22,15 @@ class ToolError(Exception):
     """The root: what a tool raises when it cannot answer."""
 
     code: ClassVar[str] = "unavailable"
+    # Here and not in `__init__`, which an error of a third-party tool may not call.
+    quoted: str | None = None
+    cost_usd: Decimal = Decimal(0)
+    """What the call cost all the same."""
+
+    def __init__(self, message: str = "", *, quoted: str | None = None) -> None:
+        """`quoted` is what a stranger says of it: handed on as data, apart from our own words."""
+        super().__init__(message)
+        self.quoted = quoted
 
 
 class BadArguments(ToolError):
@@ -68,3 +79,9 @@ class Denied(ToolError):
     """A rule forbids it."""
 
     code = "denied"
+
+
+class UnknownOutcome(ToolError):
+    """What must not happen twice was begun, and nobody knows how it ended."""
+
+    code = "unknown_outcome"

@@ -23,6 +23,7 @@ import logging
 import re
 import socket
 import ssl
+from collections import defaultdict
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -50,6 +51,7 @@ _READ_BYTES = 4_096
 _SMALLEST_PIECE_BYTES = 64  # on average, in a body of the largest size
 _PIECES_FOR_ALL = 1_000  # that a body may have however small it is
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PERMANENT = frozenset({301, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
 _UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
@@ -75,6 +77,8 @@ class Page:
     """Decompressed; empty where the status is no success (2xx), for then it is not read."""
     headers: Mapping[str, str]
     """By lower-case name; of several of one name the values joined by a comma. A stranger's words."""
+    moved_to: str | None = None
+    """Where the page has moved for good: behind the permanent redirects with which the way began; None: nowhere."""
 
     @property
     def ok(self) -> bool:
@@ -132,24 +136,30 @@ class Fetcher:
         max_bytes: int,
         timeout_seconds: float,
         consent: Consent | None = None,
+        headers: Mapping[str, str] | None = None,
+        larger: Mapping[str, int] | None = None,
     ) -> Page:
         """Fetch by GET.
 
         `accept` are the content types that a success may have, such as `text/html` or `text/*`; `max_bytes` is the most
         that the body may hold, before and after decompression; `timeout_seconds` is the time for everything, waiting
         for a free slot and redirects included. `consent` may fetch by itself; None: every address of the web will do.
+        `headers` are sent besides, such as `If-None-Match`: names and values in printable ASCII. `larger` names content
+        types that may hold more than `max_bytes`, and how much.
 
         Raises:
             BadArguments: this is no address of the web, or of nothing of these types; the model must ask differently.
             Denied: it leads, at once or by a redirect, to where Aldis does not go.
             NotFound: there is no host of that name.
-            TooLarge: the body is longer than `max_bytes`.
+            TooLarge: the body is longer than that.
             TimedOut: the page was not whole in time.
             Unavailable: no connection, or an answer that breaks the rules of HTTP.
         """
         if self._pool is None:
             raise RuntimeError("Fetcher is used outside of its `async with`")
-        journey = _Journey(self._pool, self._slots, self._headers, accept, max_bytes)
+        more = [(name.encode("ascii"), value.encode("ascii")) for name, value in (headers or {}).items()]
+        most = defaultdict(lambda: max_bytes, larger or {})
+        journey = _Journey(self._pool, self._slots, [*self._headers, *more], accept, most)
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await journey.run(web_address(url), consent)
@@ -166,7 +176,7 @@ class _Journey:
         slots: asyncio.Semaphore,
         headers: list[tuple[bytes, bytes]],
         accept: Collection[str],
-        max_bytes: int,
+        max_bytes: Mapping[str, int],
     ) -> None:
         self._pool = pool
         self._slots = slots
@@ -175,17 +185,20 @@ class _Journey:
         self._max_bytes = max_bytes
 
     async def run(self, address: WebAddress, consent: Consent | None) -> Page:
+        moved_to: WebAddress | None = None
+        is_permanent = True
         for _ in range(MOST_REDIRECTS + 1):
             if consent is not None:  # outside of the slot: four that wait for a fetch of their own would wait for ever
                 await consent(address)
             async with self._slots:
                 step = await self._step(address)
             if isinstance(step, Page):
-                return step
-            address = step
+                return step if moved_to is None else replace(step, moved_to=str(moved_to))
+            address, is_permanent = step.target, is_permanent and step.is_permanent
+            moved_to = address if is_permanent else moved_to
         raise Unavailable(f"{_SERVICE} redirects more than {MOST_REDIRECTS} times.")
 
-    async def _step(self, address: WebAddress) -> Page | WebAddress:
+    async def _step(self, address: WebAddress) -> "Page | _Redirect":
         """The page, or where it redirects to."""
         headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
         try:
@@ -194,10 +207,11 @@ class _Journey:
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached ({type(error).__name__}).") from error
 
-    async def _read(self, address: WebAddress, response: httpcore.Response) -> Page | WebAddress:
+    async def _read(self, address: WebAddress, response: httpcore.Response) -> "Page | _Redirect":
         headers = _joined(response.headers)
         if response.status in _REDIRECTS:
-            return redirected(address, headers.get("location", ""))
+            target = redirected(address, headers.get("location", ""))
+            return _Redirect(target, is_permanent=response.status in _PERMANENT)
         named = headers.get("content-type", "")
         charset = _CHARSET.search(named)
         page = Page(
@@ -213,12 +227,21 @@ class _Journey:
     async def _body(self, page: Page, response: httpcore.Response) -> bytes:
         if not _is_among(page.content_type, self._accept):
             raise BadArguments(f"What stands at this address is none of: {', '.join(self._accept)}.")
+        max_bytes = self._max_bytes[page.content_type]
         return await unpacked(
-            _counted(response.aiter_stream(), self._max_bytes),
+            _counted(response.aiter_stream(), max_bytes),
             page.headers.get("content-encoding", ""),
             service=_SERVICE,
-            max_bytes=self._max_bytes,
+            max_bytes=max_bytes,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Redirect:
+    """Where an answer leads, and whether for good."""
+
+    target: WebAddress
+    is_permanent: bool
 
 
 class _GuardedBackend(httpcore.AsyncNetworkBackend):

@@ -38,9 +38,15 @@ from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, U
 MAX_BODY_BYTES = 2_000_000
 """The most that one answer may hold, before and after decompression."""
 
+MOST_JSON_MEMBERS = 100_000
+"""The most commas and brackets in an answer's JSON: 2 MB of empty objects were 5 seconds and 400 MB to whoever reads
+them (measured 2026-11-22).
+"""
+
 LONGEST_PAUSE_SECONDS = 3.0
 """How long a service may ask us to wait before the retry; for a longer wait there is none."""
 
+_BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 _SHORTEST_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
 
 
@@ -59,11 +65,21 @@ class BytesAnswer:
 
     status: int
     body: bytes
+    headers: Mapping[str, str]
+    """By lower-case name; of several of one name the values joined by a comma."""
 
     @property
     def ok(self) -> bool:
         """Whether the status is a success (2xx)."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+    def as_json(self, service: str) -> "JsonAnswer":
+        """The same, read as the JSON of `service`: for answers that are larger than the usual ones may be.
+
+        Raises:
+            Unavailable: a success that breaks the rules of JSON.
+        """
+        return _read(self.status, self.headers, self.body, service)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -215,10 +231,12 @@ class Http:
         max_bytes: int,
         headers: Mapping[str, str] | None = None,
     ) -> BytesAnswer:
-        """Send a JSON object to a service that answers with a file of at most `max_bytes`. Once only, as `post_form`.
+        """Send a JSON object to a service that answers with a file, or with JSON that holds one (`as_json`), of at most
+        `max_bytes`. Once only, as `post_form`.
 
         Raises:
-            TimedOut, Unavailable, TooLarge: as `get_json`.
+            BrokenOff, TimedOut: nobody knows what the service has done.
+            Unavailable, TooLarge: as `get_json`.
         """
         client = self._opened()
         given = {"Accept": "*/*", **(headers or {})}
@@ -226,7 +244,7 @@ class Http:
         async with _in_time(service, timeout_seconds), _answer(client, request, service) as response:
             encoding = response.headers.get("content-encoding", "")
             read = await unpacked(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
-            return BytesAnswer(status=response.status_code, body=read)
+            return BytesAnswer(status=response.status_code, body=read, headers=_by_name(response.headers))
 
     def _opened(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -236,6 +254,10 @@ class Http:
 
 class _Unreachable(Unavailable):
     """The connection failed, so asking again may help."""
+
+
+class BrokenOff(_Unreachable):
+    """The connection failed when it stood already: the service may have got the request and done what it asks for."""
 
 
 async def _ask_twice(
@@ -255,7 +277,8 @@ async def _ask_twice(
 
 async def _ask(client: httpx.AsyncClient, request: httpx.Request, service: str) -> JsonAnswer:
     async with _answer(client, request, service) as response:
-        return _read(response, await _body(response, service), service)
+        body = await _body(response, service)
+        return _read(response.status_code, _by_name(response.headers), body, service)
 
 
 @asynccontextmanager
@@ -267,8 +290,10 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, service: st
             yield response
         finally:
             await response.aclose()
-    except httpx.TransportError as error:
+    except _BEFORE_ANYTHING_IS_SENT as error:
         raise _Unreachable(f"{service} cannot be reached ({type(error).__name__}).") from error
+    except httpx.TransportError as error:
+        raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
 
 
 @asynccontextmanager
@@ -373,17 +398,24 @@ async def _gunzipped(chunks: AsyncIterator[bytes], limit: _Limit) -> bytes:
     return bytes(body)
 
 
-def _read(response: httpx.Response, body: bytes, service: str) -> JsonAnswer:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    answer = JsonAnswer(status=response.status_code, body=_json_or_none(body, headers), headers=headers)
+def _by_name(headers: httpx.Headers) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _read(status: int, headers: Mapping[str, str], body: bytes, service: str) -> JsonAnswer:
+    answer = JsonAnswer(status=status, body=_json_or_none(body, headers), headers=headers)
     if answer.ok and answer.body is None:
-        raise Unavailable(f"{service} answers with something that is not JSON.")
+        raise Unavailable(f"{service} answers with something that cannot be read as JSON.")
     return answer
 
 
 def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
-    """The JSON that a body holds; None where the header calls it something else or it breaks JSON's rules."""
+    """The JSON that a body holds; None where the header calls it something else, it breaks JSON's rules or has far too
+    many members.
+    """
     if "json" not in headers.get("content-type", "json").partition(";")[0].lower():
+        return None
+    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_JSON_MEMBERS:
         return None
     try:
         return _encodable(json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite), body)

@@ -51,6 +51,11 @@ class MarketsOptions(Options):
     timeout_seconds: float = Field(default=8, gt=0, le=120)
     """For each request; both are asked side by side."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        names = {"polymarket": ("Polymarket",), "manifold": ("Manifold",)}
+        return names.get(self.sources, ("Polymarket", "Manifold"))
+
 
 class MarketSearchArguments(Arguments):
     """What is looked for."""

@@ -17,6 +17,10 @@ _LONGEST_FACT = 300
 class RememberOptions(Options):
     """The settings `TOOLS__REMEMBER__<FIELD>`."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: nobody."""
+        return ()
+
 
 class RememberArguments(Arguments):
     """What is to be remembered or forgotten."""

@@ -1,9 +1,10 @@
-"""The tool `web_fetch`: reads a page of the web, a piece at a time.
+"""The tool `web_fetch`: reads a page or a PDF of the web, a piece at a time.
 
     address --may the turn ask for it? (the bot)--> robots.txt --> fetched, guarded --> HTML, text or JSON --> text
+                                                                                   '--> a PDF, by its bytes --> text
 
 Left to others: which addresses a turn may ask for (`bot.policy.trust`), where one really leads (`tools.fetch`), what
-the site allows (`tools.robots`), how HTML becomes text (`tools.reading`).
+the site allows (`tools.robots`), how HTML becomes text (`tools.reading`), who opens PDFs (`tools.ports.Papers`).
 """
 
 import asyncio
@@ -18,12 +19,16 @@ from tools.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
 from tools.fetch import Fetcher, Page
+from tools.ports import Paper, Papers
 from tools.reading import Link, Reading, read
 from tools.robots import Robots
 from tools.text import cleaned
 
 MAX_BYTES = 3_000_000
 """The largest page that is fetched."""
+
+MAX_PAPER_BYTES = 15_000_000
+"""The largest PDF that is fetched."""
 
 _MOST_CHARS = 50_000
 _FEWEST_CHARS = 200
@@ -34,7 +39,15 @@ _MAX_LINKS_CHARS = 4_000
 _OTHER_CHARS = 16_000
 """Room in a result for everything but the text: addresses, title, links, in JSON."""
 _ROBOTS_SECONDS = 5.0
+_PAPER_SECONDS = 25.0
+"""For opening a PDF once it is there."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
+_PDF = b"%PDF-"
+_PDF_BYTES = 1_024
+"""Within so many bytes the sign of a PDF stands. Source: the implementation notes of ISO 32000, H.3."""
+_BLANK_BYTES = b"\xef\xbb\xbf\x00 \t\r\n"
+_NAMED_PDF = "application/pdf"
+_NAMED_ANYTHING = "application/octet-stream"
 _ACCEPTED = (
     "text/html",
     "application/xhtml+xml",
@@ -42,7 +55,10 @@ _ACCEPTED = (
     "application/json",
     "application/ld+json",
     "application/xml",
+    _NAMED_PDF,
+    _NAMED_ANYTHING,
 )
+_LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 
 # What pages are written in; Python knows more encodings, among them some that unpack or run code.
 _ENCODING = re.compile(
@@ -60,11 +76,15 @@ class PageOptions(Options):
     """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
 
     max_chars: int = Field(default=6_000, ge=_FEWEST_CHARS, le=_MOST_CHARS)
-    """How many characters of a page the model reads at once."""
+    """How many characters of a page or a PDF the model reads at once."""
     obey_robots: bool = True
     """Whether pages that their site's robots.txt closes to programs are left alone."""
     timeout_seconds: float = Field(default=15, gt=0, le=120)
-    """For a page and the rules of its site together, redirects included."""
+    """For fetching a page and the rules of its site together, redirects included."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("the page's site",)
 
 
 class PageArguments(Arguments):
@@ -84,22 +104,24 @@ class PageArguments(Arguments):
 
 
 class WebFetch:
-    """Reads pages."""
+    """Reads pages and PDFs."""
 
-    def __init__(self, options: PageOptions, fetcher: Fetcher) -> None:
+    def __init__(self, options: PageOptions, fetcher: Fetcher, papers: Papers) -> None:
         self._options = options
         self._fetcher = fetcher
+        self._papers = papers
         self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
         self.spec = ToolSpec(
             name="web_fetch",
             description=(
-                "Reads a page of the web: its text, title, date and links, a piece at a time; go on with `offset` where"
-                " `next_offset` is given. Takes only addresses that stand in the person's message, in the results of a"
-                " search of this turn, or as a link of such a page to its own site. Runs no JavaScript, logs in"
-                " nowhere, reads no PDF and no pictures: people can send those as files."
+                "Reads a page or a PDF of the web: its text, title, date and links, a piece at a time; go on with"
+                " `offset` where `next_offset` is given. Takes only addresses that stand in the person's message, in"
+                " the results of a search of this turn, or as a link of such a page to its own site. Runs no"
+                " JavaScript, logs in nowhere, reads no pictures: people can send those as files."
             ),
             arguments=PageArguments,
             fetches="url",
+            timeout_seconds=options.timeout_seconds + _PAPER_SECONDS,
             max_result_chars=2 * options.max_chars + _OTHER_CHARS,
         )
 
@@ -107,7 +129,7 @@ class WebFetch:
         """A piece of the page.
 
         Raises:
-            BadArguments: no address of the web, nothing that is text, or an offset behind the end.
+            BadArguments: no address of the web, nothing that can be read, or an offset behind the end.
             Denied: a private network, or the site does not want programs; NotFound: there is no such page.
             RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
         """
@@ -118,12 +140,60 @@ class WebFetch:
             max_bytes=MAX_BYTES,
             timeout_seconds=self._options.timeout_seconds,
             consent=self._robots.consent if self._options.obey_robots else None,
+            larger=_LARGER,
         )
         if not page.ok:
             raise _refusal(page)
-        reading = await asyncio.to_thread(_reading, page)
         most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
+        if _is_paper(page):
+            return Result(data=await self._piece_of_paper(page, arguments.offset, most))
+        reading = await asyncio.to_thread(_reading, page)
         return Result(data=dict(_piece(page, reading, arguments.offset, most)))
+
+    async def _piece_of_paper(self, page: Page, offset: int, most: int) -> dict[str, object]:
+        try:
+            # One character more tells whether there is more; the pages behind are not even opened.
+            paper = await self._papers.read(page.body, max_chars=offset + most + 1)
+        except BadArguments as error:
+            raise BadArguments(f"The PDF cannot be read: {error}.") from error
+        return dict(_paper_piece(page, paper, offset, most))
+
+
+def _is_paper(page: Page) -> bool:
+    """Whether it is a PDF: by its bytes, for servers call PDFs anything and anything a PDF.
+
+    Raises:
+        BadArguments: it is called something that is not read, or a PDF, and is none.
+    """
+    begins = page.body[:_PDF_BYTES]
+    if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
+        return True
+    if page.content_type in _LARGER:
+        raise BadArguments("What stands at this address is neither a PDF nor a page that can be read.")
+    return False
+
+
+def _paper_piece(page: Page, paper: Paper, offset: int, most: int) -> Iterator[tuple[str, object]]:
+    """The entries of the answer about a PDF."""
+    text = paper.text
+    if offset > 0 and offset >= len(text):
+        raise BadArguments(f"There is nothing to read in this PDF from {offset:,} on.")
+    yield from (("url", page.url), ("pages", paper.pages))
+    if note := _paper_note(paper):
+        yield "note", note
+    end = _end(text, offset, most)
+    yield "text", text[offset:end]
+    if end < len(text):
+        yield "next_offset", end
+
+
+def _paper_note(paper: Paper) -> str:
+    """What a model should know of a PDF besides its words; "" where there is nothing to say."""
+    if not paper.text and paper.pages_read == paper.pages:
+        return "The PDF holds no text; a scan holds pictures alone. The person can send it as a file to have it seen."
+    if paper.pages_read < paper.pages and not paper.is_cut:
+        return f"Only {paper.pages_read} of the {paper.pages} pages could be read; the others take too long."
+    return ""
 
 
 def _reading(page: Page) -> Reading:

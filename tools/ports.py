@@ -1,6 +1,6 @@
 """What tools need from the rest of Aldis, as small protocols: tools know neither the store nor the bot.
 
-Who stands behind a port is handed over in `bot/app.py`. The names in a `ToolContext` are opaque: a tool hands the
+Who stands behind a port is handed over in `bot/app/`. The names in a `ToolContext` are opaque: a tool hands the
 context on and reads nothing out of it.
 """
 
@@ -139,9 +139,175 @@ class Memory(Protocol):
         ...
 
 
-class Quotas(Protocol):
-    """How often services of the outside were asked in the running month, over all restarts."""
+Verdict = Literal["came_true", "did_not", "void"]
+"""What came of a prediction; `void`: nobody can say, or it no longer means anything, so that it is not scored."""
 
-    async def take(self, service: str, *, most: int) -> bool:
-        """Count one more request to the service, unless `most` were counted this month; whether it may be sent."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forecast:
+    """What somebody thinks is going to happen."""
+
+    statement: str
+    probability: float
+    """From 0 to 1: how likely it is, in their opinion."""
+    due: date
+    """By which day it is known, by the person's calendar."""
+    domain: str | None = None
+    """One word for what it is about; None: none was given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prediction:
+    """A forecast as it is kept."""
+
+    number: int
+    """How people call it in this conversation, as long as it is kept."""
+    forecast: Forecast
+    made: date
+    """When it was recorded, by the person's calendar."""
+    verdict: Verdict | None = None
+    """None: it is open."""
+    is_overdue: bool = False
+    """Whether it is open and its day is over."""
+    until: str | None = None
+    """When it disappears with a message that it came from: `2026-11-23T08:00Z`; None: it stays."""
+
+
+class Predictions(Protocol):
+    """What the person of the context predicts in the conversation of the context; no other conversation sees it."""
+
+    async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
+        """Record a forecast; the same call again, after a crash, records nothing more.
+
+        Raises:
+            BadArguments: its day is over, or too far away; the message says which.
+            Denied: a reminder that is run asks for it, or the question was taken back.
+            RateLimited: as many are kept for the person as may be.
+        """
+        ...
+
+    async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
+        """This came of one of the person's own; None: it is open again. Gives it as it is now.
+
+        Raises:
+            Denied: as `record`.
+            NotFound: they have none of this number here.
+        """
+        ...
+
+    async def strike(self, number: int, context: ToolContext) -> Prediction:
+        """Take one of the person's own off the record, as if it had not been made; gives what it was.
+
+        Raises:
+            Denied, NotFound: as `resolve`.
+        """
+        ...
+
+    async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
+        """The person's own: what is overdue first, then what is open, each by its day; then what is settled, the
+        newest first.
+        """
+        ...
+
+    async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
+        """What everybody in this conversation has predicted and came true or not: how likely it was said to be, and
+        whether it came true. Nothing of what it was about, and nothing of who said it.
+        """
+        ...
+
+
+Span = Literal["day", "month"]
+"""What an amount is for: a calendar day or a calendar month, UTC."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paper:
+    """What a PDF says, as far as it was read. A stranger's words, `cleaned`."""
+
+    text: str
+    """Each page that holds words under a line `Page 1:`; empty for a scan."""
+    pages: int
+    """All there are."""
+    pages_read: int
+    is_cut: bool
+    """Whether there is more behind the text because it is as long as was asked for."""
+
+
+class Papers(Protocol):
+    """Opens PDFs of strangers where they can do no harm."""
+
+    async def read(self, data: bytes, *, max_chars: int) -> Paper:
+        """The first so many characters of what a PDF says.
+
+        Raises:
+            BadArguments: it cannot be opened; the message completes "The PDF cannot be read: ".
+        """
+        ...
+
+
+class Quotas(Protocol):
+    """What services of the outside have given in the running day or month, over all restarts.
+
+    Each service is counted by one span of time.
+    """
+
+    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
+        """Count `amount` more (at least 1) of what the service gives: requests, or whatever it charges for.
+
+        False: that would be more than `most`, so it is not counted and must not be asked for.
+        """
+        ...
+
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+        """Count `amount` less: what was taken before asking, and then not given. Nothing where another day or month
+        runs by now than at `taken_at`.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Story:
+    """One article, as a feed told of it. The words are a stranger's: plain text, not to be obeyed."""
+
+    title: str
+    url: str | None
+    """http or https, in its one spelling; None: the feed gives no address."""
+    feed: str
+    """The name of the feed that it stood in."""
+    at: datetime
+    """When it was published, aware, in UTC; where the feed does not say, when it was seen first."""
+    is_dated: bool
+    """Whether the feed says when it was published."""
+    summary: str
+    """The feed's own; may be empty."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stories:
+    """What was found for some words."""
+
+    stories: tuple[Story, ...]
+    """The best and newest first."""
+    has_all_words: bool = True
+    """Whether all words stand in each of them; else there is none like that, and these have some of the words."""
+
+
+class News(Protocol):
+    """What stood in the feeds that are read here. What is looked for is not written down."""
+
+    async def search(self, query: str, *, since: datetime, most: int) -> Stories:
+        """The stories from `since` on that the words of the query stand in; words between double quotes side by side.
+
+        Raises:
+            Disabled: no feed is read here.
+        """
+        ...
+
+    async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
+        """The newest stories from `since` on, newest first; `feed` is a part of a feed's name, None: of all feeds.
+
+        Raises:
+            NotFound: no feed has this in its name.
+            Disabled: no feed is read here.
+        """
         ...

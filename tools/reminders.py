@@ -21,6 +21,10 @@ _LONGEST_DELAY_SECONDS = 5 * 366 * 86_400
 class RemindOptions(Options):
     """The settings `TOOLS__REMIND__<FIELD>`."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: nobody."""
+        return ()
+
 
 class RemindArguments(Arguments):
     """What is to be done with reminders."""

@@ -32,7 +32,7 @@ _MOST_HEAD_CHARS = 500
 # Where what is scanned ends without `>`, it is consumed all the same: scanned again from the next tag, a page of
 # half tags would take time by the square of its length.
 _OPENING = re.compile(
-    r"""<([a-z][a-z0-9]*+)(?![^\s/>])((?:[^<>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+|["'])*+)(>?)""", re.IGNORECASE
+    r"""<([a-z][a-z0-9]*+)(?![^\s/>])((?>(?:[^<>"'=]++|=\s*+(?>(?:"[^"]*+"|'[^']*+')?)|["'])*))(>?)""", re.IGNORECASE
 )
 _CLOSING = re.compile(r"</([a-z][a-z0-9]*+)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([a-z][a-z:-]*+)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>]++))""", re.IGNORECASE)

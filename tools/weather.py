@@ -46,6 +46,10 @@ class WeatherOptions(Options):
     timeout_seconds: float = Field(default=12, gt=0, le=120)
     """For one question: finding the place, the forecast, and the wait for questions asked before."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Open-Meteo: the place",)
+
 
 class WeatherArguments(Arguments):
     """Where, for how long and how much of it: a place, or both coordinates."""
@@ -155,7 +159,7 @@ class Weather:
         }
         files = await asyncio.to_thread(_chart, label, forecast, arguments) if arguments.chart else ()
         if arguments.chart and not files:
-            data["chart"] = "There is nothing to draw a chart of."
+            data["chart"] = "There is nothing to draw a chart of, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:

@@ -52,6 +52,10 @@ class WikipediaOptions(Options):
     timeout_seconds: float = Field(default=8, gt=0, le=120)
     """For each request; a question takes up to three."""
 
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Wikimedia",)
+
 
 class WikipediaArguments(Arguments):
     """Which article, and how much of it."""

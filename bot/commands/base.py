@@ -11,7 +11,7 @@ from typing import Protocol
 
 from bot import phrases
 from bot.clock import Clock
-from bot.events import Incoming
+from bot.events import File, Incoming
 from bot.languages.spoken import Language, speaking
 from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
@@ -67,6 +67,14 @@ class Call:
         return self.message.chat.startswith("group:")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What a command is answered with."""
+
+    text: str
+    files: tuple[File, ...] = ()
+
+
 class WrongForm(ValueError):
     """The rest of a command is not as it has to be: the person is shown the right form."""
 
@@ -101,7 +109,7 @@ class Desk:
         self.turns = turns
         self.clock = clock
 
-    async def answer(self, call: Call, work: Callable[[Shelves], str]) -> None:
+    async def answer(self, call: Call, work: Callable[[Shelves], str | Told]) -> None:
         """Do `work`, say what it gives, and settle the command: all of it or nothing.
 
         `work` speaks the language of the conversation.
@@ -141,12 +149,14 @@ class Desk:
         """The command needs no answer."""
         await self.store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
 
-    def say(self, shelves: Shelves, call: Call, conversation: ConversationId, text: str) -> None:
+    def say(self, shelves: Shelves, call: Call, conversation: ConversationId, told: str | Told) -> None:
         """Answer and settle the command within a transaction; `conversation` is where that is by now.
 
         An answer that is not sent before the command disappears goes with it, for it may repeat what was said there.
         """
-        self.turns.tell(shelves, conversation, call.message, text, expires_at=call.errand.item.expires_at)
+        whole = told if isinstance(told, Told) else Told(text=told)
+        expires_at = call.errand.item.expires_at
+        self.turns.tell(shelves, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
         shelves.inbox.settle(call.errand.item.id)
 
 

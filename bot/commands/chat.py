@@ -3,14 +3,22 @@
 Left to others: the table (`bot.commands.base`), what the operator's people may do besides (`bot.commands.admin`).
 """
 
+import asyncio
+from collections.abc import Sequence
+
 from bot import phrases
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, Desk, Entry, Told, WrongForm
+from bot.events import File
 from bot.languages.spoken import speaking
 from bot.policy import budgets
-from bot.turn import chats, posting
+from bot.turn import chats, posting, spending
 from bot.turn.approvals import Approvals
 from bot.turn.export import exported
-from store import ConversationId, Erased, Shelves
+from bot.turn.replies import parts
+from store import ConversationId, Erased, Shelves, Total
+
+_FEWEST_PARTS = 2
+"""An export in so many messages is sent as a file instead."""
 
 
 class ChatCommands:
@@ -75,25 +83,44 @@ class ChatCommands:
         self._desk.turns.forget()
 
     async def _export(self, call: Call) -> None:
-        author, chat, now = call.message.author, call.message.chat, self._desk.clock.now()
+        author, now = call.message.author, self._desk.clock.now()
         # In a group nobody is shown more than what the group has seen.
-        direct = None if chat.startswith("group:") else chat
-        await self._desk.answer(
-            call, lambda shelves: exported(shelves, author, direct, now=now, conversation=call.conversation).words()
-        )
+        direct = None if call.is_in_group else call.message.chat
 
-    async def _usage(self, call: Call) -> None:
-        message = call.message
-        group = message.chat if message.chat.startswith("group:") else None
-        periods = budgets.periods(self._desk.clock.now(), self._timezone)
-
-        def told(shelves: Shelves) -> str:
-            totals = shelves.ledger.totals(message.author, group, periods)
-            shown = [total for total in totals if call.is_admin or total.scope != "all"]
-            unknown = sum(total.spending.unknown_costs for total in shown if total.period == periods.month)
-            lines = [
-                phrases.spent(total.scope, total.period == periods.day, total.spending.cost_usd) for total in shown
-            ]
-            return "\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines)
+        def told(shelves: Shelves) -> Told:
+            found = exported(shelves, author, direct, now=now, conversation=call.conversation)
+            words = found.words()
+            if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
+                return Told(text=words)
+            file, shown = found.as_file(in_group=call.is_in_group)
+            return Told(text=phrases.kept_in_file(len(found.turns), shown), files=(file,))
 
         await self._desk.answer(call, told)
+
+    async def _usage(self, call: Call) -> None:
+        periods = budgets.periods(self._desk.clock.now(), self._timezone)
+        chart = await self._chart(call, periods.month)
+
+        def told(shelves: Shelves) -> Told:
+            totals = _shown_totals(shelves, call, periods)
+            unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
+            lines = [
+                phrases.spent(total.scope, total.period == periods.day, total.spending.cost_usd) for total in totals
+            ]
+            return Told(text="\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines), files=chart)
+
+        await self._desk.answer(call, told)
+
+    async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
+        """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""
+        days = budgets.days(month)
+        totals = await self._desk.store.read(lambda shelves: _shown_totals(shelves, call, days))
+        with speaking(await self._desk.language(call)):
+            return await asyncio.to_thread(spending.chart, totals, days)
+
+
+def _shown_totals(shelves: Shelves, call: Call, periods: Sequence[str]) -> list[Total]:
+    """What was spent in these periods, as far as the person may know, within a transaction."""
+    group = call.message.chat if call.is_in_group else None
+    totals = shelves.ledger.totals(call.message.author, group, periods)
+    return [total for total in totals if call.is_admin or total.scope != "all"]

@@ -6,7 +6,8 @@ sees who did it. When Aldis speaks up is for admins, where there are any.
 Left to others: what the settings do (`bot.turn`), where they are kept (`bot.turn.chats`).
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot import phrases
@@ -14,6 +15,7 @@ from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.languages.spoken import LANGUAGES, Language
 from bot.policy.chat import MOST_PERSONA_CHARS, ChatSettings, Persona
 from store import Shelves
+from tools import ToolSource
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +25,9 @@ class Menu:
     models: tuple[str, ...] = ()
     """As `provider/model`; the first answers unless another one is chosen. Empty: there is no choice."""
     tools: tuple[str, ...] = ()
-    """Their names, in the order in which models see them."""
+    """The names of those that are always there, in the order in which models see them."""
+    sources: tuple[ToolSource, ...] = ()
+    """What gives more tools while Aldis runs."""
 
 
 _ON, _OFF = "on", "off"
@@ -86,17 +90,28 @@ class PreferenceCommands:
 
     async def _tools(self, call: Call) -> None:
         words = call.command.rest.lower().split()
-        if not self._menu.tools:
+        names = await self._tool_names()
+        absent = [name for source in self._menu.sources for name in source.absent]
+        if not names and not absent:
             await self._desk.answer(call, lambda _: phrases.NO_TOOLS)
         elif not words:
-            await self._desk.answer(call, lambda shelves: self._listed(self._desk.settings(shelves, call)))
+            await self._desk.answer(call, lambda shelves: _listed(names, absent, self._desk.settings(shelves, call)))
         else:
-            await self._switch(call, words)
+            await self._switch(call, words, names)
 
-    async def _switch(self, call: Call, words: Sequence[str]) -> None:
-        if len(words) != 2 or words[0] not in {_ON, _OFF} or words[1] not in self._menu.tools:  # noqa: PLR2004  (on NAME)
+    async def _tool_names(self) -> tuple[str, ...]:
+        """The tools that there are now."""
+        given = await asyncio.gather(*(source.tools() for source in self._menu.sources))
+        return tuple(dict.fromkeys((*self._menu.tools, *(tool.spec.name for tools in given for tool in tools))))
+
+    async def _switch(self, call: Call, words: Sequence[str], names: Collection[str]) -> None:
+        if len(words) != 2 or words[0] not in {_ON, _OFF}:  # noqa: PLR2004  (on NAME)
             raise WrongForm
         is_on, name = words[0] == _ON, words[1]
+        # A tool that is not there now may have been switched off when it was.
+        is_known = name in names or name in (await self._settings(call)).tools_off
+        if not is_known:
+            raise WrongForm
 
         def switch(shelves: Shelves) -> str:
             self._desk.change(shelves, call, lambda settings: settings.switched(name, is_on=is_on))
@@ -104,8 +119,8 @@ class PreferenceCommands:
 
         await self._desk.answer(call, switch)
 
-    def _listed(self, settings: ChatSettings) -> str:
-        return "\n".join(phrases.tool(name, is_on=name not in settings.tools_off) for name in self._menu.tools)
+    async def _settings(self, call: Call) -> ChatSettings:
+        return await self._desk.store.read(lambda shelves: self._desk.settings(shelves, call))
 
     async def _language(self, call: Call) -> None:
         wanted = call.command.rest.lower()
@@ -133,6 +148,16 @@ class PreferenceCommands:
 
     async def _resume(self, call: Call) -> None:
         await self._desk.set(call, lambda: phrases.said(phrases.RESUMED), paused_at=None, told_paused=False)
+
+
+def _listed(names: Sequence[str], absent: Sequence[str], settings: ChatSettings) -> str:
+    """A line for each tool, and for each server that gives none at the moment."""
+    return "\n".join(
+        (
+            *(phrases.tool(name, is_on=name not in settings.tools_off) for name in names),
+            *(phrases.tools_absent(name) for name in absent),
+        )
+    )
 
 
 def _meant(wanted: str, models: Sequence[str]) -> str:

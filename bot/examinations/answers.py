@@ -1,9 +1,7 @@
-"""What answers: the models, asked a small question where that is wanted, and the tools.
+"""What answers: the models, asked a small question where that is wanted, and who listens to voice notes.
 
 Left to others: making providers (`bot.app` hands over how).
 """
-
-from collections.abc import Iterator
 
 from bot.errors import ProviderError
 from bot.examinations.findings import Finding, ok, problem, warning
@@ -11,7 +9,6 @@ from bot.examinations.means import Means
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
 from bot.settings import ProviderName, Settings
-from tools import CATALOG, Options
 
 _MODEL_SECONDS = 60.0
 
@@ -76,23 +73,3 @@ def of_audio(settings: Settings) -> Finding:
         return problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")
     speaks = f", and {audio.speaking_model} speaks" if audio.speak else ""
     return ok(f"audio: {audio.listening_model} at {audio.base_url} listens{speaks}")
-
-
-def of_tools(settings: Settings) -> Iterator[Finding]:
-    """Which tools are on, and what could be set besides."""
-    if not settings.tools.enabled:
-        yield ok("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
-        return
-    for name, entry in CATALOG.items():
-        options = settings.tools.options_by_name.get(name) or entry.options()
-        if options.enabled:
-            yield ok(f"tools: {name} is on", "; ".join(_unset(name, options)))
-        else:
-            yield ok(f"tools: {name} is off", f"TOOLS__{name.upper()}__ENABLED=true switches it on")
-
-
-def _unset(name: str, options: Options) -> Iterator[str]:
-    """What could be set besides: keys and addresses, for a bound that is left out is no want."""
-    for field, info in type(options).model_fields.items():
-        if getattr(options, field) is None and field.endswith(("_key", "_url")):
-            yield f"TOOLS__{name.upper()}__{field.upper()} is not set. {info.description or ''}".strip()

@@ -16,7 +16,7 @@ class Finding:
 
     level: Level
     what: str
-    todo: str = ""
+    advice: str = ""
     """What the operator can do; empty where there is nothing to do."""
 
 
@@ -25,7 +25,7 @@ def printed(findings: Iterable[Finding]) -> str:
     lines: list[str] = []
     for finding in findings:
         lines.append(f"{finding.level:<8} {_plain(finding.what)}")
-        lines += [f"{'':<8} -> {finding.todo}"] if finding.todo else []
+        lines += [f"{'':<8} -> {finding.advice}"] if finding.advice else []
     return "\n".join(lines)
 
 
@@ -34,19 +34,19 @@ def exit_status(findings: Iterable[Finding]) -> int:
     return int(any(finding.level == "problem" for finding in findings))
 
 
-def ok(what: str, todo: str = "") -> Finding:
-    """All is well there; `todo` is what could be done besides."""
-    return Finding(level="ok", what=what, todo=todo)
+def ok(what: str, advice: str = "") -> Finding:
+    """All is well there; `advice` is what could be done besides."""
+    return Finding(level="ok", what=what, advice=advice)
 
 
-def warning(what: str, todo: str = "") -> Finding:
+def warning(what: str, advice: str = "") -> Finding:
     """Something for the operator to read."""
-    return Finding(level="warning", what=what, todo=todo)
+    return Finding(level="warning", what=what, advice=advice)
 
 
-def problem(what: str, todo: str = "") -> Finding:
+def problem(what: str, advice: str = "") -> Finding:
     """Something without which Aldis does not work as it is meant to."""
-    return Finding(level="problem", what=what, todo=todo)
+    return Finding(level="problem", what=what, advice=advice)
 
 
 def _plain(text: str) -> str:

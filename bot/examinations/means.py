@@ -10,6 +10,7 @@ from bot.providers.base import Provider
 from bot.settings import ProviderName
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge import Bridge
+from tools import Surroundings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,3 +24,5 @@ class Means:
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]
     """With a model that people may choose, by its name (`provider/model`)."""
+    surroundings: Surroundings
+    """Of tools that are only looked at."""

@@ -45,7 +45,7 @@ async def of_running(settings: Settings, *, is_expected: bool) -> list[Finding]:
 
 def _counted(counts: Json) -> Iterator[Finding]:
     """What has been counted since the start and is worth a look."""
-    for name, words, todo in _TELLING_COUNTS:
+    for name, words, advice in _TELLING_COUNTS:
         count = counts.get(name)
         if isinstance(count, int) and count > 0:
-            yield warning(f"running: {words}: {count} since its start", todo)
+            yield warning(f"running: {words}: {count} since its start", advice)

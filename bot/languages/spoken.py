@@ -8,7 +8,7 @@ have there in `de`, `fr` and `es`. Left to others: which language that is (`bot.
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal, get_args
 
@@ -57,7 +57,7 @@ def sentence(name: str) -> str | None:
     return SENTENCES.get(_spoken.get(), {}).get(name)
 
 
-def day(at: datetime) -> str:
+def day(at: date) -> str:
     """A date, as it is written in the language."""
     return at.strftime(_DATES[_spoken.get()])
 

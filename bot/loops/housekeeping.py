@@ -79,7 +79,8 @@ class Housekeeping:
     def _expired(self, shelves: Shelves) -> int:
         """What came of messages that have disappeared goes; gives how much that was."""
         now = self._clock.now()
-        return shelves.reminders.expire(now) + shelves.facts.expire(now) + shelves.summaries.expire(now)
+        kept = (shelves.reminders, shelves.facts, shelves.predictions, shelves.summaries)
+        return sum(shelf.expire(now) for shelf in kept)
 
     async def tidy(self) -> None:
         """Do once what is due now.
@@ -97,6 +98,7 @@ class Housekeeping:
             shelves.ledger.prune(now=now)
             shelves.reminders.prune(before=now - _REMEMBERED)
             shelves.facts.prune(before=now - _REMEMBERED)
+            shelves.predictions.prune(before=now - _REMEMBERED)
             return shelves.inbox.requeue(now=now)
 
         count = await self._store.transaction(tidy)

@@ -37,6 +37,7 @@ from bot.policy.pairing import Pairing, invitation
 from bot.policy.routing import Command, Question, route
 from bot.transports.base import Transport
 from bot.transports.files import files_in
+from bot.turn import chats
 from store import Arrival, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -314,21 +315,29 @@ class Intake:
         """Commit it to the inbox; False when too many wait in its conversation already."""
         arrival = await self._arrival(envelope, now, refusal)
 
-        def put(shelves: Shelves) -> bool | None:
+        def put(shelves: Shelves) -> tuple[bool | None, bool]:
             if envelope.from_self and self._is_echo(shelves, arrival, envelope):
-                return False
+                return False, False
             if max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= max_waiting:
-                return None
-            return shelves.inbox.put(arrival) is not None
+                return None, False
+            is_new = shelves.inbox.put(arrival) is not None
+            return is_new, is_new and self._is_waited_for(shelves, arrival, envelope)
 
-        is_new = await self._store.transaction(put)
+        is_new, is_waited_for = await self._store.transaction(put)
         if is_new is None:
             return False
         if not is_new:
             self._counts.add("redelivered")
-        elif refusal is None and not envelope.from_self and self._is_for_us(envelope):
+        elif refusal is None and not envelope.from_self and is_waited_for:
             self._do_aside(self._transport.receipt(envelope), "read-receipt")
         return True
+
+    def _is_waited_for(self, shelves: Shelves, arrival: Arrival, envelope: Envelope) -> bool:
+        """Whether it is answered, as the conversation is set: in a group perhaps also what is not addressed."""
+        always = not is_direct(envelope) and (
+            chats.settings_of(shelves, arrival.conversation, arrival.received_at).answers_always
+        )
+        return self._is_for_us(envelope, answers_always=always)
 
     def _is_echo(self, shelves: Shelves, arrival: Arrival, envelope: Envelope) -> bool:
         """Whether Aldis itself has written it, known by its time, or by its words while nobody knows the time yet.
@@ -369,9 +378,9 @@ class Intake:
             refusal=refusal,
         )
 
-    def _is_for_us(self, envelope: Envelope) -> bool:
+    def _is_for_us(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
         """Whether somebody waits for an answer to it."""
-        match route(self._transport.event(envelope), name=self._name):
+        match route(self._transport.event(envelope), name=self._name, answers_always=answers_always):
             case Question():
                 return True
             case Command(is_addressed=is_addressed):

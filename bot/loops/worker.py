@@ -280,21 +280,21 @@ class Worker:
             await self._turns.ignore(claim)
             return
         messages = tuple(found.message for found in asked)
-        if await self._turns.is_paused(claim, messages[-1]):
+        incoming = tuple(found.message for found in asked if found.excuse is None)
+        turn = await self._turns.load(claim, incoming or messages)
+        if await self._turns.is_paused(claim, turn):
             self._marks.take_off(messages)  # they may have been marked while they waited
             return
-        incoming = tuple(found.message for found in asked if found.excuse is None)
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if incoming:
             marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
             is_from_before = claim.items[0].received_at < self._began_at
             self._marks.put(marked, may_stand=not claim.is_new or is_from_before)
             try:
-                await self._answered(claim, incoming, notes)
+                await self._answered(claim, turn, notes)
             finally:
                 self._marks.take_off(marked)
         else:
-            turn = await self._turns.load(claim, messages)
             await self._turns.keep(turn, Outcome(text="\n\n".join(map(phrases.said, notes)), ok=False))
             self._counts.add("turns_refused")
             self._marks.take_off(messages)
@@ -316,15 +316,15 @@ class Worker:
         _log.error("turn %d cannot be read and is given up", claim.turn)
         await self._turns.discard(claim)
 
-    async def _answered(self, claim: Claim, incoming: tuple[Incoming, ...], notes: tuple[str, ...]) -> None:
+    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[str, ...]) -> None:
         """The messages that are to be answered; `notes` say why others with them are not."""
-        turn = replace(await self._turns.load(claim, incoming), talk=self._overheard.talk(incoming[-1].chat))
+        turn = replace(turn, talk=self._overheard.talk(turn.chat))
         if claim.attempt > self._pace.max_attempts:
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1)
             await self._turns.bury(turn)
             return
-        await self._approvals.cancel(claim, incoming[-1])
+        await self._approvals.cancel(claim, turn.incoming[-1])
         async with self._typing(turn.chat):
             outcome = await self._outcome(turn)
             if isinstance(outcome, Pause):

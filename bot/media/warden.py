@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bot.media.cell import Refused
 
@@ -21,6 +21,7 @@ _AT_ONCE = 2
 _MAX_ANSWER_BYTES = 16_000_000
 """More than any picture or text that a cell makes; one that a file has taken over could write without end."""
 _PIECE_BYTES = 65_536
+_MOST_REASON_CHARS = 200
 _DAMAGED = "it is damaged, or not what it seems"
 
 
@@ -113,8 +114,11 @@ def _read(answer: bytes, status: int | None) -> tuple[Mapping[str, Any], bytes]:
         raise Refused(_DAMAGED)
     try:
         facts = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(_DAMAGED) from error
-    if "refused" in facts:
-        raise Refused(facts["refused"])
-    return facts, data
+    if not isinstance(facts, dict):  # a file has taken its cell over
+        raise Refused(_DAMAGED)
+    told = cast("dict[str, Any]", facts)
+    if "refused" in told:
+        raise Refused(str(told["refused"])[:_MOST_REASON_CHARS])
+    return told, data

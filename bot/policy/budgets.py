@@ -5,6 +5,7 @@ calendar. One that is not set limits nothing; one of 0 is used up before anythin
 Left to others: what was spent (`store`, `bot.turn.budget`), what people hear of it (`bot.phrases`).
 """
 
+from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,12 @@ def periods(now: datetime, timezone: str) -> Periods:
     """The day and the month that it is for people in the time zone."""
     day = now.astimezone(ZoneInfo(timezone)).date().isoformat()
     return Periods(day=day, month=day[:7])
+
+
+def days(month: str) -> tuple[str, ...]:
+    """All days of a month, both as in `Periods`."""
+    year, number = map(int, month.split("-"))
+    return tuple(f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,7 @@ Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
 """
 
 import asyncio
+import logging
 import re
 import time
 from dataclasses import replace
@@ -26,12 +27,15 @@ from bot.providers import (
     openai_chunks,
     openai_events,
     openai_responses,
+    prompted,
     streams,
     wire,
 )
 from bot.providers.base import Completion, Request, Told
-from bot.providers.openai_habits import Habits, Refusal
+from bot.providers.openai_habits import Habits, Refusal, ToolMode
 from bot.providers.prices import PUBLISHED, Prices
+
+_log = logging.getLogger(__name__)
 
 NAME: Final = "openai"
 BASE_URL = "https://api.openai.com/v1"
@@ -62,6 +66,8 @@ _PHRASES: wire.Phrases = {
     "expected a string, got null": Rejected,
     "unsupported_parameter": Rejected,
     "does not support tools": Rejected,
+    "tool choice requires": Rejected,
+    "tools param requires": Rejected,
 }
 
 
@@ -95,6 +101,7 @@ class OpenAI:
         api: Api = "auto",
         effort: str | None = None,
         sees: bool | None = None,
+        tool_mode: ToolMode = "auto",
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices = PUBLISHED,
     ) -> None:
@@ -105,6 +112,7 @@ class OpenAI:
         between the two APIs; `auto` goes by the address. `effort` is how much a reasoning model thinks; None leaves it
         to the model, and it is not sent then, for many compatible servers refuse it. `sees` is whether the model can
         look at pictures; None means that it is tried, and after a refusal not again. PDFs go to OpenAI's own alone.
+        `tool_mode` is how tools are offered in chat completions; in responses it is always natively.
         """
         self._model = model or ""
         self._effort = effort
@@ -116,6 +124,7 @@ class OpenAI:
         self._habits = Habits(
             limit_name="max_completion_tokens" if renamed else "max_tokens",
             takes=_takes(sees=sees, official=self._official),
+            tool_mode="native" if self._responses else tool_mode,
         )
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._client = openai.AsyncOpenAI(
@@ -177,7 +186,7 @@ class OpenAI:
             try:
                 return await self._answered(request, habits, told)
             except openai.APIStatusError as error:
-                learned = habits.after(_refusal(error), request.messages)
+                learned = habits.after(_refusal(error), request)
                 if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
                     raise
                 habits = learned
@@ -185,6 +194,8 @@ class OpenAI:
 
     def _keep(self, learned: Habits, refusal: Refusal) -> None:
         """Ask so from now on, except for what is about one picture only, or against what is set."""
+        if learned.tool_mode != self._habits.tool_mode:
+            _log.info("the model %s takes no tools: they are described in its prompt from now on", self._model)
         is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
         takes = self._habits.takes if is_of_one else learned.takes
         self._habits = replace(learned, takes=takes | self._surely_takes)
@@ -196,9 +207,19 @@ class OpenAI:
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, takes=habits.takes)
             data = await self._data(openai_responses.PATH, body, openai_events.Gathered(), told)
             return openai_responses.read(data, request, model=model)
-        body = openai_chat.body(request, model=model, effort=effort, official=self._official, habits=habits)
+        if habits.tool_mode == "prompt":
+            reader = prompted.Reader(request)
+            gathering = prompted.Gathered(openai_chunks.Gathered(), reader)
+            return reader.read(await self._chatted(prompted.in_words(request), habits, gathering, told))
+        return await self._chatted(request, habits, openai_chunks.Gathered(), told)
+
+    async def _chatted(
+        self, request: Request, habits: Habits, gathering: streams.Gathering, told: Told | None
+    ) -> wire.Answered:
+        """The answer by chat completions."""
+        body = openai_chat.body(request, model=self._model, effort=self._effort, official=self._official, habits=habits)
         body |= {} if told is None else openai_chat.stream_options(habits)
-        data = await self._data(openai_chat.PATH, body, openai_chunks.Gathered(), told)
+        data = await self._data(openai_chat.PATH, body, gathering, told)
         return openai_chat.read(data, request)
 
     async def _data(self, path: str, body: dict[str, object], gathering: streams.Gathering, told: Told | None) -> bytes:

@@ -6,13 +6,33 @@ process. Left to others: asking (`bot.providers.openai`), the shapes (`openai_ch
 Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-22.
 """
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from bot.messages import Message
 from bot.providers import media
+from bot.providers.base import Request
+
+ToolMode = Literal["auto", "native", "prompt"]
+"""How tools are offered: `native`; `prompt`: described there and asked for in words; `auto`: natively until refused."""
 
 _LIMIT_NAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+_NO_TOOLS = re.compile(
+    r"(?:not|n't) (?:yet )?support(?: native| any| the use of)? (?:tool(?!_choice)|function[ _-]?call)"
+    r"|\b(?:tools?|(?:tool|function)[ _-]?(?:call(?:s|ing)?|use))[`'\"]{0,2} (?:is|are)"
+    r" (?:currently )?(?:not |un)(?:supported|enabled|available)"
+    r"|no endpoints found that support tool use|tool choice requires|tools param requires"
+    r"|unsupported (?:param: tools|tool_call_parser)",
+    re.IGNORECASE,
+)
+"""What servers say whose model takes no tools, or which were not started for them.
+
+Source: issue threads, 2026-11-22: Ollama (400 "llama3:8b does not support tools"), vLLM (400 ""auto" tool choice
+requires --enable-auto-tool-choice and --tool-call-parser to be set"), llama.cpp (500 "tools param requires --jinja
+flag", before that "Unsupported param: tools"), SGLang ("Unsupported tool_call_parser: None"), OpenRouter (404 "No
+endpoints found that support tool use."), Groq ("`tool calling` is not supported with this model").
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,15 +54,23 @@ class Habits:
     """Which kinds of media its model can look at."""
     counts_streams: bool = True
     """Whether it knows the option that has it tell the usage at the end of a stream."""
+    tool_mode: ToolMode = "native"
 
-    def after(self, refusal: Refusal, messages: Iterable[Message]) -> "Habits | None":
-        """How to ask again after a refusal of these messages; None where there is no other way."""
+    def after(self, refusal: Refusal, request: Request) -> "Habits | None":
+        """How to ask again after a refusal of this request; None where there is no other way."""
         if refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name):
             return replace(self, limit_name=_LIMIT_NAMES[self.limit_name])
         if self.counts_streams and _is_about(refusal, "stream_options"):
             return replace(self, counts_streams=False)
-        refused = media.refused_kinds(refusal.words, media.kinds_in(messages) & self.takes)
+        if self.tool_mode == "auto" and request.tools and _is_about_tools(refusal):
+            return replace(self, tool_mode="prompt")
+        refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) & self.takes)
         return replace(self, takes=self.takes - refused) if refused else None
+
+
+def _is_about_tools(refusal: Refusal) -> bool:
+    is_unknown = refusal.code == "unsupported_parameter" and _is_about(refusal, "tools")
+    return is_unknown or _NO_TOOLS.search(refusal.words) is not None
 
 
 def _is_about(refusal: Refusal, parameter: str) -> bool:

@@ -80,7 +80,7 @@ _TRANSLATIONS = [(re.compile(pattern), replacement) for pattern, replacement in 
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 # Possessive: a long row of digits must not be tried in every way of cutting it up.
-_ARITHMETIC = re.compile(rf"(?:\d++(?:\.\d++)?|\.\d++|[-+*/%^×÷−(),√π ]|\b(?:{_NAMES})\b)++")
+_ARITHMETIC = re.compile(rf"(?>(?:\d++(?:\.\d++)?|\.\d++|[-+*/%^×÷−(),√π ]|\b(?:{_NAMES})\b)+)")
 _OPERATION = re.compile(r"[\d)πie] ?(?:[-+*/%^×÷−]|//|\*\*) ?[-\d(.√πa-z]|[a-z]\(|√")
 _NO_ARITHMETIC = re.compile(r"[\d)] +\d|[-+*/%^×÷−(,√]$|^\d{4}-\d\d-\d\d$|^\d\d?/\d\d?/\d+$")
 _EMBEDDED = re.compile(r"[\d(][-\d.()*+/^×÷− ]*+")

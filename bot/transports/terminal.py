@@ -23,6 +23,7 @@ from bot.events import (
     ChatId,
     Envelope,
     Event,
+    File,
     Incoming,
     Kind,
     PersonId,
@@ -41,6 +42,7 @@ ACCOUNT = "terminal"
 SHOWN_RESULT_CHARS = 200
 """How much of a tool's result a line shows."""
 
+_TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
 _INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
 _ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
 
@@ -149,6 +151,8 @@ class Terminal:
             await self._note("· the answer was changed:")
         try:
             await self._answers.write((painted(reply.content) if self._painted else reply.content.text) + "\n")
+            for file in reply.files:
+                await self._hand_over(file)
         except OSError as error:
             self._give_up()
             raise Undeliverable("standard output is closed") from error
@@ -249,6 +253,13 @@ class Terminal:
         """The time in milliseconds, later than every one before: an id must not be given twice."""
         self._last_sent_at = max(self._last_sent_at + 1, int(self._clock.now().timestamp() * 1000))
         return SentId(self._last_sent_at)
+
+    async def _hand_over(self, file: File) -> None:
+        """Say that a file came with the answer; one that is text is written out."""
+        await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
+        if file.content_type in _TEXTS:
+            text = file.data.decode("utf-8", "replace")
+            await self._answers.write((painted(Styled(text=text)) if self._painted else text) + "\n")
 
     def _give_up(self) -> None:
         self.failed = True

@@ -31,10 +31,13 @@ from bot.turn.recalled import with_note
 from bot.turn.sources import NOT_GIVEN, Sources
 from bot.turn.steps import Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
+from tools import UnknownOutcome
 
 Watch = Callable[[Progress], Awaitable[None]]
 """Is told of each step as it happens."""
 
+_SETTLED = frozenset({"ok", UnknownOutcome.code})
+"""Outcomes with which a call has its answer for the rest of the turn."""
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
@@ -66,6 +69,8 @@ class _Work:
     sources: Sources
     completions: list[Completion] = field(default_factory=list[Completion])
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
+    fresh_from: int = 0
+    """The first of the runs since something was done: what was looked at before may be otherwise now."""
     calls_left: int = 0
 
     @property
@@ -109,7 +114,7 @@ class Agent:
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
-        work = self._begun(turn, journal, watch, told)
+        work = await self._begun(turn, journal, watch, told)
         while True:
             try:
                 completion = await self._completion(work)
@@ -128,8 +133,8 @@ class Agent:
                 return answers
             work.said += [message, ToolMessage(answers=tuple(run.answer for run in answers))]
 
-    def _begun(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> _Work:
-        offers = tuple(offer for offer in self._toolbox.offers if offer.name not in turn.settings.tools_off)
+    async def _begun(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> _Work:
+        offers = tuple(offer for offer in await self._toolbox.offers() if offer.name not in turn.settings.tools_off)
         past = _sendable(turn.history, offers)
         return _Work(
             turn=turn,
@@ -148,7 +153,7 @@ class Agent:
         """The next completion: the one in the journal, else a new one where there is money for it."""
         number = len(work.completions)
         if number < len(work.journal.completions):
-            return work.journal.completions[number]
+            return _unbound(work.journal.completions[number])
         asked = await self._asked(work)
         if isinstance(asked, UsedUp):
             return asked
@@ -169,6 +174,7 @@ class Agent:
             # Half of the turns go, once: what is left is most of what matters, and two requests bound the cost.
             kept = work.past[(len(work.past) + 1) // 2 :]
             work.history = prompt.window(kept, max_tokens=self._limits.max_history_tokens // 2)
+            work.said = [_without_opaque(message) for message in work.said]
             return await self._paid_after(error, work)
 
     async def _paid_after(self, failure: ProviderError, work: _Work) -> Completion | UsedUp:
@@ -218,10 +224,11 @@ class Agent:
     async def _answers(self, work: _Work, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
         """One run for each call, in the order asked; equal calls and calls over the limit are not run.
 
+        What failed may be tried again, but not what may have happened; what was looked at, once something was done.
         Where somebody has to agree first, the other calls run, and their answers are journaled meanwhile.
         """
         first = {_key(call): call for call in reversed(calls)}
-        known = {_key_of(run): run for run in work.runs if run.outcome == "ok"}
+        known = self._known(work)
         to_run = [call for call in calls if first[_key(call)] is call and _key(call) not in known]
         allowed = to_run[: work.calls_left]
         work.calls_left = max(0, work.calls_left - len(calls))
@@ -234,8 +241,24 @@ class Agent:
             return Pause(calls=tuple(waiting), cost_usd=self._toolbox.cost_usd(waiting), is_asked=is_asked)
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
-        work.runs += [run for run, call in zip(runs, calls, strict=True) if call in to_run]
+        new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
+        work.runs += new
+        if any(run.outcome in _SETTLED and self._does(run) for run in new):
+            work.fresh_from = len(work.runs)
         return runs
+
+    def _known(self, work: _Work) -> dict[str, ToolRun]:
+        """The runs that answer an equal call, too."""
+        return {
+            _key_of(run): run
+            for place, run in enumerate(work.runs)
+            if run.outcome in _SETTLED and (place >= work.fresh_from or self._does(run))
+        }
+
+    def _does(self, run: ToolRun) -> bool:
+        """Whether the tool changes something, and not only looks; one that is gone by now may have."""
+        spec = self._toolbox.spec(run.answer.name)
+        return spec is None or spec.effects != "none"
 
     def _waits(self, work: _Work, call: ToolCall) -> bool:
         """Whether somebody has to agree to a call, and may still do so."""
@@ -271,7 +294,9 @@ class Agent:
             return self._toolbox.refused(call, "denied", f"the person {said}: it was not done; do not ask again")
         if call.id in work.journal.started:
             return self._toolbox.refused(
-                call, "unknown_outcome", "a restart interrupted this; it may have happened, so do not repeat it unasked"
+                call,
+                UnknownOutcome.code,
+                "a restart interrupted this; it may have happened, so do not repeat it unasked",
             )
         if self._toolbox.runs_once(call):
             await work.journal.start(call.id)
@@ -334,6 +359,20 @@ def _named(completion: Completion, turn: Turn, number: int) -> Completion:
     names = {id(call): CallId(f"call_{turn.id}_{number}_{place}") for place, call in enumerate(message.calls)}
     parts = tuple(replace(part, id=names[id(part)]) if isinstance(part, ToolCall) else part for part in message.parts)
     return replace(completion, message=AssistantMessage(parts=parts))
+
+
+def _unbound(completion: Completion) -> Completion:
+    """A completion of an earlier attempt without its vendor's blocks: they are bound to what the request was then.
+
+    What was overheard, summed up or remembered may be another by now, and what was said before may have gone. A vendor
+    refuses its blocks in such a request, and takes it without them.
+    """
+    message = completion.message
+    return completion if message is None else replace(completion, message=message.without_opaque())
+
+
+def _without_opaque(message: Message) -> Message:
+    return message.without_opaque() if isinstance(message, AssistantMessage) else message
 
 
 def _attempts(error: ProviderError) -> tuple[Attempt, ...]:

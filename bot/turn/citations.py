@@ -36,34 +36,36 @@ _LEFT_ALONE = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*(?:\w+:)?[ \
 
 def cited(text: str, read: Sequence[Message]) -> str:
     """The answer with true sources. `read` is all that the model was told: history, question, tools' answers."""
-    pages = _found(read)
-    if not pages:
+    found = _found(read)
+    if not found:
         return text
+    # A number of two pages, as when the process and its numbers began anew between two searches, leads to neither.
+    pages = {number: urls[0] for number, urls in found.items() if len(urls) == 1}
     words = "\n".join(map(_words, read))
     given = f"{words}\n{unquote(words)}".lower()
     pieces = _CODE.split(text)  # the odd ones are code
     pieces[::2] = [_without_invented(piece, given) for piece in pieces[::2]]
-    numbers: dict[int, int] = {}
+    numbers: dict[str, int] = {}
     pieces[::2] = [_renumbered(piece, pages, numbers) for piece in pieces[::2]]
     answer = "".join(pieces).strip()
-    lines = [f"[{new}] {pages[old]}" for old, new in numbers.items() if pages[old] not in answer]
+    lines = [f"[{number}] {url}" for url, number in numbers.items() if url not in answer]
     return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
 
 
-def _found(read: Sequence[Message]) -> Mapping[int, str]:
-    """The pages that searches of this turn have numbered, by number."""
+def _found(read: Sequence[Message]) -> Mapping[int, Sequence[str]]:
+    """The pages that searches of this turn have numbered, by number, each once."""
     last_question = max((at for at, message in enumerate(read) if isinstance(message, UserMessage)), default=0)
-    found: dict[int, str] = {}
+    found: dict[int, dict[str, None]] = {}
     for message in read[last_question:]:
         for answer in message.answers if isinstance(message, ToolMessage) else ():
             results = data_of(answer.content).get("results")
             for result in cast("list[Any]", results) if isinstance(results, list) else ():
                 match result:
                     case {"number": int(number), "url": str(url)}:
-                        found[number] = url
+                        found.setdefault(number, {})[url] = None
                     case _:
                         continue
-    return found
+    return {number: tuple(urls) for number, urls in found.items()}
 
 
 def _words(message: Message) -> str:
@@ -72,14 +74,15 @@ def _words(message: Message) -> str:
     return "\n".join(answer.content for answer in message.answers)
 
 
-def _renumbered(piece: str, pages: Mapping[int, str], numbers: dict[int, int]) -> str:
-    """The piece with its citations numbered in the order in which they come; those of nothing that was found stay."""
+def _renumbered(piece: str, pages: Mapping[int, str], numbers: dict[str, int]) -> str:
+    """The piece with its citations numbered by page in the order in which they come; those of nothing found stay."""
 
     def renumber(citation: re.Match[str]) -> str:
         old = [int(number) for number in citation[1].split(",")]
         if not all(number in pages for number in old):
             return citation[0]
-        return "".join(f"[{numbers.setdefault(number, len(numbers) + 1)}]" for number in old)
+        new = (numbers.setdefault(pages[number], len(numbers) + 1) for number in old)
+        return "".join(f"[{number}]" for number in dict.fromkeys(new))
 
     return _CITATION.sub(renumber, piece)
 

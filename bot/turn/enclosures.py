@@ -14,12 +14,13 @@ from tools import ResultFile
 
 MAX_FILES = 4
 """With one answer."""
-MAX_FILE_BYTES = 8_000_000
+MAX_BYTES = 8_000_000
+"""Of the files of one call together: they stand in the journal and in the outbox until the answer is sent."""
 
 
 def files_of(made: Sequence[ResultFile]) -> tuple[tuple[File, ...], list[str]]:
     """The files of a tool's result that can be sent, and for the model a sentence about each."""
-    fit = [len(file.data) <= MAX_FILE_BYTES and place < MAX_FILES for place, file in enumerate(made)]
+    fit = _fit([len(file.data) for file in made])
     pairs = list(zip(made, fit, strict=True))
     kept = tuple(
         File(name=_bare(file.name), content_type=file.content_type, data=file.data) for file, is_fit in pairs if is_fit
@@ -28,6 +29,16 @@ def files_of(made: Sequence[ResultFile]) -> tuple[tuple[File, ...], list[str]]:
         f"a file {_bare(file.name)} {'was attached for the person' if is_fit else 'was too much to be attached'}"
         for file, is_fit in pairs
     ]
+
+
+def _fit(sizes_bytes: Sequence[int]) -> list[bool]:
+    """Which of the files can go along, in their order: as many as there is room for."""
+    fit: list[bool] = []
+    left = MAX_BYTES
+    for size_bytes in sizes_bytes:
+        fit.append(size_bytes <= left and sum(fit) < MAX_FILES)
+        left -= size_bytes if fit[-1] else 0
+    return fit
 
 
 def enclosed(runs: Iterable[ToolRun]) -> tuple[File, ...]:

@@ -4,18 +4,28 @@ Left to others: where it is kept (`store`), who may see it (`bot.commands`, the 
 """
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from bot import messages, phrases
-from bot.events import ChatId, PersonId
+from bot.events import ChatId, File, PersonId
 from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings
 from bot.turn import chats
+from bot.turn.predictions import predicted
 from store import ConversationId, Shelves, StoredMessage, TurnId
+from tools import Prediction
+
+_MOST_BYTES = 2_000_000
+"""Of turns in a file, written without a space; with line breaks for people it grows to less than may be attached."""
+
+_predictions: TypeAdapter[tuple[Prediction, ...]] = TypeAdapter(tuple[Prediction, ...])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +51,8 @@ class Export:
     """What is remembered about the person."""
     reminders: tuple[tuple[datetime, str], ...] = ()
     """What the person wants to be reminded of there, and when next."""
+    predictions: tuple[Prediction, ...] = ()
+    """What the person has predicted there."""
 
     def words(self) -> str:
         """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
@@ -49,6 +61,7 @@ class Export:
             *persona,
             *(phrases.kept_fact(fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
+            *(_predicted(one) for one in self.predictions),
             *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
         ]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
@@ -57,19 +70,32 @@ class Export:
 
     def as_json(self) -> str:
         """For the operator: everything, tool calls and results included, oldest first."""
-        turns = [
-            {
-                "conversation": turn.conversation,
-                "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),
-                "messages": json.loads(messages.dumped(turn.said).partition(b":")[2]),
-            }
-            for turn in self.turns
-        ]
+        return self._json([_whole(turn) for turn in self.turns])
+
+    def as_file(self, *, in_group: bool) -> tuple[File, int]:
+        """For the chat, as JSON: as many of the newest turns as a file may hold, oldest first; and how many these are.
+
+        Directly with the calls of tools and their results, in a group with nothing but the words that it has read.
+        Pictures and documents are left out: whoever sent them has them.
+        """
+        turns: list[Mapping[str, Any]] = []
+        room_bytes = _MOST_BYTES
+        for turn in reversed(self.turns):
+            told = _read_by_all(turn) if in_group else _whole(_without_media(turn))
+            room_bytes -= len(json.dumps(told))
+            if room_bytes < 0:
+                break
+            turns.insert(0, told)
+        data = self._json(turns).encode()
+        return File(name="export.json", content_type="application/json", data=data), len(turns)
+
+    def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
         beside = {
             "settings": json.loads(chat.dumped(self.settings).partition(b":")[2]),
             "unanswered": self.unanswered,
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
+            "predictions": json.loads(_predictions.dump_json(self.predictions)),
         }
         return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
 
@@ -104,6 +130,7 @@ def exported(
         unanswered=_unanswered(shelves, home, person),
         facts=tuple(fact.fact.decode() for fact in facts if fact.fact is not None),
         reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
+        predictions=predicted(shelves, home, person, now=now, today=now.date()),
     )
 
 
@@ -117,6 +144,28 @@ def _unanswered(shelves: Shelves, home: ConversationId, person: PersonId) -> str
 def _read(rows: Iterable[StoredMessage]) -> Iterable[Message]:
     for row in rows:
         yield from messages.loaded(row.message)
+
+
+def _whole(turn: KeptTurn) -> Mapping[str, Any]:
+    return {
+        "conversation": turn.conversation,
+        "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),
+        "messages": json.loads(messages.dumped(turn.said).partition(b":")[2]),
+    }
+
+
+def _read_by_all(turn: KeptTurn) -> Mapping[str, Any]:
+    return {"asked": _asked(turn), "answered": _answered(turn)}
+
+
+def _without_media(turn: KeptTurn) -> KeptTurn:
+    said = [replace(message, media=()) if isinstance(message, UserMessage) else message for message in turn.said]
+    return replace(turn, said=tuple(said))
+
+
+def _predicted(one: Prediction) -> str:
+    said = one.forecast
+    return phrases.kept_prediction(said.statement, said.probability, said.due, one.verdict)
 
 
 def _asked(turn: KeptTurn) -> str:

@@ -1,21 +1,39 @@
-"""Behind the port of the tools for quotas: the store, which remembers over all restarts what a month has used."""
+"""Behind the port of the tools for quotas: the store, which remembers over all restarts what was used."""
+
+from datetime import datetime
 
 from bot.clock import Clock
 from store import Store
+from tools import Span
 
 
 class Quotas:
-    """Counts requests to services, by calendar months in UTC."""
+    """Counts what services give, by calendar days and months in UTC."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
-    async def take(self, service: str, *, most: int) -> bool:
+    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
         """See `tools.ports.Quotas`.
 
         Raises:
             StoreError: it could not be written down.
         """
-        month = f"{self._clock.now():%Y-%m}"
-        return await self._store.transaction(lambda shelves: shelves.quotas.take(service, month, most=most))
+        period = _period(self._clock.now(), per)
+        return await self._store.transaction(
+            lambda shelves: shelves.quotas.take(service, period, amount=amount, most=most)
+        )
+
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+        """See `tools.ports.Quotas`.
+
+        Raises:
+            StoreError: it could not be written down.
+        """
+        period = _period(taken_at, per)
+        await self._store.transaction(lambda shelves: shelves.quotas.give_back(service, period, amount=amount))
+
+
+def _period(at: datetime, per: Span) -> str:
+    return f"{at:%Y-%m-%d}" if per == "day" else f"{at:%Y-%m}"

@@ -85,9 +85,12 @@ class Revisions:
         return count
 
     async def retain(self, before: datetime) -> int:
-        """What was answered before then goes; gives how many turns that were."""
+        """What was answered before then goes, and what was predicted and has been known or due since before then; gives
+        how many turns that were.
+        """
 
         def retain(shelves: Shelves) -> int:
+            shelves.predictions.retain(before)
             over = shelves.forgetting.turns_before(before)
             for _, turn in over:
                 shelves.forgetting.turn(turn, now=self._clock.now())

@@ -130,9 +130,9 @@ class Summaries:
         former = shelves.summaries.of(conversation, now=now)
         if former is not None and former.first <= starts_after:
             former = None
-        after = starts_after if former is None else former.last
-        rows = shelves.history.last(conversation, _MOST_TURNS)
-        stands = [row for row in rows if row.turn > after and (row.expires_at is None or row.expires_at > now)]
+        after = TurnId(starts_after) if former is None else former.last
+        rows = shelves.history.last(conversation, _MOST_TURNS, after=after)
+        stands = [row for row in rows if row.expires_at is None or row.expires_at > now]
         turns = {turn: tuple(group) for turn, group in groupby(stands, key=lambda row: row.turn)}
         cut = 0 if _fitting(turns, self._window) == len(turns) else len(turns) - _fitting(turns, _half(self._window))
         return _Older(former=former, turns=dict(list(turns.items())[:cut]))
@@ -196,7 +196,8 @@ class Summaries:
             return False
         if older.expires_at is not None and older.expires_at <= now:
             return False
-        rows = shelves.history.last(conversation, _MOST_TURNS + _MEANWHILE)
+        before = TurnId(next(iter(older.turns)) - 1)
+        rows = shelves.history.last(conversation, _MOST_TURNS + _MEANWHILE, after=before)
         stands = {turn: tuple(group) for turn, group in groupby(rows, key=lambda row: row.turn)}
         return all(stands.get(turn) == rows for turn, rows in older.turns.items())
 

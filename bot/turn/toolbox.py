@@ -3,7 +3,8 @@
     known? -> well-formed? -> valid? -> within the rate? -> run in time -> cut to size -> priced
 
 Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
-`{"ok": false, "error": ..., "message": ...}` with an error out of the list in `tools.errors` or `unknown_outcome`.
+`{"ok": false, "error": ..., "message": ...}` with an error out of the list in `tools.errors`; what a stranger says of a
+failure stands apart, under `untrusted_data`.
 Left to others: how many calls a turn may have, and the same call twice (`bot.turn.agent`).
 """
 
@@ -11,7 +12,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -26,6 +27,7 @@ from bot.policy.limits import Rate
 from bot.policy.trust import needs_approval
 from bot.providers.base import ToolOffer
 from bot.turn.enclosures import files_of
+from bot.turn.outlines import outline
 from bot.turn.steps import ToolRun
 from tools import (
     Arguments,
@@ -37,23 +39,29 @@ from tools import (
     Tool,
     ToolContext,
     ToolError,
+    ToolSource,
     ToolSpec,
     Unavailable,
+    UnknownOutcome,
+    cleaned,
     fitted,
 )
 
 _log = logging.getLogger(__name__)
 
 _SHOWN_PROBLEMS = 5
+_MOST_MESSAGE_CHARS = 500
+_PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
 class Toolbox:
-    """The tools that are switched on."""
+    """The tools that are switched on: those that are always there, and those that sources give as it runs."""
 
     def __init__(
         self,
         tools: Sequence[Tool],
         *,
+        sources: Sequence[ToolSource] = (),
         clock: Clock,
         timezone: str,
         timeout_seconds: float,
@@ -63,17 +71,26 @@ class Toolbox:
     ) -> None:
         """`approve` names the tools of which the operator wants each call to be approved by a person."""
         self._approve = frozenset(approve)
-        self._tools = {tool.spec.name: tool for tool in tools}
+        self._fixed = {tool.spec.name: tool for tool in tools}
+        self._sources = tuple(sources)
+        self._tools: Mapping[str, Tool] = self._fixed
         self._clock = clock
         self._timezone = timezone
         self._timeout_seconds = timeout_seconds
         self._max_result_chars = max_result_chars
         self._rate = Rate(calls_per_minute)
-        self.offers = tuple(
-            ToolOffer(name=tool.spec.name, description=tool.spec.description, parameters=tool.spec.parameters)
-            for tool in tools
-        )
-        """What the models are offered, always in the same order."""
+
+    async def offers(self) -> tuple[ToolOffer, ...]:
+        """What the models are offered from now on: first what is always there, then what the sources have.
+
+        Always in the same order, so that vendors know the beginning of a prompt again. Waits as long as the sources do.
+        """
+        if self._sources:
+            given = await asyncio.gather(*(source.tools() for source in self._sources))
+            found = {tool.spec.name: tool for tools in reversed(given) for tool in tools}
+            order = (tool.spec.name for tools in given for tool in tools)
+            self._tools = self._fixed | {name: found[name] for name in order if name not in self._fixed}
+        return tuple(_offer(tool.spec) for tool in self._tools.values())
 
     def spec(self, name: str) -> ToolSpec | None:
         """What the tool of that name says of itself; None where there is none."""
@@ -98,8 +115,8 @@ class Toolbox:
     def needs_word(self, call: ToolCall, *, has_read_untrusted: bool) -> bool:
         """Whether a person has to agree before the call runs: its author, the operator or the rule wants it."""
         tool = self._tools.get(call.name)
-        if tool is None or call.malformed is not None:
-            return False
+        if tool is None or not _is_valid(tool.spec.arguments, call):
+            return False  # it will not run
         by_rule = needs_approval(tool.spec.effects, has_read_untrusted=has_read_untrusted)
         return by_rule or tool.spec.needs_approval or call.name in self._approve
 
@@ -124,22 +141,31 @@ class Toolbox:
                 turn=turn,
                 call=call.id,
             )
-            result = await self._result(call, context)
+            tool = self._known(call)  # which may be another one, or none, when it has answered
+            result = await self._result(tool, call, context)
+            return self._answered(call, tool.spec, result, time.monotonic() - began)
         except ToolError as error:
-            return self._failed(call, error.code, str(error), time.monotonic() - began)
-        except Exception as error:  # noqa: BLE001  (a tool's bug must not cost the turn; the model is told)
+            seconds = time.monotonic() - began
+            return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=error.cost_usd)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a tool's bug must not cost the turn; the model is told)
             _log.error("tool %s: %s", call.name, described(error))
-            return self._failed(call, Unavailable.code, f"{call.name} failed unexpectedly", time.monotonic() - began)
-        return self._answered(call, result, time.monotonic() - began)
+            told = f"{call.name} failed unexpectedly"
+            code = Unavailable.code
+            if self.runs_once(call):
+                told, code = f"{told}; {_PERHAPS_DONE}", UnknownOutcome.code
+            return self._failed(call, code, told, time.monotonic() - began)
 
     def refused(self, call: ToolCall, error: str, message: str) -> ToolRun:
         """The answer to a call that is not run."""
         return self._failed(call, error, message, 0.0)
 
-    async def _result(self, call: ToolCall, context: ToolContext) -> Result:
+    def _known(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)
         if tool is None:
-            raise NotFound(f"there is no tool {call.name!r}; there are: {', '.join(self._tools) or 'none'}")
+            raise NotFound(f"there is no tool {call.name!r} now; there are: {', '.join(self._tools) or 'none'}")
+        return tool
+
+    async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
         arguments = _validated(tool.spec.arguments, call)
         if not self._rate.admits(f"{context.person}|{call.name}", context.now):
             raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
@@ -148,23 +174,43 @@ class Toolbox:
             async with asyncio.timeout(seconds):
                 return await tool.run(arguments, context)
         except TimeoutError as error:
-            raise TimedOut(f"{call.name} did not answer within {seconds:g} seconds") from error
+            late = f"{call.name} did not answer within {seconds:g} seconds"
+            if tool.spec.effects == "once":
+                raise UnknownOutcome(f"{late}; {_PERHAPS_DONE}") from error
+            raise TimedOut(late) from error
 
-    def _answered(self, call: ToolCall, result: Result, seconds: float) -> ToolRun:
+    def _answered(self, call: ToolCall, spec: ToolSpec, result: Result, seconds: float) -> ToolRun:
         files, sentences = files_of(result.files)
         attached = f',"files":{json.dumps(sentences, ensure_ascii=False)}' if sentences else ""
-        most = self._tools[call.name].spec.max_result_chars or self._max_result_chars
+        most = spec.max_result_chars or self._max_result_chars
         content = f'{{"ok":true,"untrusted_data":{fitted(result.data, most)}{attached}}}'
-        cost = self._tools[call.name].spec.cost_usd if result.cost_usd is None else result.cost_usd
+        # A tool of other people may say it as a float, which nothing could be added to.
+        cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
         return replace(self._run(call, content, "ok", seconds, cost), files=files)
 
-    def _failed(self, call: ToolCall, error: str, message: str, seconds: float) -> ToolRun:
-        content = json.dumps({"ok": False, "error": error, "message": message[:500]}, ensure_ascii=False)
-        return self._run(call, content, error, seconds, Decimal(0))
+    def _failed(
+        self,
+        call: ToolCall,
+        error: str,
+        message: str,
+        seconds: float,
+        *,
+        quoted: str | None = None,
+        cost: Decimal = Decimal(0),
+    ) -> ToolRun:
+        if error == UnknownOutcome.code:  # it may have happened, so it may have been paid
+            cost = self.cost_usd([call])
+        answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MOST_MESSAGE_CHARS]}
+        if quoted:
+            answer["untrusted_data"] = {"said": cleaned(quoted)[:_MOST_MESSAGE_CHARS]}
+        content = json.dumps(answer, ensure_ascii=False)
+        return self._run(call, content, error, seconds, cost)
 
     def _run(self, call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal) -> ToolRun:
         tool = call.name if call.name in self._tools else "unknown"
-        _log.debug("tool %s: %s in %.3f s, %d characters", tool, outcome, seconds, len(content))
+        spec = self.spec(call.name)
+        given = outline(call.arguments, spec.parameters.get("properties", ()) if spec else ())
+        _log.debug("tool %s (%s): %s in %.3f s, %d characters", tool, given, outcome, seconds, len(content))
         return ToolRun(
             answer=ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok"),
             arguments=call.arguments,
@@ -173,6 +219,19 @@ class Toolbox:
             cost_usd=cost,
             tool=tool,
         )
+
+
+def _offer(spec: ToolSpec) -> ToolOffer:
+    cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
+    return ToolOffer(name=spec.name, description=f"{spec.description}{cost}", parameters=spec.parameters)
+
+
+def _is_valid(model: type[Arguments], call: ToolCall) -> bool:
+    try:
+        _validated(model, call)
+    except Exception:  # noqa: BLE001  (a bug of a tool's own validator, too: it is told when the call runs)
+        return False
+    return True
 
 
 def _validated(model: type[Arguments], call: ToolCall) -> Arguments:

@@ -17,14 +17,14 @@ from itertools import groupby
 
 from bot import events, messages, phrases
 from bot.clock import Clock
-from bot.events import ChatId, Incoming, PersonId, Reply
+from bot.events import ChatId, File, Incoming, PersonId, Reply
 from bot.languages.spoken import Language, speak, speaking
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
 from bot.policy.chat import ChatSettings
 from bot.turn import chats, posting, prompt, steps
 from bot.turn.enclosures import with_enclosures
-from bot.turn.recalled import recalled
+from bot.turn.recalled import Recalled, recalled
 from bot.turn.steps import Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
 from store import (
     Claim,
@@ -51,6 +51,16 @@ class _Past:
     turn: TurnId
     messages: Whole
     expires_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    """What surrounds a question, read in one go: each way to the store and back costs a fiftieth of a turn."""
+
+    settings: ChatSettings
+    zone: str | None
+    """Where whoever asks lives, if they have told."""
+    recalled: Recalled
 
 
 class Turns:
@@ -118,32 +128,43 @@ class Turns:
             self._remember(claim.conversation, past, changes)
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
-        settings = (asked and asked.settings) or await self.settings(claim.conversation)
-        heard = chats.heard_in(incoming)
-        speak(settings.language or heard or chats.language_of(settings, self._language))
-        past = tuple(turn for turn in past if turn.turn > settings.starts_after)
-        zone, known = await self._store.read(
-            lambda shelves: (
-                shelves.reminders.zone(f"direct:{incoming[-1].author}"),
-                recalled(shelves, claim.conversation, now=now, starts_after=TurnId(settings.starts_after)),
-            )
+        known = await self._store.read(
+            lambda shelves: self._known(shelves, claim.conversation, incoming[-1].author, asked and asked.settings)
         )
-        past = tuple(turn for turn in past if turn.turn > (known.summed_up or 0))
+        settings, heard = known.settings, chats.heard_in(incoming)
+        speak(settings.language or heard or chats.language_of(settings, self._language))
+        read_after = max(settings.starts_after, known.recalled.summed_up or 0)
+        past = tuple(turn for turn in past if turn.turn > read_after)
         return Turn(
             id=claim.turn,
             conversation=claim.conversation,
             chat=incoming[-1].chat,
             incoming=incoming,
             loaded_at=now,
-            question=asked.question if asked else prompt.question(incoming, now=now, timezone=zone or self._timezone),
+            question=asked.question
+            if asked
+            else prompt.question(incoming, now=now, timezone=known.zone or self._timezone),
             history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
             steps=earlier,
             expires_at=claim.expires_at,
             replaces=claim.replaces,
             settings=settings,
             heard=heard,
-            timezone=zone,
-            note=known.note,
+            timezone=known.zone,
+            note=known.recalled.note,
+        )
+
+    def _known(
+        self, shelves: Shelves, conversation: ConversationId, author: PersonId, settings: ChatSettings | None
+    ) -> _Known:
+        """`settings` None: those of now."""
+        now = self._clock.now()
+        if settings is None:
+            settings = chats.settings_of(shelves, conversation, now)
+        return _Known(
+            settings=settings,
+            zone=shelves.reminders.zone(f"direct:{author}"),
+            recalled=recalled(shelves, conversation, now=now, starts_after=TurnId(settings.starts_after)),
         )
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
@@ -261,9 +282,9 @@ class Turns:
 
         await self._store.transaction(bury)
 
-    async def is_paused(self, claim: Claim, message: Incoming) -> bool:
+    async def is_paused(self, claim: Claim, turn: Turn) -> bool:
         """Whether nothing is answered there now: then the claim is settled, and the first who asks is told."""
-        paused_at = (await self.settings(claim.conversation)).paused_at
+        paused_at = turn.settings.paused_at
         if paused_at is None or claim.started_at < paused_at:
             return False
 
@@ -272,7 +293,7 @@ class Turns:
             before = chats.settings_of(shelves, claim.conversation, now)
             if before.is_paused and not before.told_paused:
                 chats.change(shelves, claim.conversation, now, lambda settings: replace(settings, told_paused=True))
-                self.tell(shelves, claim.conversation, message, phrases.IS_PAUSED)
+                self.tell(shelves, claim.conversation, turn.incoming[-1], phrases.IS_PAUSED)
             shelves.journal.close(claim.turn, "ignored", now=now)
             shelves.inbox.done(claim.turn)
 
@@ -319,11 +340,13 @@ class Turns:
         message: Incoming,
         text: str,
         *,
+        files: tuple[File, ...] = (),
         expires_at: datetime | None = None,
     ) -> None:
         """Put what Aldis itself has to say into the outbox, within a transaction; in a group it quotes the message.
 
-        `expires_at` is when the words disappear also if they are not sent by then; None: they wait.
+        The files go with its last part. `expires_at` is when all of it disappears also if it is not sent by then; None:
+        it waits.
         """
         now = self._clock.now()
         turn = shelves.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
@@ -331,7 +354,8 @@ class Turns:
         in_group = message.chat.startswith("group:")
         with speaking(self.language(shelves, conversation)):
             replies = posting.worded(phrases.said(text), (message,), max_parts=self._max_parts, ok=True)
-        for position, reply in enumerate(replies):
+        outcome = Outcome(text=text, ok=True, files=files)
+        for position, reply in enumerate(with_enclosures(replies, outcome)):
             shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
 
     def charge(

@@ -17,6 +17,7 @@ from bot.errors import Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
 from bot.transports.base import Contact, Group, Progress
 from tests.bench import blocks
+from tools import CATALOG
 
 _ACCOUNT = "+15550100001"
 _FIRST_MILLISECOND = 1_795_000_000_000
@@ -116,10 +117,9 @@ async def running(vendor: str, address: str) -> AsyncGenerator[blocks.Ask]:
     for the SDKs' own way of sending costs more with every tool.
     """
     logs.set_up("WARNING", "text")
-    others = ("WEATHER", "WEB_SEARCH", "CLOCK")
     chosen = {
         **variables(vendor, address),
-        **{f"TOOLS__{name}__ENABLED": "false" for name in others},
+        **{f"TOOLS__{name.upper()}__ENABLED": "false" for name in CATALOG if name != "calculator"},
         "TOOLS__CALLS_PER_MINUTE": "10000",
         "LIMITS__MESSAGES_PER_MINUTE": "10000",
         "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from bot import aldis, app
+from bot.app import equipment, models, rules
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
@@ -22,8 +23,10 @@ from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
-from tests.tools.conftest import Plenty
+from tests.tools.conftest import Plenty, Shelf
 from tests.tools.test_memory import Notebook
+from tests.tools.test_news import Archive
+from tests.tools.test_predictions import Book
 from tests.tools.test_reminders import Diary
 from tools import Fetcher, Http, Surroundings
 
@@ -42,7 +45,7 @@ def from_(author: str, group: str | None = None) -> Envelope:
 def test_those_allowed_and_the_admins_may_write() -> None:
     """Directly; in a group who is in one that is listed. Nobody else."""
     settings = given(ACCESS__ALLOWED=ALICE.uuid, ACCESS__ADMINS=BOB.uuid, ACCESS__GROUPS=GROUP)
-    allowed = app._allowed(settings, "signal")
+    allowed = rules.allowed(settings, "signal")
     assert may_write(from_(ALICE.uuid), allowed)
     assert may_write(from_(BOB.uuid), allowed)
     assert may_write(from_("stranger", GROUP), allowed)
@@ -52,7 +55,7 @@ def test_those_allowed_and_the_admins_may_write() -> None:
 
 def test_whoever_sits_at_the_terminal_may_write() -> None:
     """Whatever the list for Signal says."""
-    assert may_write(from_("you"), app._allowed(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
+    assert may_write(from_("you"), rules.allowed(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
 
 
 @pytest.mark.parametrize(
@@ -69,8 +72,8 @@ def test_an_empty_list_is_told(
     realm: str, values: dict[str, str], *, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where nobody may write the log names the variable; it is no reason to open the door."""
-    with caplog.at_level(logging.WARNING, "bot.app"):
-        allowed = app._allowed(given(values), realm)
+    with caplog.at_level(logging.WARNING, "bot.app.rules"):
+        allowed = rules.allowed(given(values), realm)
     assert ("set ACCESS__ALLOWED" in caplog.text) == warns
     assert not may_write(from_("stranger"), allowed) or realm == "terminal"
 
@@ -80,7 +83,7 @@ def test_an_empty_list_is_told(
 
 async def completion(settings: Settings, model: str | None = None) -> Completion:
     """What the provider of these settings makes of a greeting, put to the model that is chosen."""
-    provider = app._provider(settings)
+    provider = models.provider(settings)
     try:
         return await provider.complete(
             Request(
@@ -168,7 +171,7 @@ def test_models_without_a_price_are_named_once() -> None:
 async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[str]) -> None:
     """The setting arrives where the pictures are shown."""
     settings = given(OPENAI_BASE_URL="http://127.0.0.1:1/v1", LLM__OPENAI__SEES=value)
-    vendor = app._vendor(settings, "openai")
+    vendor = models.vendor(settings, "openai")
     await vendor.aclose()
     assert isinstance(vendor, OpenAI)
     assert vendor._habits.takes == shown
@@ -222,7 +225,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 ) -> None:
     """It is no mistake of the operator's; whoever waits can stop waiting."""
     stop = asyncio.Event()
-    with caplog.at_level(logging.WARNING, "bot.app"):
+    with caplog.at_level(logging.WARNING, "bot.app.bridges"):
         settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
         waiting = asyncio.create_task(aldis.unless(stop, app.signal_transport(settings)))
         async with asyncio.timeout(20):
@@ -238,12 +241,19 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 def test_tools_can_be_switched_off() -> None:
     """All at once, or one by one."""
     around = Surroundings(
-        http=Http("test"), fetcher=Fetcher("test"), reminders=Diary(), memory=Notebook(), quotas=Plenty()
+        http=Http("test"),
+        fetcher=Fetcher("test"),
+        reminders=Diary(),
+        memory=Notebook(),
+        predictions=Book(),
+        news=Archive(),
+        quotas=Plenty(),
+        papers=Shelf(),
     )
-    every = {tool.spec.name for tool in app._tools(given(), around)}
+    every = {tool.spec.name for tool in equipment.own_tools(given(), around)}
     assert {"calculate", "get_weather", "web_search", "web_fetch", "current_time"} <= every
-    assert app._tools(given(TOOLS__ENABLED="false"), around) == ()
-    fewer = {tool.spec.name for tool in app._tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
+    assert equipment.own_tools(given(TOOLS__ENABLED="false"), around) == ()
+    fewer = {tool.spec.name for tool in equipment.own_tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
     assert every - fewer == {"get_weather"}
 
 

@@ -46,7 +46,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     """With what each is for."""
     assert left("--help") == 0
     shown = capsys.readouterr().out
-    for verb in ("chat", "run", "link", "health", "settings"):
+    for verb in ("chat", "run", "link", "health", "doctor", "tools", "settings"):
         assert f"\n    {verb}" in shown
 
 

@@ -30,6 +30,7 @@ from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
+from tools import Fetcher, Http, alone
 
 OTHER_ACCOUNT = "+15550109999"
 
@@ -80,7 +81,13 @@ class Practice:
                 base_url=given.llm.anthropic.base_url,
             )
 
-        means = Means(linking=linking, transport=transport, provider=provider, choice=choice)
+        means = Means(
+            linking=linking,
+            transport=transport,
+            provider=provider,
+            choice=choice,
+            surroundings=alone(Http("aldis-tests"), Fetcher("aldis-tests")),
+        )
         return await doctor.examined(given, means, clock or MachineClock(), asks_models=asks_models)
 
 
@@ -126,7 +133,7 @@ def test_findings_are_lines() -> None:
     """The level first, what to do below it, and no sign that a terminal would obey."""
     found = (
         Finding(level="ok", what="store: fine"),
-        Finding(level="problem", what="access: \x1b[2Jme\nok  all is well", todo="look"),
+        Finding(level="problem", what="access: \x1b[2Jme\nok  all is well", advice="look"),
     )
     assert printed(found).splitlines() == [
         "ok       store: fine",
@@ -269,7 +276,7 @@ async def test_the_setting_names_the_other_bridge(practice: Practice) -> None:
     """It would never connect."""
     practice.given = {"SIGNAL__TRANSPORT": "rest_api"}
     found = about(await practice.examine(), "SIGNAL__TRANSPORT says rest_api")
-    assert (found.level, "signal_cli" in found.todo) == ("problem", True)
+    assert (found.level, "signal_cli" in found.advice) == ("problem", True)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +295,7 @@ async def test_no_account_to_answer_for(
     practice.given = {"SIGNAL__ACCOUNT": wanted or ""}
     found = about(await practice.examine(), "account:", words)
     assert found.level == "problem"
-    assert found.todo
+    assert found.advice
 
 
 async def test_lists_that_the_bridge_does_not_give(practice: Practice) -> None:
@@ -355,7 +362,7 @@ async def test_a_number_that_changed_hands(practice: Practice) -> None:
     found = await practice.examine()
     changed = about(found, "now belongs to another account", BOB.number or "", "2026-11-20")
     assert changed.level == "problem"
-    assert BOB.uuid in changed.todo
+    assert BOB.uuid in changed.advice
     assert exit_status(found) == 1
 
 
@@ -422,10 +429,14 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     """Each by name; what is off or could have a key says which variable."""
     practice.given = {"TOOLS__CALCULATOR__ENABLED": "false"}
     found = await practice.examine()
-    assert about(found, "tools: calculator is off").todo == "TOOLS__CALCULATOR__ENABLED=true switches it on"
-    assert "TOOLS__WEB_SEARCH__API_KEY is not set" in about(found, "tools: web_search is on").todo
+    assert about(found, "tools: calculator is off").advice == "TOOLS__CALCULATOR__ENABLED=true switches it on"
+    assert "Brave Search with TOOLS__WEB_SEARCH__API_KEY," in about(found, "tools: web_search is on").advice
+    assert about(found, "tools: weather is on").advice == ""
+    images = about(found, "tools: images is not offered")
+    assert (images.level, images.advice) == ("ok", "it lacks TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL")
+    assert about(found, "tools: mcp is not offered").advice == "it lacks TOOLS__MCP__SERVERS"
     practice.given = {"TOOLS__ENABLED": "false"}
-    assert about(await practice.examine(), "tools: all are switched off").todo
+    assert about(await practice.examine(), "tools: all are switched off").advice
 
 
 # A running Aldis
@@ -454,7 +465,7 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
         other = await practice.examine()
     assert about(well, "Aldis is well").level == "ok"
     assert about(well, "could not be decrypted", "3").level == "warning"
-    assert about(well, "another account", "1").todo
+    assert about(well, "another account", "1").advice
     assert not [finding for finding in well if "too many" in finding.what]
     assert about(ill, "running: deaf").level == "problem"
     assert about(other, "not running, or not here").level == "ok"
@@ -487,6 +498,6 @@ async def test_a_folder_of_files_that_is_none_is_told(practice: Practice, is_the
 
 async def test_a_bound_that_is_left_out_is_no_want(practice: Practice) -> None:
     """Keys and addresses that could be set are named, how often a service is asked is not."""
-    todo = about(await practice.examine(), "tools: web_search").todo
-    assert "TOOLS__WEB_SEARCH__API_KEY is not set" in todo
-    assert "PER_MONTH" not in todo
+    advice = about(await practice.examine(), "tools: web_search").advice
+    assert "TOOLS__WEB_SEARCH__API_KEY" in advice
+    assert "PER_MONTH" not in advice

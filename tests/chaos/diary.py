@@ -31,6 +31,11 @@ class Answered:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SummedUp:
+    """A summary of older turns was written out whole: it is paid for, by one of the turns."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Searched:
     """A tool looked something up for a question, as the answer of the model to step `step` asked for."""
 
@@ -45,7 +50,7 @@ class WentOut:
     sent: Sent
 
 
-Entry = Asked | Answered | Searched | WentOut
+Entry = Asked | Answered | SummedUp | Searched | WentOut
 
 
 @dataclass

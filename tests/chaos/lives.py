@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -33,15 +33,18 @@ class Life:
 
     async def kill(self) -> None:
         """SIGKILL: nothing of it runs after this."""
-        if not self.is_over:
-            os.kill(self.process_id, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
         await self.ended()
 
     async def terminate(self) -> int:
         """SIGTERM, and the status with which it leaves."""
-        if not self.is_over:
-            os.kill(self.process_id, signal.SIGTERM)
+        self._signal(signal.SIGTERM)
         return await self.ended()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if not self.is_over:
+            with suppress(ProcessLookupError):  # it may be over already, and nobody has said so yet
+                os.kill(self.process_id, number)
 
     async def ended(self) -> int:
         async with asyncio.timeout(EXIT_SECONDS):

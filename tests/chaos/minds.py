@@ -1,8 +1,9 @@
 """The models: doubles of both vendors that do what a question wishes, and fail now and then.
 
 A question's wishes are worked off one after the other, each in a step of its own; then comes an answer that names the
-labels and canaries of what was asked. Which requests fail is drawn from the seed, the labels, the step and the number
-of the attempt; a hundredth of the questions is never answered. The life that asks is known by its key.
+labels and canaries of what was asked. A summary of older turns names none. Which requests fail is drawn from the seed,
+the labels, the step and the number of the attempt; a hundredth of the questions is never answered. The life that asks
+is known by its key.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from tests.chaos.crowd import CANARY, Pen, labels_in
-from tests.chaos.diary import Answered, Asked, Diary, Forgetful
+from tests.chaos.diary import Answered, Asked, Diary, Forgetful, SummedUp
 from tests.chaos.tripwire import Tripwire
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen
@@ -75,6 +76,8 @@ class Mind(Forgetful, ModelServer):
         self.reply = self._replied
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        if self._wants_summary(seen):
+            return await self._summed_up(seen, request)
         asked = self._asked(seen)
         self.diary.note(asked)
         await self.awake.wait()
@@ -87,6 +90,17 @@ class Mind(Forgetful, ModelServer):
         if response.status == 200:
             self.diary.note(Answered(life=asked.life, labels=asked.labels, step=asked.step))
             await self.wire.passed("model answered")
+        return response
+
+    def _wants_summary(self, seen: Seen) -> bool:
+        """The only request without tools: the background one that sums up what the window cuts off."""
+        return not self.heard(seen, parsed(seen.body)).tools
+
+    async def _summed_up(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        await self.awake.wait()
+        response = await super().respond(seen, request)
+        if response.status == 200:
+            self.diary.note(SummedUp())
         return response
 
     def _asked(self, seen: Seen) -> Asked:
@@ -124,6 +138,8 @@ class Mind(Forgetful, ModelServer):
         return response
 
     def _replied(self, heard: Heard) -> Scripted:
+        if not heard.tools:
+            return say("They spoke of lamps and of the weather in Hamlet.")
         labels = labels_in(heard.text)
         wished = rounds(heard.text, labels) if heard.may_call else []
         step = _step(wished, len(heard.answers))

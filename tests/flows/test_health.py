@@ -44,7 +44,7 @@ async def figures(port: int) -> str:
 
 
 async def asked(settings: Mapping[str, str], folder: Path) -> Ended:
-    async with started("health", settings=settings, folder=folder) as process:
+    async with started("health", settings=settings, folder=folder, is_warm=False) as process:
         return await process.ended()
 
 
@@ -53,7 +53,7 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
     port = free_port()
     async with SignalCli() as signal:
         settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
-        async with started("run", settings=settings, folder=tmp_path) as process:
+        async with started("run", settings=settings, folder=tmp_path, is_warm=False) as process:
             await signal.connected()
             await signal.deliver(message("hello"))
             await signal.sent_count(1)

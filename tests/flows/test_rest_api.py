@@ -43,7 +43,7 @@ async def test_a_day_over_the_other_bridge(world: World) -> None:
     """Direct and in a group, with styles, quote, typing, receipts; strangers get nothing; a clean close is no end."""
     signal = world.signal
     world.model.scripted(say("It is **3 degrees** & `5 * 3`."), say("They *bloom*."), say("Still here."))
-    async with started("run", settings=world.settings, folder=world.folder) as process:
+    async with started("run", settings=world.settings, folder=world.folder, is_warm=False) as process:
         await signal.connected()
         asked = message("How cold is it?")
         await signal.deliver(message("let me in", author=MALLORY), asked)
@@ -78,7 +78,7 @@ async def test_the_wrong_mode_is_told_with_what_to_do(world: World) -> None:
     """One line and status 2, instead of a silence that nobody understands."""
     world.signal.mode = "normal"
     keyless = {"SIGNAL__URL": world.signal.url}
-    async with started("run", settings=keyless, folder=world.folder) as process:
+    async with started("run", settings=keyless, folder=world.folder, is_warm=False) as process:
         ended = await process.ended()
     assert ended.status == 2
     complaint = "aldis: SIGNAL__URL: signal-cli-rest-api runs in mode normal; start it with MODE=json-rpc"

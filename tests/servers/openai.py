@@ -11,12 +11,13 @@ The rules are in `tests.servers.openai_rules`, the scripted answers in `tests.se
 import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiohttp import web
 
 from tests.servers import openai_rules as rules
+from tests.servers import openai_words
 from tests.servers.base import Seen
 from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens, event, pieces
 
@@ -33,6 +34,12 @@ class OpenAIServer(ModelServer):
     """Parameters of chat completions that this server does not know, as `unsupported_parameter`."""
     sees: bool = False
     """Whether the model of a local server takes more than words."""
+    takes_tools: bool = True
+    """Whether the server takes tools; where not it refuses them with `tool_refusal`."""
+    tool_refusal: rules.ToolRefusal = "ollama"
+    """Whose words it has for that."""
+    writes_calls: bool = False
+    """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
     says_stop: bool = False
     """Say finish_reason "stop" although there are tool calls, as some compatible servers do."""
     reasoning_follows: dict[str, str] = field(default_factory=dict)
@@ -60,6 +67,8 @@ class OpenAIServer(ModelServer):
             rules.check_responses(body, reasoning_follows=self.reasoning_follows)
         else:
             rules.check_chat(body, refuses=self.refuses, is_local=self.local, sees=self.sees)
+            if body.get("tools") and not self.takes_tools:
+                raise rules.tools_refused(self.tool_refusal, body["model"])
             if self.local:
                 rules.check_template(body["messages"])
         if len(seen.body) // 4 > self.window_tokens:
@@ -79,6 +88,8 @@ class OpenAIServer(ModelServer):
         )
 
     def heard(self, seen: Seen, body: Json) -> Heard:
+        if self.writes_calls:
+            return openai_words.heard(body["messages"])
         text, answers, media = "", [], []
         for item in _items(seen, body):
             if item.get("role") == "user":
@@ -96,10 +107,13 @@ class OpenAIServer(ModelServer):
         return self._response(body, scripted) if seen.path == RESPONSES else self._chat(body, scripted)
 
     def _chat(self, body: Json, scripted: Scripted) -> Json:
-        words = "\n\n".join(part.text for part in scripted.parts if isinstance(part, Say))
-        message: Json = {"role": "assistant", "content": words or None, "refusal": None, "annotations": []}
+        said = "\n\n".join(part.text for part in scripted.parts if isinstance(part, Say))
+        if self.writes_calls and scripted.calls:
+            said = "\n".join(filter(None, [said, *map(openai_words.written, scripted.calls)]))
+            scripted = replace(scripted, parts=())
+        message: Json = {"role": "assistant", "content": said or None, "refusal": None, "annotations": []}
         if scripted.ending == "refusal":
-            message |= {"content": None, "refusal": words or "I can't help with that."}
+            message |= {"content": None, "refusal": said or "I can't help with that."}
         if scripted.calls:
             message["tool_calls"] = [self._chat_call(call) for call in scripted.calls]
         reason = {"length": "length", "window": "length", "filter": "content_filter"}.get(scripted.ending, "stop")

@@ -6,7 +6,7 @@ Source: platform.openai.com (API reference) and the exact texts quoted in public
 import json
 import re
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from tests.servers.script import Mistake
 
@@ -32,6 +32,34 @@ _TOOLLESS_CHAT = re.compile(r"gpt-(5\.6|6)")
 REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 
 Json = dict[str, Any]
+
+
+ToolRefusal = Literal["ollama", "vllm", "llama.cpp", "llama.cpp of old", "sglang", "openrouter", "groq", "parameter"]
+
+
+def tools_refused(how: ToolRefusal, model: str) -> Mistake:
+    """How servers word it that this model takes no tools; the texts are those of public issue threads, 2026-11-22."""
+    match how:
+        case "ollama":
+            told = f"registry.ollama.ai/library/{model} does not support tools"
+            return Mistake(told, kind="api_error")
+        case "vllm":
+            told = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+            return Mistake(told, kind="BadRequestError", code=400)
+        case "llama.cpp":
+            return Mistake("tools param requires --jinja flag", status=500, kind="server_error", code=500)
+        case "llama.cpp of old":
+            return Mistake("Unsupported param: tools", status=500, kind="server_error", code=500)
+        case "sglang":
+            return Mistake("Unsupported tool_call_parser: None", kind="BadRequest", code=400)
+        case "openrouter":
+            guide = "https://openrouter.ai/docs/guides/routing/provider-selection"
+            told = f"No endpoints found that support tool use. To learn more about provider routing, visit: {guide}"
+            return Mistake(told, status=404, code=404)
+        case "groq":
+            return Mistake("`tool calling` is not supported with this model", param="tools")
+        case "parameter":
+            return wrong("Unsupported parameter.", "tools", "unsupported_parameter")
 
 
 def wrong(message: str, param: str | None = None, code: str | None = None) -> Mistake:

@@ -41,7 +41,7 @@ from tests.servers.envelopes import (
 
 T = TypeVar("T")
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 """How long a test waits for something that should happen at once; generous, for machines that are busy."""
 
 End = Literal["drop", "close", "silence"]

@@ -4,7 +4,7 @@ import asyncio
 from functools import lru_cache
 
 from bot.aldis import Aldis
-from bot.app import _Parts
+from bot.app.parts import Parts
 from bot.clock import Clock
 from bot.loops.courier import Patience
 from bot.providers.fallback import Fallback
@@ -21,7 +21,7 @@ from tests.simulation.timeline import VirtualClock
 PATIENCE = Patience(grace_seconds=90)
 
 
-class _VirtualParts(_Parts):
+class _VirtualParts(Parts):
     """The parts, by a clock that nobody has to wait for."""
 
     @property

@@ -71,7 +71,7 @@ class World:
 
     @property
     def process_id(self) -> int:
-        return self.process._process.pid
+        return self.process.process_id
 
     @property
     def stubborn(self) -> Chat:
@@ -127,7 +127,11 @@ async def world(size: Size, folder: Path, stop: asyncio.Event) -> AsyncGenerator
         Mind(seed=size.seed, takes_seconds=size.model_seconds) as mind,
         page(port) as figures,
         started(
-            "run", settings=_settings(size, crowd, phones, mind, port), folder=folder, module="tests.soak.apart"
+            "run",
+            settings=_settings(size, crowd, phones, mind, port),
+            folder=folder,
+            module="tests.soak.apart",
+            is_warm=False,
         ) as process,
     ):
         await phones.connected()

@@ -168,7 +168,7 @@ async def test_the_plan_of_the_last_turns_searches_indexes_only(store: Store, co
         if analysed:
             await store.transaction(lambda shelves: shelves.history.execute("ANALYZE").fetchall())
         rows = await store.read(
-            lambda shelves: shelves.history.rows(f"EXPLAIN QUERY PLAN {LAST_TURNS}", (conversation, 20))
+            lambda shelves: shelves.history.rows(f"EXPLAIN QUERY PLAN {LAST_TURNS}", (conversation, 20, 0))
         )
         plan = [row[3] for row in rows]
         assert "SEARCH history USING PRIMARY KEY (conversation_id=? AND turn_id>?)" in plan

@@ -38,7 +38,8 @@ def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> No
     assert tables(connection) == {
         *("conversations", "turns", "askers", "inbox", "journal", "history", "outbox", "ledger"),
         *("spent", "people", "pins", "attempts", "receipts", "listening", "chats", "unanswered"),
-        *("reminders", "zones", "facts", "summaries", "quotas"),
+        *("reminders", "zones", "facts", "summaries", "predictions", "quotas"),
+        *("feeds", "articles"),
     }
 
 

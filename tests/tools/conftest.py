@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tools import Http, ToolContext
+from tools import Http, Paper, Span, ToolContext
 
 USER_AGENT = "Aldis/test (+https://aldis.example)"
 
@@ -19,8 +19,21 @@ async def http() -> AsyncIterator[Http]:
 class Plenty:
     """Quotas that are never used up."""
 
-    async def take(self, service: str, *, most: int) -> bool:
+    async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
         return True
+
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+        """Nothing is counted."""
+
+
+class Shelf:
+    """Opens PDFs that say what they are: their text in UTF-8 behind the sign, pages parted by a form feed."""
+
+    async def read(self, data: bytes, *, max_chars: int) -> Paper:
+        pages = data.decode().partition("%PDF-")[2].split("\f")
+        text = "\n\n".join(f"Page {number}:\n{words}" for number, words in enumerate(pages, 1) if words)
+        cut = text[:max_chars]
+        return Paper(text=cut, pages=len(pages), pages_read=len(pages), is_cut=len(cut) == max_chars)
 
 
 @pytest.fixture

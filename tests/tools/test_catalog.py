@@ -2,17 +2,36 @@
 
 import inspect
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from tests.tools.conftest import USER_AGENT, Plenty
+from tests.tools.conftest import USER_AGENT, Plenty, Shelf
 from tests.tools.test_memory import Notebook
+from tests.tools.test_news import Archive
+from tests.tools.test_predictions import Book
 from tests.tools.test_reminders import Diary
 from tools import CATALOG, Fetcher, Http, Options, Surroundings, Tool, build
+from tools.base import SecretText
+from tools.db_query import DbQueryOptions
+from tools.images import ImagesOptions
+from tools.twitter import TwitterOptions
 from tools.weather import WeatherOptions
 from tools.web_search import WebSearchOptions
+
+SHOP = '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'
+
+READY: Mapping[str, Options] = {
+    "db_query": DbQueryOptions(databases=SecretText(SHOP)),
+    "images": ImagesOptions(api_key=SecretStr("key")),
+    "twitter": TwitterOptions(bearer_token=SecretStr("token")),
+}
+"""What the groups need whose tools are not offered without."""
+
+ACTING = {"image_generate", "predict", "remember", "remind", "resolve_prediction"}
+"""The tools that do something to the world."""
 
 
 @pytest.fixture
@@ -22,45 +41,55 @@ def surroundings() -> Surroundings:
         fetcher=Fetcher(USER_AGENT),
         reminders=Diary(),
         memory=Notebook(),
+        predictions=Book(),
+        news=Archive(),
         quotas=Plenty(),
+        papers=Shelf(),
     )
 
 
 def all_tools(surroundings: Surroundings) -> tuple[Tool, ...]:
-    return build({}, surroundings)
+    return build(READY, surroundings)
 
 
 def test_every_tool_is_built_by_default_in_order(surroundings: Surroundings) -> None:
     """Without any setting everything that needs no key works."""
-    names = [tool.spec.name for tool in all_tools(surroundings)]
+    names = [tool.spec.name for tool in build({}, surroundings)]
     assert names == [
         "calculate",
         "get_weather",
         "current_time",
         "convert",
         "web_search",
+        "verify_news",
         "wikipedia",
         "market_search",
         "market_get",
+        "intel_search",
+        "intel_recent",
         "web_fetch",
         "remind",
         "remember",
+        "predict",
+        "resolve_prediction",
+        "list_predictions",
+        "calibration_stats",
     ]
 
 
-@pytest.mark.parametrize("group", CATALOG)
+@pytest.mark.parametrize("group", [group for group, entry in CATALOG.items() if entry.source is None])
 def test_a_tool_that_is_switched_off_is_not_built(group: str, surroundings: Surroundings) -> None:
     """`TOOLS__<GROUP>__ENABLED=false` takes just what is of that group away."""
     every, without, alone = (
         {tool.spec.name for tool in build(options, surroundings)}
-        for options in ({}, _off(group), _off(*(other for other in CATALOG if other != group)))
+        for options in (READY, _off(group), _off(*(other for other in CATALOG if other != group)))
     )
     assert alone
     assert without == every - alone
 
 
 def _off(*groups: str) -> dict[str, Options]:
-    return {group: CATALOG[group].options(enabled=False) for group in groups}
+    return {**READY, **{group: CATALOG[group].options(enabled=False) for group in groups}}
 
 
 def test_names_and_descriptions_are_what_every_model_accepts(surroundings: Surroundings) -> None:
@@ -70,7 +99,7 @@ def test_names_and_descriptions_are_what_every_model_accepts(surroundings: Surro
     for spec in specs:
         assert re.fullmatch(r"[a-z][a-z0-9_]{0,63}", spec.name)
         assert 50 < len(spec.description) < 1000
-        assert (spec.effects == "none") is (spec.name not in {"remind", "remember"})
+        assert (spec.effects == "none") is (spec.name not in ACTING)
 
 
 def test_schemas_are_objects_without_titles_that_refuse_unknown_names(surroundings: Surroundings) -> None:

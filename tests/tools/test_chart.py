@@ -1,22 +1,31 @@
 """Charts: read back as pictures, pixel by pixel."""
 
+import asyncio
 import io
+import sys
 from collections.abc import Sequence
 from operator import sub
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tools.chart import Panel, line_chart
+from tools.chart import Panel, Point, bar_chart, line_chart, point_chart
 
+REPOSITORY = Path(__file__).parent.parent.parent
 FIRST, SECOND = (194, 65, 12), (29, 95, 191)
 LABELS = {0: "Mon", 2: "Wed"}
 
 
 def drawn(panels: Sequence[Panel], title: str = "Title") -> Image.Image:
-    picture = Image.open(io.BytesIO(line_chart(title, LABELS, panels)))
+    return opened(line_chart(title, LABELS, panels))
+
+
+def opened(png: bytes) -> Image.Image:
+    picture = Image.open(io.BytesIO(png))
     picture.load()
     return picture
 
@@ -83,3 +92,60 @@ def test_any_values_can_be_drawn(values: list[float | None], labels: dict[int, s
     picture = line_chart("t", labels, [Panel(name="A", values=values)])
     assert bool(picture) == any(value is not None for value in values)
     assert picture == b"" or picture == line_chart("t", labels, [Panel(name="A", values=values)])
+
+
+def test_bars_stand_on_zero() -> None:
+    """As high as their values, with room between them, and nothing where there is nothing."""
+    picture = opened(bar_chart("Title", LABELS, [Panel(name="A", values=[10, 0, 5, None])]))
+    full, half = (96, 102, 236, 280), (502, 193, 642, 280)
+    assert marks(picture, FIRST, full) == (236 - 96) * (280 - 102)
+    assert marks(picture, FIRST, half) == (642 - 502) * (280 - 193)
+    assert marks(picture, FIRST, (270, 95, 470, 290)) == marks(picture, FIRST, (680, 95, 876, 290)) == 0
+    assert marks(picture, FIRST, (502, 95, 642, 189)) == 0
+    without_zero = opened(bar_chart("Title", LABELS, [Panel(name="A", values=[10, None, 5, None])]))
+    assert marks(without_zero, FIRST, half) == (642 - 502) * (280 - 193)
+
+
+def test_values_below_zero_hang_from_it() -> None:
+    """The axis reaches as far down as they do."""
+    picture = opened(bar_chart("Title", LABELS, [Panel(name="A", values=[-10, 10])]))
+    assert marks(picture, FIRST, (180, 200, 350, 280)) > 10_000 > marks(picture, FIRST, (180, 95, 350, 185)) == 0
+    assert marks(picture, FIRST, (580, 105, 760, 185)) > 10_000 > marks(picture, FIRST, (580, 200, 760, 290)) == 0
+
+
+def test_points_lie_where_they_belong_and_weigh_what_they_do() -> None:
+    """From the lower left to the upper right of the square; four times the weight is twice the width."""
+    points = [Point(across=20, up=80, weight=1), Point(across=80, up=20, weight=4)]
+    picture = opened(point_chart("Title", points, across="said", up="came true"))
+    (light, heavy) = ((64 + 104, 100 + 104), (64 + 416, 100 + 416))
+    areas = [marks(picture, SECOND, (int(x) - 30, int(y) - 30, int(x) + 30, int(y) + 30)) for x, y in (light, heavy)]
+    assert 3 < areas[1] / areas[0] < 4.5
+    assert marks(picture, SECOND, (64, 500, 200, 620)) == 0
+
+
+def test_one_point_is_a_dot_and_none_is_no_picture() -> None:
+    """Also at the very edge."""
+    alone = point_chart("Title", [Point(across=100, up=100, weight=7)], across="said", up="came true")
+    assert marks(opened(alone), SECOND, (540, 60, 608, 150)) > 800
+    assert point_chart("Title", [], across="said", up="came true") == b""
+
+
+def test_a_machine_that_cannot_draw_gives_no_picture(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever wanted one goes on in words; the operator finds why in the log."""
+    monkeypatch.setitem(sys.modules, "PIL.ImageDraw", None)
+    assert line_chart("Title", LABELS, [Panel(name="A", values=[1])]) == b""
+    assert "no chart can be drawn on this machine: ModuleNotFoundError" in caplog.text
+
+
+async def test_pillow_is_loaded_with_the_first_chart() -> None:
+    """A start can do without it: whoever never draws never pays for it."""
+    script = (
+        "import sys, tools.chart as chart\n"
+        "assert not {'PIL', 'PIL.Image'} & set(sys.modules)\n"
+        "assert chart.line_chart('t', {}, [chart.Panel(name='A', values=[1])])\n"
+        "assert 'PIL.Image' in sys.modules\n"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=REPOSITORY)
+    assert await process.wait() == 0

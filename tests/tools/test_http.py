@@ -118,7 +118,8 @@ async def test_a_refusal_without_json_has_no_body(http: Http, service: Service) 
         (b'{"number": -Infinity}', "application/json"),
         (b'{"number": 1e999}', "application/json"),
         (b'{"number": ' + b"9" * 5000 + b"}", "application/json"),
-        (b"[" * 200_000, "application/json"),
+        (b"[" * 90_000, "application/json"),
+        (b"[" + b"{}," * 50_000 + b"{}]", "application/json"),
         ('{"text": "ä"}'.encode("latin-1"), "application/json"),
         (b"", "application/json"),
     ],
@@ -126,10 +127,16 @@ async def test_a_refusal_without_json_has_no_body(http: Http, service: Service) 
 async def test_a_success_that_is_no_json_is_a_failure(
     http: Http, service: Service, body: bytes, content_type: str
 ) -> None:
-    """Invalid JSON, numbers that are none, endless nesting, another charset or type: the service talks nonsense."""
+    """Invalid JSON, numbers that are none, endless nesting, far too many members, another charset or type."""
     service.faults.append(raw(body, content_type))
-    with pytest.raises(Unavailable, match="Service answers with something that is not JSON"):
+    with pytest.raises(Unavailable, match="Service answers with something that cannot be read as JSON"):
         await ask(http, service.url)
+
+
+async def test_a_long_list_is_read(http: Http, service: Service) -> None:
+    """As many members as an answer of its size has at most."""
+    service.faults.append(answer_json([{"n": number} for number in range(45_000)]))
+    assert len((await ask(http, service.url)).body) == 45_000
 
 
 async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> None:

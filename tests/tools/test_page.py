@@ -9,11 +9,27 @@ import pytest
 from aiohttp import web
 from pydantic import ValidationError
 
+from bot.media.library import Library
+from bot.media.warden import Warden
+from tests.bot.media.samples import pdf
+from tests.bot.media.test_papers import locked
 from tests.servers.base import Answer, Seen, Server
-from tests.tools.conftest import USER_AGENT
+from tests.tools.conftest import USER_AGENT, Shelf
 from tests.tools.sites import HERE, Names, only_here
-from tools import BadArguments, Denied, Fetcher, NotFound, RateLimited, ToolContext, ToolError, Unavailable, fitted
-from tools.page import PageArguments, PageOptions, WebFetch
+from tools import (
+    BadArguments,
+    Denied,
+    Fetcher,
+    NotFound,
+    Paper,
+    RateLimited,
+    TooLarge,
+    ToolContext,
+    ToolError,
+    Unavailable,
+    fitted,
+)
+from tools.page import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, PageOptions, WebFetch
 from tools.robots import REMEMBERED_SECONDS
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
@@ -61,7 +77,7 @@ async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
 
 @pytest.fixture
 def tool(fetcher: Fetcher) -> WebFetch:
-    return WebFetch(PageOptions(), fetcher)
+    return WebFetch(PageOptions(), fetcher, Shelf())
 
 
 async def fetched(tool: WebFetch, context: ToolContext, url: str, **more: Any) -> dict[str, Any]:
@@ -82,7 +98,7 @@ async def test_a_long_page_is_read_on_without_a_gap(fetcher: Fetcher, site: Site
     """Piece by piece, each whole in the model's eyes whatever has to be escaped in it, until nothing is left."""
     lines = [f'"{number}" \\ a quoted line\t"with" signs' for number in range(300)]
     site.pages["/long"] = ("text/plain; charset=utf-8", "\n".join(lines))
-    tool = WebFetch(PageOptions(max_chars=1_000), fetcher)
+    tool = WebFetch(PageOptions(max_chars=1_000), fetcher, Shelf())
     pieces, offset = "", 0
     while offset is not None:
         data = await fetched(tool, context, site.url_of("/long"), offset=offset)
@@ -101,7 +117,7 @@ async def test_the_fullest_page_fits_its_result(fetcher: Fetcher, site: Site, co
     """Nothing that the tool gives is cut behind its back, or `next_offset` would skip what was."""
     links = "".join(f"<a href='/{'x' * 440}{n}'>{'&quot;' * 90}</a>" for n in range(60))
     site.pages["/full"] = ("text/html", f"<title>{'&quot;' * 90}</title>{links}<p>{'&quot;' * 9_000}")
-    tool = WebFetch(PageOptions(max_chars=200), fetcher)
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, Shelf())
     data = await fetched(tool, context, site.url_of("/full"))
     assert len(data["links"]) > 5
     assert tool.spec.max_result_chars is not None
@@ -169,12 +185,136 @@ async def test_a_page_that_is_refused_says_why(
         await fetched(tool, context, site.url_of("/"))
 
 
-@pytest.mark.parametrize("named", ["image/png", "application/pdf", "application/octet-stream"])
+@pytest.mark.parametrize("named", ["image/png", "application/zip", ""])
 async def test_what_is_no_text_is_not_read(tool: WebFetch, site: Site, context: ToolContext, named: str) -> None:
-    """Pictures and papers are for other hands."""
-    site.pages["/"] = (named, b"%PDF")
+    """Pictures and archives are for other hands, whatever is in them."""
+    site.pages["/"] = (named, b"%PDF-")
     with pytest.raises(BadArguments, match="none of: text/html"):
         await fetched(tool, context, site.url_of("/"))
+
+
+@pytest.mark.parametrize(
+    ("named", "body"),
+    [
+        ("application/pdf", b"%PDF-words"),
+        ("application/pdf; charset=x", b"<!-- a line of the printer's -->%PDF-words"),
+        ("application/octet-stream", b"\xef\xbb\xbf%PDF-words"),
+        ("text/html", b"\r\n%PDF-words"),
+        ("text/plain", b"%PDF-words"),
+    ],
+)
+async def test_a_pdf_is_known_by_its_bytes(
+    tool: WebFetch, site: Site, context: ToolContext, named: str, body: bytes
+) -> None:
+    """Whatever its server calls it."""
+    site.pages["/"] = (named, body)
+    assert await fetched(tool, context, site.url_of("/")) == {
+        "url": site.url_of("/"),
+        "pages": 1,
+        "text": "Page 1:\nwords",
+    }
+
+
+@pytest.mark.parametrize("named", ["application/pdf", "application/octet-stream"])
+async def test_what_is_called_a_pdf_and_is_none(tool: WebFetch, site: Site, context: ToolContext, named: str) -> None:
+    """It is neither opened as one nor taken for text; a page that speaks of PDFs is a page."""
+    site.pages["/"] = (named, HTML)
+    with pytest.raises(BadArguments, match="neither a PDF nor a page"):
+        await fetched(tool, context, site.url_of("/"))
+    site.pages["/"] = ("text/html", "<p>Files that begin with %PDF-1.7 are PDFs.")
+    assert "are PDFs" in (await fetched(tool, context, site.url_of("/")))["text"]
+
+
+async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Piece by piece under the numbers of its pages, each time only as far as is needed."""
+    site.pages["/"] = ("application/pdf", pdf(*[f"page {number} {'words ' * 20}" for number in range(1, 4)]))
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, Library())
+    whole = "\n\n".join(f"Page {number}:\npage {number} {'words ' * 20}".strip() for number in range(1, 4))
+    pieces, offset = "", 0
+    while offset is not None:
+        data = await fetched(tool, context, site.url_of("/"), offset=offset)
+        assert (data["pages"], "note" in data) == (3, False)
+        assert len(data["text"]) <= 200
+        pieces += data["text"]
+        offset = data.get("next_offset")
+    assert pieces == whole
+    with pytest.raises(BadArguments, match="nothing to read"):
+        await fetched(tool, context, site.url_of("/"), offset=len(whole))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [(locked("key"), r"The PDF cannot be read: it is locked by a password\."), (b"%PDF-1.7 and no more", "damaged")],
+)
+async def test_a_pdf_that_cannot_be_opened(
+    fetcher: Fetcher, site: Site, context: ToolContext, body: bytes, told: str
+) -> None:
+    """The model hears why, in our words."""
+    site.pages["/"] = ("application/pdf", body)
+    with pytest.raises(BadArguments, match=told):
+        await fetched(WebFetch(PageOptions(), fetcher, Library()), context, site.url_of("/"))
+
+
+async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Invisible characters are left out, and what stands behind them is found all the same."""
+    site.pages["/"] = ("application/pdf", b"%PDF-")
+    library = Library(Warden(timeout_seconds=60, rooms="tests.bot.media"))
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, library)
+    first = await fetched(tool, context, site.url_of("/"))
+    second = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])
+    assert first["text"] + second["text"] == "Page 1:\nseen" + " and words" * 30
+    assert "next_offset" not in second
+
+
+async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Also where it fills a piece to the last character."""
+    site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * 192)
+    data = await fetched(WebFetch(PageOptions(max_chars=200), fetcher, Shelf()), context, site.url_of("/"))
+    assert len(data["text"]) == 200
+    assert "next_offset" not in data
+
+
+async def test_a_scan_says_that_it_is_one(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Its pages are pictures; a model that sees may be sent it."""
+    site.pages["/"] = ("application/pdf", pdf("", ""))
+    data = await fetched(WebFetch(PageOptions(), fetcher, Library()), context, site.url_of("/"))
+    assert (data["pages"], data["text"]) == (2, "")
+    assert "scan" in data["note"]
+
+
+async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
+    fetcher: Fetcher, site: Site, context: ToolContext
+) -> None:
+    """What there is is given, and nothing leads on to what would take as long again."""
+
+    class Slow:
+        async def read(self, data: bytes, *, max_chars: int) -> Paper:
+            return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
+
+    site.pages["/"] = ("application/pdf", b"%PDF-")
+    data = await fetched(WebFetch(PageOptions(), fetcher, Slow()), context, site.url_of("/"))
+    assert data["note"] == "Only 1 of the 9 pages could be read; the others take too long."
+    assert "next_offset" not in data
+
+
+@pytest.mark.parametrize(
+    ("named", "size", "fits"),
+    [
+        ("application/pdf", MAX_PAPER_BYTES, True),
+        ("application/pdf", MAX_PAPER_BYTES + 1, False),
+        ("text/html", MAX_BYTES + 1, False),
+    ],
+)
+async def test_a_pdf_may_be_larger_than_a_page(
+    tool: WebFetch, site: Site, context: ToolContext, named: str, size: int, fits: bool
+) -> None:
+    """And has its bound all the same."""
+    site.pages["/"] = (named, b"%PDF-" + b"x" * (size - 5))
+    if fits:
+        assert (await fetched(tool, context, site.url_of("/")))["next_offset"] == 6_000
+    else:
+        with pytest.raises(TooLarge, match="MB"):
+            await fetched(tool, context, site.url_of("/"))
 
 
 async def test_what_a_site_closes_to_programs_is_left_alone(tool: WebFetch, site: Site, context: ToolContext) -> None:
@@ -191,7 +331,7 @@ async def test_what_a_site_closes_to_programs_is_left_alone(tool: WebFetch, site
 async def test_an_operator_may_read_them_all_the_same(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Then nobody asks for the rules."""
     site.robots = "User-agent: *\nDisallow: /"
-    await fetched(WebFetch(PageOptions(obey_robots=False), fetcher), context, site.url_of("/"))
+    await fetched(WebFetch(PageOptions(obey_robots=False), fetcher, Shelf()), context, site.url_of("/"))
     assert site.asked == ["site.example/"]
 
 

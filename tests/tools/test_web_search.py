@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.servers import wikipedia as wikipedia_server
 from tests.servers.base import Seen, Server, answer_json, hang
 from tests.tools.conftest import Plenty
 from tools import (
+    CATALOG,
     BadArguments,
     Disabled,
     Http,
@@ -33,13 +35,14 @@ from tools import (
 )
 from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trimmed, with_operators
 from tools.search.brave import Brave
+from tools.search.desk import HIGHEST_NUMBER, SearchDesk
 from tools.search.perplexity import Perplexity
-from tools.search.recent import KEPT, MOST, Found
+from tools.search.recent import KEPT, MOST, Found, Recent
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
 from tools.search.tavily import Tavily
 from tools.search.wikipedia import Wikipedia
-from tools.web_search import HIGHEST_NUMBER, WebSearch, WebSearchArguments, WebSearchOptions
+from tools.web_search import WebSearch, WebSearchArguments, WebSearchOptions
 
 KEY = brave_server.KEY
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -119,7 +122,8 @@ def tool(services: Services, http: Http, **options: Any) -> WebSearch:
         "perplexity_base_url": services.perplexity.url,
         "timeout_seconds": 5.0,
     }
-    return WebSearch(WebSearchOptions(**(urls | options)), http, Plenty())
+    given = WebSearchOptions(**(urls | options))
+    return WebSearch(given, SearchDesk(given, http, Plenty()))
 
 
 def limits(*figures: str) -> dict[str, str]:
@@ -382,6 +386,9 @@ async def test_a_client_without_a_name_is_turned_away_by_wikipedia(services: Ser
         "https://",
         "https://user@bank.example/",
         "https://a b.example/",
+        "https://evil.example\\.gov.uk/",
+        "https://evil.example%5c.gov.uk/",
+        "https://evil.example;.gov.uk/",
         "https://a.example/\u202egpj.exe",
         "http://[half",
         "https://long.example/" + "x" * 2000,
@@ -406,6 +413,23 @@ def test_an_address_that_is_none_makes_no_hit(url: str) -> None:
 def test_a_query_is_cut_behind_a_word(query: str, max_chars: int, max_words: int | None, left: str) -> None:
     """Unless the first word alone is too long."""
     assert trimmed(query, max_chars=max_chars, max_words=max_words) == left
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://WWW.Lamps.example:8443/a\\b", "lamps.example"),
+        ("https://bücher.example/", "bücher.example"),
+        ("http://[::1]/", "::1"),
+        ("http://192.0.2.7/", "192.0.2.7"),
+        ("https://a_b.xn--bcher-kva.example/", "a_b.xn--bcher-kva.example"),
+    ],
+)
+def test_a_hit_names_its_site(url: str, site: str) -> None:
+    """The host that a browser would ask, in whatever script."""
+    found = hit(title="t", url=url, snippet="s")
+    assert found is not None
+    assert (found.site, found.url) == (site, url)
 
 
 async def search(
@@ -694,13 +718,13 @@ async def test_what_a_stand_in_found_is_not_kept(services: Services, http: Http,
     assert sources == ["Wikipedia", "SearXNG"]
 
 
-async def test_no_more_is_kept_than_so_much(services: Services, http: Http, context: ToolContext) -> None:
+def test_no_more_is_kept_than_so_much(context: ToolContext) -> None:
     """The oldest goes first."""
-    search_tool = tool(services, http)
+    recent = Recent()
     for number in range(MOST + 1):
-        search_tool._recent.put(asked(f"words {number}"), Found(source="x", hits=()), context.now)
-    assert search_tool._recent.get(asked("words 0"), context.now) is None
-    assert search_tool._recent.get(asked("words 1"), context.now) is not None
+        recent.put(asked(f"words {number}"), Found(source="x", hits=()), context.now)
+    assert recent.get(asked("words 0"), context.now) is None
+    assert recent.get(asked("words 1"), context.now) is not None
 
 
 async def test_no_address_comes_twice(services: Services, http: Http, context: ToolContext) -> None:
@@ -738,7 +762,7 @@ async def test_numbers_go_on_from_search_to_search(services: Services, http: Htt
     search_tool = tool(services, http)
     numbers = [[row["number"] for row in (await search(search_tool, context))["results"]] for _ in range(2)]
     assert numbers == [[1, 2, 3], [4, 5, 6]]
-    search_tool._next_number = HIGHEST_NUMBER - 1
+    search_tool._desk._next_number = HIGHEST_NUMBER - 1
     numbers = [[row["number"] for row in (await search(search_tool, context))["results"]] for _ in range(2)]
     assert numbers == [[899, 900, 901], [1, 2, 3]]
 
@@ -767,3 +791,49 @@ def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
     """At most 500 characters, 1 to 20 results."""
     with pytest.raises(ValidationError):
         WebSearchArguments(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing", "unasked"),
+    [
+        ({}, None, {"Brave Search", "Perplexity", "SearXNG", "SerpApi", "Tavily"}),
+        ({"api_key": KEY, "tavily_keyless": True}, None, {"Perplexity", "SearXNG", "SerpApi"}),
+        ({"providers": "brave,tavily"}, "API_KEY or TAVILY_API_KEY", {"Brave Search", "Tavily"}),
+        ({"providers": "brave,tavily", "tavily_api_key": "k"}, None, {"Brave Search"}),
+        ({"providers": "wikipedia"}, None, set()),
+    ],
+)
+def test_the_options_say_what_is_passed_over(given: dict[str, Any], missing: str | None, unasked: set[str]) -> None:
+    """Of the services of the order, each with its variable; something is missing only if none of them can be asked."""
+    options = WebSearchOptions(**given)
+    assert (options.missing(), set(options.unasked())) == (missing, unasked)
+    assert not set(options.seen_by()) & unasked
+    assert all(hasattr(options, variable.lower()) for variable in options.unasked().values())
+
+
+@pytest.mark.parametrize(
+    ("given", "who"),
+    [
+        ({}, ("Wikimedia",)),
+        ({"api_key": KEY, "tavily_keyless": True}, ("Brave Search", "Tavily", "Wikimedia")),
+        ({"providers": "wikipedia,brave", "api_key": KEY}, ("Wikimedia", "Brave Search")),
+        ({"searxng_base_url": "http://127.0.0.1:1"}, ("SearXNG", "Wikimedia")),
+        ({"providers": "brave"}, ()),
+    ],
+)
+def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: tuple[str, ...]) -> None:
+    """In the order in which they are asked; nobody who is passed over."""
+    assert WebSearchOptions(**given).seen_by() == who
+
+
+@pytest.mark.parametrize(("given", "is_open"), [({}, True), ({"providers": "brave"}, False)])
+def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
+    """Then no tool that searches is offered; the catalogue asks for it."""
+    options = WebSearchOptions(**given)
+    desk = SearchDesk(options, Http("test"), Plenty())
+    around: Any = SimpleNamespace(search=desk)
+    built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
+    assert [tool != () for tool in built] == [is_open, is_open]
+    assert desk.is_open is is_open
+    assert desk.takes(asked()) is is_open
+    assert not desk.reaches("x.com")

@@ -7,7 +7,7 @@ phones would show. `tests/test_transcripts.py` plays them all and compares the p
 
 letters   a text with its styles, as HTML     sights   what is seen in a chat, line by line
 stage     people, Aldis, and what they see of each other; `house` the doubles and Aldis between them
-answers, media, chats, later, permissions     the stories      stories   all of them, in their order
+answers, media, chats, later, made, permissions     the stories      stories   all of them, in their order
 page      the page
 
 What differs from run to run stands there in a word of the story: a date, a code, an id. Reactions and answers that

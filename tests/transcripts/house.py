@@ -12,6 +12,7 @@ from tests.servers.envelopes import ALICE, GROUP
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import KEY, OpenAIAudio
+from tests.servers.openai_images import OpenAIImages
 from tests.servers.signal_cli import SignalCli
 
 
@@ -23,6 +24,7 @@ class House:
     model: OpenAIServer = field(default_factory=lambda: OpenAIServer(local=True, sees=True))
     weather: OpenMeteo = field(default_factory=OpenMeteo)
     audio: OpenAIAudio = field(default_factory=OpenAIAudio)
+    images: OpenAIImages = field(default_factory=lambda: OpenAIImages(local=True))
 
     def settings(self, folder: Path) -> dict[str, str]:
         """Aldis as it is in most stories: it answers Alice, and the members of one group."""
@@ -40,6 +42,7 @@ class House:
             "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
             "AUDIO__BASE_URL": f"{self.audio.url}/v1",
             "AUDIO__API_KEY": KEY,
+            "TOOLS__IMAGES__BASE_URL": self.images.base_url,
             "STORE__PATH": str(folder / "aldis.db"),
         }
 
@@ -49,7 +52,7 @@ async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[
     """A house whose doubles and whose Aldis run, the store in this folder; `more` are the story's own settings."""
     house, stop = House(), asyncio.Event()
     async with AsyncExitStack() as stack:
-        for server in (house.signal, house.model, house.weather, house.audio):
+        for server in (house.signal, house.model, house.weather, house.audio, house.images):
             await stack.enter_async_context(server)
         given = settings.loaded({**house.settings(folder), **more}, None)
         transport = await app.signal_transport(given)

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from tests.transcripts import answers, chats, later, media, permissions
+from tests.transcripts import answers, chats, later, made, media, permissions
 from tests.transcripts.sights import Sight
 from tests.transcripts.stage import Story, played
 
@@ -12,6 +12,7 @@ STORIES: tuple[Story, ...] = (
     *media.STORIES,
     *chats.STORIES,
     *later.STORIES,
+    *made.STORIES,
     *permissions.STORIES,
 )
 

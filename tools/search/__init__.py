@@ -1,1 +1,1 @@
-"""The services that `tools.web_search` asks, one module each, behind the seam in `tools.search.base`."""
+"""Searching for every tool: the desk, and the services that it asks, one module each, behind the seam in `base`."""

@@ -1,5 +1,6 @@
-"""The seam to search services: a query goes in, hits come out. Which service is asked when is `tools.web_search`'s."""
+"""The seam to search services: a query goes in, hits come out. Which service is asked when is `tools.search.desk`'s."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,6 +12,8 @@ from tools.text import plain, shortened
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
 
+# Letters of any script, and no sign that ends the host for a browser: `evil.example\.gov.uk` is evil.example's.
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 _MAX_TITLE_CHARS = 200
 _MAX_SNIPPET_CHARS = 400
 _MAX_URL_CHARS = 2_000
@@ -141,6 +144,6 @@ def _site(url: str) -> str | None:
         host = parts.hostname
     except ValueError:
         return None
-    if parts.scheme not in {"http", "https"} or not host or "@" in parts.netloc:
+    if parts.scheme not in {"http", "https"} or "@" in parts.netloc or not host or not _HOST.fullmatch(host):
         return None
     return host.removeprefix("www.")

@@ -5,9 +5,11 @@ keeping results for longer than that, and none of it is written down.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 
+from tools.errors import ToolError
 from tools.search.base import Hit, Query
 
 KEPT = timedelta(minutes=10)
@@ -22,6 +24,10 @@ class Found:
     source: str
     """The service's name."""
     hits: tuple[Hit, ...]
+    failures: tuple[ToolError, ...] = ()
+    """Why the services before it in the order did not answer, in that order; empty where it was the first."""
+    cost_usd: Decimal = field(default=Decimal(0))
+    """What the search cost by the service's price list."""
 
 
 class Recent:

@@ -1,17 +1,21 @@
 """Commands: one table, given directly and in groups; each is answered once, also while a turn runs."""
 
 import asyncio
+import io
 import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from bot import phrases
 from bot.clock import SetClock
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
-from bot.turn.export import exported
-from store import Store
+from bot.messages import Picture, UserMessage
+from bot.policy.budgets import Budgets
+from bot.turn.export import Export, KeptTurn, exported
+from store import ConversationId, Store
 from tests.bot.loops.harbour import Port, harbour
 from tests.bot.loops.test_revisions import on_disk, open_words, words
 from tests.bot.turn.talk import Echo, calls, says
@@ -209,3 +213,106 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         kept = json.loads(found)
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
         assert kept["reminders"][0]["text"] == "water the tulips"
+
+
+# Files
+
+
+async def spend(port: Port, days: int) -> None:
+    """Ask one question on each of so many days."""
+    for number in range(days):
+        if number:
+            port.clock.move(86_400)
+        await told(port, f"question {number}")
+
+
+async def test_usage_shows_the_days_of_the_month(store: Store, clock: SetClock) -> None:
+    """As a picture beside the sums, one row of bars for each whose sums are told; none for a single day."""
+    async with harbour(store, clock, admins=frozenset({BOB.uuid}), budgets=Budgets()) as port:
+        await spend(port, 1)
+        await told(port, "/usage")
+        assert port.quay.sent[-1].files == ()
+        port.clock.move(86_400)
+        await spend(port, 2)
+        own = await told(port, "/usage")
+        assert "You, this month: 0.0300 USD" in own
+        [file] = port.quay.sent[-1].files
+        assert (file.name, file.content_type) == ("spent-2026-11.png", "image/png")
+        assert Image.open(io.BytesIO(file.data)).size == (900, 316)
+        await told(port, "/usage", author=BOB)
+        [everybody] = port.quay.sent[-1].files
+        assert everybody.data != file.data
+        await told(port, "/usage", author=CAROL)
+        assert port.quay.sent[-1].files == ()
+        port.clock.move(9 * 86_400)
+        await told(port, "/usage")
+        assert port.quay.sent[-1].files == ()
+
+
+async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
+    """Each spender has a panel; what somebody else has spent elsewhere is in none."""
+    async with harbour(store, clock, budgets=Budgets()) as port:
+        await spend(port, 2)
+        await told(port, "/usage", group=GROUP)
+        [file] = port.quay.sent[-1].files
+        assert Image.open(io.BytesIO(file.data)).size == (900, 316)
+        await told(port, "Aldis, hello", group=GROUP)
+        await told(port, "/usage", group=GROUP)
+        [file] = port.quay.sent[-1].files
+        assert Image.open(io.BytesIO(file.data)).size == (900, 576)
+
+
+async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path) -> None:
+    """All of it, calls of tools and their results included, once it is more than one message; and then it is gone."""
+    async with harbour(store, clock, tools=(Echo(),)) as port:
+        port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
+        await told(port, "How is the tulip?")
+        await told(port, "/export")
+        assert port.quay.sent[-1].files == ()
+        for number in range(5):
+            await told(port, f"question {number}: " + "word " * 200)
+        shown = await told(port, "/export")
+        assert shown == phrases.kept_in_file(6, 6)
+        [file] = port.quay.sent[-1].files
+        assert (file.name, file.content_type) == ("export.json", "application/json")
+        turns = json.loads(file.data)["turns"]
+        assert len(turns) == 6
+        assert [message["role"] for message in turns[0]["messages"]] == ["user", "assistant", "tool", "assistant"]
+        await port.quiet()
+        assert await port.count("SELECT count(*) FROM outbox WHERE reply IS NOT NULL") == 0
+        assert b"tulip" not in on_disk(path)
+
+
+async def test_a_file_of_a_group_holds_what_the_group_has_read(store: Store, clock: SetClock) -> None:
+    """Neither what the person asked elsewhere nor what a tool gave to the model."""
+    async with harbour(store, clock, tools=(Echo(),)) as port:
+        await told(port, "direct words")
+        port.thinker.script += [calls(("echo", {"word": "secret", "times": 2})), says("Here you are. " * 200)]
+        await told(port, "Aldis, group words", group=GROUP)
+        await port.quiet()
+        await told(port, "/export", group=GROUP)
+        [file] = port.quay.sent[-1].files
+        [turn] = json.loads(file.data)["turns"]
+        assert "group words" in turn["asked"]
+        assert "Here you are." in turn["answered"]
+        assert b"secret" not in file.data
+        assert b"direct words" not in file.data
+
+
+def test_a_file_holds_the_newest_that_fit() -> None:
+    """Others are left out whole, oldest first, and pictures always: people have those that they have sent."""
+    picture = Picture(data=b"x" * 3_000_000, content_type="image/png", width=1, height=1)
+    turns = tuple(
+        KeptTurn(
+            conversation=ConversationId(1),
+            expires_at=None,
+            said=(UserMessage(text=f"{number} " + "ä" * 100_000, media=(picture,)),),
+        )
+        for number in range(5)
+    )
+    file, shown = Export(turns=turns).as_file(in_group=False)
+    assert len(file.data) < 2_000_000
+    kept = json.loads(file.data)["turns"]
+    assert [turn["messages"][0]["text"][0] for turn in kept] == ["2", "3", "4"]
+    assert (shown, kept[0]["messages"][0]["media"]) == (3, [])
+    assert "newest 3" in phrases.kept_in_file(5, shown)

@@ -21,6 +21,7 @@ from bot.commands.base import Commands, Desk
 from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.errands import Errands, Judgement
+from bot.commands.feeds import FeedCommands
 from bot.commands.memory import MemoryCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
@@ -58,10 +59,10 @@ from tests.bot.loops.quay import Quay
 from tests.bot.turn.talk import Scripted, says, toolbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, GROUP, Frame
-from tools import Tool
+from tools import Tool, ToolSource
 from tools.memory import Remember
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
 MEDIA_LIMITS = MediaLimits(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_characters=5000)
 FIRST = int(NOON.timestamp() * 1000)
@@ -172,6 +173,7 @@ async def harbour(
     *,
     tools: tuple[Tool, ...] = (),
     ported: tuple[Callable[[Reminders], Tool], ...] = (),
+    sources: tuple[ToolSource, ...] = (),
     remembers: bool = False,
     window: Window | None = None,
     deletes_answers: bool = False,
@@ -194,7 +196,7 @@ async def harbour(
     memory = Memory(store, clock)
     reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
     tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
-    agent = Agent(thinker, toolbox(clock, *tools), system="Be kind.", limits=limits)
+    agent = Agent(thinker, toolbox(clock, *tools, sources=sources), system="Be kind.", limits=limits)
     senses = Senses(
         agent,
         Parcels(quay, MEDIA_LIMITS, speech=speech),
@@ -204,7 +206,8 @@ async def harbour(
     revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
     desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
     audience = Audience(quay, lambda: allowed)
-    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=tuple(tool.spec.name for tool in tools))
+    names = tuple(tool.spec.name for tool in tools)
+    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=names, sources=sources)
     entries = (
         *ChatCommands(desk, approvals, timezone="UTC").entries,
         *QuestionCommands(desk, approvals).entries,
@@ -212,6 +215,7 @@ async def harbour(
         *StandingCommands(desk, account=ACCOUNT, model="scripted/model-1", version="0.0").entries,
         *ReminderCommands(desk, reminders).entries,
         *MemoryCommands(desk, memory).entries,
+        *FeedCommands(desk, is_on=True, timezone="UTC").entries,
         *AdminCommands(desk, pairing, audience, budgets, account=ACCOUNT, timezone="UTC").entries,
         *BroadcastCommands(desk, audience).entries,
     )

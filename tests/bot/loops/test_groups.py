@@ -200,16 +200,19 @@ def group_update() -> Frame:
 
 
 async def test_where_aldis_always_answers_every_message_is_a_question(store: Store, clock: SetClock) -> None:
-    """Until it is switched off again."""
+    """Until it is switched off again. What will be answered is shown as read, and nothing else."""
     async with harbour(store, clock, context_messages=9, admins=frozenset({ALICE.uuid})) as port:
         await port.deliver(message("/always on", group=GROUP))
         await port.answered(1)
-        await talked(port, "just us")
+        among_us = message("just us", group=GROUP)
+        await port.deliver(among_us)
+        await port.answered(2)
         assert port.quay.sent[-1].content.text == "re: just us"
         await port.deliver(message("/always off", group=GROUP))
         await port.answered(3)
         await talked(port, "just us again")
         assert len(port.quay.sent) == 3
+        assert port.quay.read == [among_us["envelope"]["timestamp"]]
 
 
 # Quotes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.policy.budgets import Budgets, NearlyUsedUp, Periods, Scope, Span, Spent, UsedUp, periods, used_up
+from bot.policy.budgets import Budgets, NearlyUsedUp, Periods, Scope, Span, Spent, UsedUp, days, periods, used_up
 from bot.policy.budgets import nearly_used_up as nearly
 
 SCOPES: tuple[Scope, ...] = ("person", "group", "all")
@@ -162,6 +162,13 @@ def test_where_a_limit_counts_at_all(given: dict[str, str], direct: bool, group:
 def test_days_and_months_are_those_of_the_people(now: datetime, timezone: str, day: str, month: str) -> None:
     """A budget renews at midnight where they live, also on the day that has 25 hours."""
     assert periods(now, timezone) == Periods(day=day, month=month)
+
+
+@pytest.mark.parametrize(("month", "count"), [("2026-11", 30), ("2026-12", 31), ("2027-02", 28), ("2028-02", 29)])
+def test_a_month_has_its_days(month: str, count: int) -> None:
+    """In the spelling of the periods that sums are kept by."""
+    every = days(month)
+    assert (every[0], every[-1], len(every)) == (f"{month}-01", f"{month}-{count}", count)
 
 
 AMOUNTS = st.decimals(0, 100, places=3)

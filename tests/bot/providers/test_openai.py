@@ -119,7 +119,7 @@ async def test_a_server_that_knows_neither_name_is_asked_twice_only() -> None:
 
 async def test_another_refused_parameter_is_not_the_limit(chat: Vendor) -> None:
     """Only the refusal of the limit is answered by its other name."""
-    chat.server.faults.append(answer_json(error_body("No.", param="tools", code="unsupported_parameter"), 400))
+    chat.server.faults.append(answer_json(error_body("No.", param="user", code="unsupported_parameter"), 400))
     with pytest.raises(Rejected):
         await chat.provider.complete(QUESTION)
     assert len(chat.server.requests) == 1

@@ -250,7 +250,7 @@ async def test_no_arguments(vendor: Vendor, written: str) -> None:
 
 async def test_a_tool_name_that_was_made_up(vendor: Vendor) -> None:
     """A name that no vendor takes reaches the toolbox as it is, and goes back as one that they take."""
-    name = "get weather, please! " + "x" * 200
+    name = "get.weather." + "x" * 80 if vendor.kind == "prompted" else "get weather, please! " + "x" * 200
     vendor.server.scripted(call(name, {"place": "Oslo"}), say("There is no such tool."))
     first = await vendor.provider.complete(QUESTION)
     assert calls(first)[0].name == name

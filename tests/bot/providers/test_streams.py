@@ -33,8 +33,9 @@ async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
         opened("chat", streams=True) as chat,
         opened("responses", streams=True) as responses,
         opened("local", streams=True) as local,
+        opened("prompted", streams=True) as prompted,
     ):
-        yield {"anthropic": anthropic, "chat": chat, "responses": responses, "local": local}
+        yield {"anthropic": anthropic, "chat": chat, "responses": responses, "local": local, "prompted": prompted}
 
 
 @pytest.fixture(params=NAMES)

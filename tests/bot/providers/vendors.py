@@ -17,7 +17,8 @@ from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import ModelServer, echo
 
-NAMES = ("anthropic", "chat", "responses", "local")
+NAMES = ("anthropic", "chat", "responses", "local", "prompted")
+"""Of the vendors; `prompted` is a model that knows no tools."""
 
 WEATHER = ToolOffer(
     name="get_weather",
@@ -104,6 +105,8 @@ class Vendor:
 
 
 def server_of(kind: str) -> AnthropicServer | OpenAIServer:
+    if kind == "prompted":
+        return OpenAIServer(local=True, takes_tools=False, writes_calls=True)
     return AnthropicServer() if kind == "anthropic" else OpenAIServer(local=kind == "local")
 
 
@@ -113,7 +116,9 @@ def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | No
         return Anthropic(api_key=key, model="claude-haiku-5-5", base_url=server.base_url)
     if kind == "responses":
         return OpenAI(api_key=key, model="gpt-6-sol", base_url=server.base_url, api="responses")
-    return OpenAI(api_key=key, model="gpt-4.1" if kind == "chat" else "qwen4:8b", base_url=server.base_url)
+    tool_mode = "prompt" if kind == "prompted" else "auto"
+    model = "gpt-4.1" if kind == "chat" else "qwen4:8b"
+    return OpenAI(api_key=key, model=model, base_url=server.base_url, tool_mode=tool_mode)
 
 
 @asynccontextmanager

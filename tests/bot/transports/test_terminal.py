@@ -21,7 +21,20 @@ from hypothesis import strategies as st
 
 from bot.clock import SetClock
 from bot.errors import Undeliverable
-from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Removal, Reply, SentId, Style, Styled, StyleRange
+from bot.events import (
+    ChatId,
+    Envelope,
+    File,
+    Incoming,
+    Kind,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    StyleRange,
+)
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted, Transport
 from bot.transports.terminal import Terminal, painted, progress_line
 
@@ -168,6 +181,17 @@ async def test_an_answer_that_was_changed_or_deleted_is_told(desk: Desk) -> None
     removed = await terminal.remove(Removal(chat=ChatId("direct:default"), target=second))
     assert (desk.out, desk.err) == ("", "· an answer was deleted\n")
     assert first < second < removed
+
+
+async def test_files_are_said_in_words_and_texts_are_written_out(desk: Desk) -> None:
+    """A picture is named on standard error; a file of text stands below the answer."""
+    terminal = desk.terminal(once="/export")
+    envelope = await given_by(terminal.envelopes())
+    picture = File(name="spent.png", content_type="image/png", data=b"\x89PNG")
+    export = File(name="export.json", content_type="application/json", data='{"ä": 1}'.encode())
+    await terminal.send(answer_to(envelope, "All of it.", files=(picture, export)))
+    assert desk.out == 'All of it.\n{"ä": 1}\n'
+    assert desk.err == "· a file: spent.png, 4 bytes\n· a file: export.json, 9 bytes\n"
 
 
 @pytest.mark.parametrize(("line", "is_one"), [("/help", True), ("/5", False), ("what is /help?", False)])

@@ -102,6 +102,25 @@ class Echo:
         return Result(data={"word": arguments.word * arguments.times})
 
 
+@dataclass
+class Tide:
+    """A source whose tools come and go."""
+
+    here: list[Tool]
+    asked: int = 0
+
+    @property
+    def absent(self) -> Sequence[str]:
+        return () if self.here else ("tide",)
+
+    async def tools(self) -> Sequence[Tool]:
+        self.asked += 1
+        return tuple(self.here)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
 def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
     limits: dict[str, Any] = {"timeout_seconds": 5, "max_result_chars": 1000, "calls_per_minute": 30} | changes
     return Toolbox(tools, clock=clock, timezone="UTC", **limits)

@@ -9,11 +9,11 @@ import pytest
 from bot import phrases
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
-from bot.messages import CallId, Opaque, Text, ToolCall, is_sendable
+from bot.messages import CallId, Message, Opaque, Text, ToolCall, is_sendable
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
 from store import Store
-from tests.bot.turn.talk import Desk, Echo, Scripted, calls, completion, contents, says, toolbox
+from tests.bot.turn.talk import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
 
 
 def desk(
@@ -78,6 +78,26 @@ async def test_vendor_blocks_stay_within_the_turn(store: Store, clock: SetClock)
     )
 
 
+async def test_vendor_blocks_do_not_outlive_the_request_that_they_are_bound_to(store: Store, clock: SetClock) -> None:
+    """After a crash, and where the history had to be cut within a turn, a vendor would refuse its own thinking."""
+    thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
+    asked = completion(thought, ToolCall(id=CallId("x"), name="echo", arguments={"word": "a"}))
+    there = desk(store, clock, says("Hi."), says("Hi."), asked, tools=(Echo(),))
+    await there.kept()
+    await there.kept()
+    there.provider.script += [ContextTooLong("long", provider="p")]
+    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
+        await there.kept("and now?")
+    there.provider.script = [says("Done.")]
+    assert (await there.answer(await there.again("and now?"))).text == "Done."
+    whole, cut, taken_up = ([*map(_has_opaque, request.messages)] for request in there.provider.requests[-3:])
+    assert (any(whole), any(cut), any(taken_up)) == (True, False, False)
+
+
+def _has_opaque(message: Message) -> bool:
+    return message.role == "assistant" and any(isinstance(part, Opaque) for part in message.parts)
+
+
 async def test_at_the_limit_the_model_answers_without_tools(store: Store, clock: SetClock) -> None:
     """The calls within the limit run, those beyond are refused, and the last request switches the tools off."""
     three = calls(*(("echo", {"word": word}) for word in "abc"))
@@ -112,6 +132,16 @@ async def test_the_same_call_twice_is_answered_from_the_first(store: Store, cloc
     assert tool.ran == ["a", "a"]
 
 
+async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(store: Store, clock: SetClock) -> None:
+    """A list before and after an entry is two lists; the entry itself is still made once."""
+    looks, does = Echo(name="look", computes_only=True), Echo(name="enter", effects="repeatable")
+    look, enter = calls(("look", {"word": "a"})), calls(("enter", {"word": "a"}))
+    script = (look, look, enter, look, enter, look, says("Done."))
+    there = desk(store, clock, *script, tools=(looks, does), max_tool_calls=9)
+    await there.kept()
+    assert (looks.ran, does.ran) == (["a", "a"], ["a"])
+
+
 async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> None:
     """Only what went well is answered from memory."""
     tries: list[str] = []
@@ -125,6 +155,19 @@ async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> N
     there = desk(store, clock, calls(same), calls(same), says("At last."), tools=(Echo(work=work),))
     await there.kept()
     assert [json.loads(content)["ok"] for content in contents(there.provider.requests[2])] == [False, True]
+
+
+async def test_what_may_have_happened_is_not_done_again_in_the_turn(store: Store, clock: SetClock) -> None:
+    """However often the model asks for it; when the person asks once more, it is."""
+    tool = Echo(effects="once", work=lambda _: asyncio.Event().wait(), timeout_seconds=0.01)
+    same = ("echo", {"word": "a"})
+    there = desk(store, clock, calls(same), calls(same), says("Who knows?"), calls(same), says("?"), tools=(tool,))
+    await there.kept()
+    answers = [json.loads(content) for content in contents(there.provider.requests[2])]
+    assert [answer["error"] for answer in answers] == ["unknown_outcome"] * 2
+    assert tool.ran == ["a"]
+    await there.kept("again")
+    assert tool.ran == ["a", "a"]
 
 
 @pytest.mark.parametrize(
@@ -272,6 +315,28 @@ async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: Se
     await there.answer(await there.again())
     assert tool.ran == ["slow"]
     assert len(contents(there.provider.requests[-1])) == 2
+
+
+async def test_after_a_crash_a_tool_may_be_gone(store: Store, clock: SetClock) -> None:
+    """Its server has not come up again: the model is told, and answers with what there is."""
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    tide = Tide([Echo(name="club_post", effects="repeatable", work=lambda _: die())])
+    there = desk(store, clock, calls(("club_post", {"word": "a"})), tools=(Echo(),), changes={"sources": (tide,)})
+    task = asyncio.create_task(there.answer(await there.loaded()))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    tide.here = []
+    there.provider.script = [says("I cannot post now.")]
+    outcome = await there.answer(await there.again())
+    assert outcome.text == "I cannot post now."
+    [told] = contents(there.provider.requests[-1])
+    assert "there is no tool 'club_post' now; there are: echo" in told
 
 
 async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(store: Store, clock: SetClock) -> None:

@@ -60,6 +60,21 @@ def test_citations_lead_to_what_was_found(text: str, shown: str) -> None:
     assert cited(text, SEARCHED) == shown
 
 
+def test_a_page_that_two_searches_found_is_one_source() -> None:
+    """It bears a number of each of them; in the answer it has one."""
+    again = tools_said({"results": [{"number": 14, "url": LAMPS}]}, "verify_news")
+    shown = cited("Lamps [14], lamps [7] and flags [8]; both [7, 14].", (*SEARCHED, *again))
+    assert shown == f"Lamps [1], lamps [1] and flags [2]; both [1].\n\n[1] {LAMPS}\n[2] {FLAGS}"
+
+
+def test_a_number_of_two_pages_leads_to_neither() -> None:
+    """After a crash between two searches of a turn the numbers begin anew: a wrong source is worse than none."""
+    again = tools_said({"results": [{"number": 7, "url": "https://other.example/"}]})
+    assert cited("Lamps [7], flags [8].", (*SEARCHED, *again)) == f"Lamps [7], flags [1].\n\n[1] {FLAGS}"
+    more = tools_said({"results": [{"number": 8, "url": "https://other.example/"}]})
+    assert cited("See [7] https://made.example/x", (*SEARCHED, *again, *more)) == "See [7]"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,5 +1,6 @@
 """What goes to a person besides words."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from bot.events import ChatId, File, Reply, Styled
 from bot.messages import CallId, ToolAnswer
-from bot.turn.enclosures import MAX_FILE_BYTES, MAX_FILES, enclosed, files_of, with_enclosures
+from bot.turn.enclosures import MAX_BYTES, MAX_FILES, enclosed, files_of, with_enclosures
 from bot.turn.steps import Outcome, ToolRun
 from tools import ResultFile
 
@@ -50,10 +51,13 @@ def test_an_answer_that_nobody_sees_has_no_files() -> None:
 
 def test_too_many_and_too_large_ones_are_left_out_and_told() -> None:
     """The model knows what the person gets."""
-    large = ResultFile(name="big.bin", content_type="application/x", data=bytes(MAX_FILE_BYTES + 1))
+    large = ResultFile(name="big.bin", content_type="application/x", data=bytes(MAX_BYTES + 1))
     files, told = files_of([large, CHART])
     assert files == (FILE,)
     assert told == ["a file big.bin was too much to be attached", "a file chart.png was attached for the person"]
+    half = replace(large, data=bytes(MAX_BYTES // 2))
+    assert [len(file.data) for file in files_of([half, half, CHART])[0]] == [MAX_BYTES // 2] * 2
+    assert [len(file.data) for file in files_of([half, CHART, half])[0]] == [MAX_BYTES // 2, len(CHART.data)]
     files, told = files_of([CHART] * (MAX_FILES + 2))
     assert (len(files), len(told)) == (MAX_FILES, MAX_FILES + 2)
 

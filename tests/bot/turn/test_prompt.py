@@ -351,6 +351,11 @@ class TestEstimates:
         assert estimated_tokens(answering) == 108
         assert estimated_tokens(asking) > estimated_tokens(AssistantMessage(parts=(Text(text="Let me see."),)))
 
+    @pytest.mark.parametrize(("letter", "tokens"), [("x", 100), ("ж", 200), ("水", 300), ("🌧", 400), ("\ud800", 100)])
+    def test_no_script_is_taken_for_less_than_it_is(self, letter: str, tokens: int) -> None:
+        """Tokenizers cut up bytes: a conversation in Chinese must not be sent three times as long as one in English."""
+        assert estimated_tokens(UserMessage(text=300 * letter)) == 8 + tokens
+
 
 class TestWithoutTools:
     def test_question_and_answer_stay(self) -> None:

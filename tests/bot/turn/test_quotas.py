@@ -2,7 +2,7 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from tests.servers.brave import KEY, Brave
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import USER_AGENT
 from tools import Http, ToolContext
+from tools.search.desk import SearchDesk
 from tools.web_search import WebSearch, WebSearchArguments, WebSearchOptions
 
 
@@ -34,6 +35,33 @@ async def test_a_month_s_amount_is_not_overrun(store: Store, clock: SetClock) ->
     assert [await quotas.take("Brave Search", most=2) for _ in range(3)] == [True, True, False]
 
 
+async def test_a_day_s_amount_is_counted_in_what_is_paid_for(store: Store, clock: SetClock) -> None:
+    """Several at once, all or none; what was not given after all is free again, on the same day alone."""
+    quotas = Quotas(store, clock)
+
+    async def take(amount: int, most: int = 25) -> bool:
+        return await quotas.take("posts", most=most, amount=amount, per="day")
+
+    assert [await take(30), await take(10), await take(10), await take(10), await take(5)] == [
+        False,
+        True,
+        True,
+        False,
+        True,
+    ]
+    today = clock.now()
+    await quotas.give_back("posts", amount=7, per="day", taken_at=today)
+    assert [await take(8), await take(7)] == [False, True]
+    assert await quotas.take("others", most=1)
+    clock.move(timedelta(days=1).total_seconds())
+    await Quotas(store, clock).give_back("posts", amount=25, per="day", taken_at=today)
+    assert [await take(25), await take(1)] == [True, False]
+    await quotas.give_back("posts", amount=25, per="day", taken_at=today)  # an answer that came behind midnight
+    assert not await take(1)
+    await quotas.give_back("posts", amount=99, per="day", taken_at=clock.now())
+    assert [await take(26), await take(25), await take(1)] == [False, True, False]
+
+
 async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, clock: SetClock) -> None:
     """The used-up one is not even asked, by no later process; what is known from a moment ago is still told."""
     async with AsyncExitStack() as stack:
@@ -45,7 +73,7 @@ async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, c
         context = ToolContext(now=clock.now(), timezone="UTC")
 
         def started() -> WebSearch:
-            return WebSearch(options, http, Quotas(store, clock))
+            return WebSearch(options, SearchDesk(options, http, Quotas(store, clock)))
 
         async def source(tool: WebSearch, words: str) -> str:
             return (await tool.run(WebSearchArguments(query=words), replace(context, now=clock.now()))).data["source"]

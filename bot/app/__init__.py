@@ -1,0 +1,105 @@
+"""Aldis put together from its settings; the only room that names concrete parts.
+
+    settings --> store, providers, tools, transport --> the loops --> Aldis
+
+bridges     transports, by the bridge that is there    models      providers, their prices
+equipment   tools                                      rules       settings as the parts take them
+parts       the loops over an open store               this        all of it, opened and closed
+
+Left to others: the verbs of the command line (`bot.cli`).
+"""
+
+import gc
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from bot.aldis import Aldis
+from bot.app import bridges, equipment, models, rules
+from bot.app.bridges import linking, signal_transport, terminal
+from bot.app.equipment import USER_AGENT, surroundings_alone, toolbox
+from bot.app.models import unpriced_models
+from bot.app.parts import Parts
+from bot.examinations.means import Means
+from bot.languages.spoken import speak
+from bot.media.feeds import FeedReader
+from bot.media.library import Library
+from bot.settings import Settings
+from bot.transports.base import Transport
+from bot.turn.feeds import Newsstand
+from store import opened
+from tools import Fetcher, Http, Surroundings, alone
+
+__all__ = [
+    "USER_AGENT",
+    "assembled",
+    "linking",
+    "means",
+    "signal_transport",
+    "surroundings_alone",
+    "terminal",
+    "toolbox",
+    "unpriced_models",
+]
+
+_BALLAST_BYTES = 2_000_000
+"""Thrown out when the disk is full, so that what must go can go; more than one transaction that deletes needs."""
+
+
+@asynccontextmanager
+async def assembled(settings: Settings, transport: Transport, *, realm: str) -> AsyncGenerator[Aldis]:
+    """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
+
+    Raises:
+        StoreError: the store cannot be opened, see its kinds.
+        ConfigError: a setting is wrong.
+    """
+    speak(settings.locale.language)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(transport.aclose)
+        given = settings.store
+        store = await stack.enter_async_context(
+            opened(
+                given.path,
+                realm=realm,
+                key=given.master_key,
+                old_key=given.old_master_key,
+                ballast_bytes=_BALLAST_BYTES,
+            )
+        )
+        http = await stack.enter_async_context(Http(user_agent=USER_AGENT))
+        fetcher = await stack.enter_async_context(Fetcher(USER_AGENT))
+        provider = models.provider(settings)
+        stack.push_async_callback(provider.aclose)
+        # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
+        reader = FeedReader(await stack.enter_async_context(Fetcher(USER_AGENT)))
+        parts = Parts(settings, transport, store, realm, rules.speech(settings, http), reader)
+        around = Surroundings(
+            http=http,
+            fetcher=fetcher,
+            reminders=parts.reminders,
+            memory=parts.memory,
+            predictions=parts.predictions,
+            news=parts.feeds,
+            quotas=parts.quotas,
+            papers=Library(),
+        )
+        tools, news = equipment.apart(equipment.own_tools(settings, around))
+        more = (Newsstand(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
+        for source in more:
+            stack.push_async_callback(source.aclose)
+        aldis = parts.aldis(provider, tools, more)
+        # What is there by now stays: the collector need not go through it again and again.
+        gc.freeze()
+        gc.enable()
+        yield aldis
+
+
+def means(settings: Settings) -> Means:
+    """How the doctor makes the parts that it looks at."""
+    return Means(
+        linking=lambda bridge: bridges.linking_over(settings, bridge),
+        transport=lambda bridge, account: bridges.transport(settings, bridge, account),
+        provider=lambda name: models.vendor(settings, name),
+        choice=lambda name: models.vendor(settings, *name.split("/", 1)),
+        surroundings=alone(Http(user_agent=USER_AGENT), Fetcher(USER_AGENT)),
+    )

@@ -1,0 +1,139 @@
+"""The ways in and out: which bridge stands at `SIGNAL__URL`, its account, the transport over it, and the terminal.
+
+A bridge's own library is imported with the transport that needs it. Left to others: talking (`bot.transports`).
+"""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Iterator
+
+from bot.errors import ConfigError, Disconnected
+from bot.settings import Settings
+from bot.transports.base import Linking, Transport
+from bot.transports.bridge import Bridge, bridge_at
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_PAUSE_SECONDS = 30.0
+
+
+def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Transport, Callable[[], bool]]:
+    """The transport over standard input and output, and the question whether anything failed in it so far."""
+    from bot.transports.terminal import Terminal
+
+    here = Terminal(
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        conversation=conversation,
+        once=once,
+        verbosity=verbosity,
+    )
+    return here, lambda: here.failed
+
+
+async def signal_transport(settings: Settings) -> Transport:
+    """The transport to Signal; waits until the bridge answers and has an account.
+
+    Raises:
+        ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
+    """
+    return transport(settings, await _bridge(settings), await _account(settings))
+
+
+async def linking(settings: Settings) -> Linking:
+    """The way to link an account by the bridge at `SIGNAL__URL`.
+
+    Raises:
+        ConfigError: what answers there is no bridge.
+    """
+    return linking_over(settings, await _bridge(settings))
+
+
+def transport(settings: Settings, bridge: Bridge, account: str) -> Transport:
+    """The transport for an account over this bridge."""
+    signal = settings.signal
+    if bridge == "signal_cli":
+        from bot.transports.signal_cli import SignalCli
+
+        return SignalCli(
+            signal.url,
+            account,
+            name=signal.name,
+            attachments=signal.attachments,
+            notes_of=_notes_of(settings),
+            send_seconds=signal.send_timeout_seconds,
+        )
+    from bot.transports.rest_api import RestApi
+
+    return RestApi(
+        signal.url,
+        account,
+        name=signal.name,
+        notes_of=_notes_of(settings),
+        send_seconds=signal.send_timeout_seconds,
+    )
+
+
+def linking_over(settings: Settings, bridge: Bridge) -> Linking:
+    """The way to link an account by this bridge."""
+    if bridge == "signal_cli":
+        from bot.transports.signal_cli import SignalCliLinking
+
+        return SignalCliLinking(settings.signal.url)
+    from bot.transports.rest_api import RestApiLinking
+
+    return RestApiLinking(settings.signal.url)
+
+
+def _notes_of(settings: Settings) -> str | None:
+    """The name of Aldis's device where the account is a person's own; else None."""
+    return settings.signal.device_name if settings.signal.note_to_self else None
+
+
+async def _bridge(settings: Settings) -> Bridge:
+    """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
+    if settings.signal.transport != "auto":
+        return settings.signal.transport
+    pauses = _pauses()
+    while True:
+        try:
+            return await bridge_at(settings.signal.url)
+        except Disconnected as error:
+            _log.warning("waiting for Signal: %s", error)
+            await asyncio.sleep(next(pauses))
+
+
+async def _account(settings: Settings) -> str:
+    """The account to answer for: as set, else the only one that the bridge has; waits until there is one."""
+    if settings.signal.account:
+        return settings.signal.account
+    link = await linking(settings)
+    try:
+        pauses = _pauses()
+        while not (accounts := await _linked(link)):
+            _log.warning("no account is linked yet; link one with: python -m bot link")
+            await asyncio.sleep(next(pauses))
+    finally:
+        await link.aclose()
+    first, *others = accounts
+    if others:
+        raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
+    return first
+
+
+def _pauses() -> Iterator[float]:
+    """The seconds between one look for the bridge and the next: growing, without end."""
+    seconds = 1.0
+    while True:
+        yield seconds
+        seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
+
+
+async def _linked(link: Linking) -> tuple[str, ...]:
+    try:
+        return await link.accounts()
+    except Disconnected as error:
+        _log.warning("waiting for Signal: %s", error)
+        return ()

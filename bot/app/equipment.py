@@ -1,0 +1,76 @@
+"""The tools: Aldis's own, those of other distributions, those of sources that are known only while it runs."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from bot.clock import MachineClock
+from bot.media.library import Library
+from bot.settings import Settings
+from bot.turn.toolbox import Toolbox
+from tools import Fetcher, Http, Surroundings, Tool, ToolSource, alone, build, extended, sources
+from tools.news import IntelRecent, IntelSearch, NewsOptions
+
+_log = logging.getLogger(__name__)
+
+VERSION = "0.1"
+USER_AGENT = f"Aldis/{VERSION} (self-hosted assistant for Signal)"
+
+
+@asynccontextmanager
+async def surroundings_alone() -> AsyncGenerator[Surroundings]:
+    """What surrounds tools that are called without a conversation: the way to the outside, and no store."""
+    async with Http(user_agent=USER_AGENT) as http, Fetcher(USER_AGENT) as fetcher:
+        yield replace(alone(http, fetcher), papers=Library())
+
+
+def toolbox(settings: Settings, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Toolbox:
+    """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs."""
+    return Toolbox(
+        tools,
+        sources=more,
+        clock=MachineClock(),
+        timezone=settings.locale.timezone,
+        timeout_seconds=settings.tools.timeout_seconds,
+        max_result_chars=settings.tools.max_result_chars,
+        calls_per_minute=settings.tools.calls_per_minute,
+        approve=settings.tools.approve,
+    )
+
+
+def own_tools(settings: Settings, around: Surroundings) -> tuple[Tool, ...]:
+    """The tools that are on: Aldis's own, then those of other distributions; one that is none is told of in the log."""
+    if not settings.tools.enabled:
+        return ()
+    own = build(settings.tools.options_by_name, around)
+    more = extended(
+        settings.tools.extensions,
+        settings.tools.options_by_name,
+        http=around.http,
+        fetcher=around.fetcher,
+        taken={tool.spec.name for tool in own},
+    )
+    for failure in more.failures:
+        _log.warning("the tool %s of %s is left out: %s", failure.name, failure.distribution, failure.why)
+    return (*own, *(tool for tools in more.by_name.values() for tool in tools))
+
+
+def tool_sources(settings: Settings, tools: Sequence[Tool]) -> tuple[ToolSource, ...]:
+    """Where more tools come from while Aldis runs."""
+    if not settings.tools.enabled:
+        return ()
+    return sources(settings.tools.options_by_name, taken={tool.spec.name for tool in tools})
+
+
+def apart(tools: Sequence[Tool]) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
+    """The tools that are always there, and those of the news, which are there as long as there is a feed."""
+    news = tuple(tool for tool in tools if isinstance(tool, IntelSearch | IntelRecent))
+    return tuple(tool for tool in tools if tool not in news), news
+
+
+def news_options(settings: Settings) -> NewsOptions:
+    """The settings of the news; switched off where all tools are."""
+    options = settings.tools.options_by_name.get("news")
+    news = options if isinstance(options, NewsOptions) else NewsOptions()
+    return news if settings.tools.enabled else news.model_copy(update={"enabled": False})

@@ -1,0 +1,268 @@
+"""The loops and everything they stand on, over an open store: which part is handed which.
+
+settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, courier, ... --> Aldis
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from bot.aldis import Aldis
+from bot.app import equipment, models, rules
+from bot.clock import MachineClock
+from bot.commands.admin import AdminCommands
+from bot.commands.base import Commands, Desk
+from bot.commands.broadcast import Audience, BroadcastCommands
+from bot.commands.chat import ChatCommands
+from bot.commands.errands import Errands, Judgement
+from bot.commands.feeds import FeedCommands
+from bot.commands.memory import MemoryCommands
+from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.questions import QuestionCommands
+from bot.commands.reminders import ReminderCommands
+from bot.commands.standing import StandingCommands
+from bot.loops.courier import Courier, Patience
+from bot.loops.feeds import Gathering, Subscription
+from bot.loops.housekeeping import Housekeeping
+from bot.loops.intake import Intake
+from bot.loops.lookout import Lookout
+from bot.loops.reminders import Reminding
+from bot.loops.summarising import Summarising
+from bot.loops.worker import Worker
+from bot.media.feeds import FeedReader
+from bot.media.parcels import Parcels
+from bot.media.speech import Speech
+from bot.metrics import Counts
+from bot.policy.pairing import Pairing
+from bot.providers.base import Provider
+from bot.providers.prices import unknown_price
+from bot.settings import Settings
+from bot.transports.base import Transport
+from bot.turn import prompt
+from bot.turn.agent import Agent, Limits
+from bot.turn.approvals import Approvals
+from bot.turn.budget import Budget
+from bot.turn.feeds import Feeds
+from bot.turn.live import Live
+from bot.turn.marks import EMOJI, Marks
+from bot.turn.memory import Memory
+from bot.turn.overheard import Overheard
+from bot.turn.predictions import Predictions
+from bot.turn.quotas import Quotas
+from bot.turn.reminders import Reminders
+from bot.turn.revisions import Revisions
+from bot.turn.senses import Senses, Voice
+from bot.turn.steps import Turn
+from bot.turn.summaries import Summaries, Window
+from bot.turn.toolbox import Toolbox
+from bot.turn.turns import Turns
+from bot.web.control import Control
+from bot.web.health import HealthPage
+from store import Store
+from tools import Tool, ToolSource
+
+_log = logging.getLogger(__name__)
+
+
+class Parts:
+    """The parts over an open store, and what they share. `reader` None: no feeds are read."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        transport: Transport,
+        store: Store,
+        realm: str,
+        speech: Speech | None,
+        reader: FeedReader | None = None,
+    ) -> None:
+        self._settings = settings
+        self._speech = speech
+        self._reader = reader
+        self._transport = transport
+        self._store = store
+        self._realm = realm
+        self._clock = MachineClock()
+        self._counts = Counts()
+        self._pairing = Pairing()
+        self._menu = Menu()
+        self._allowed = rules.allowed(settings, realm)
+        self._turns = Turns(
+            store,
+            self._clock,
+            max_turns=settings.history.max_turns,
+            timezone=settings.locale.timezone,
+            max_parts=settings.signal.max_parts,
+            language=settings.locale.language,
+        )
+        self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)
+        self.reminders = Reminders(
+            store, self._clock, self._turns, account=transport.account, timezone=settings.locale.timezone
+        )
+        self.memory = Memory(store, self._clock)
+        self.predictions = Predictions(store, self._clock)
+        self.feeds = Feeds(store, self._clock)
+        self.quotas = Quotas(store, self._clock)
+
+    def aldis(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Aldis:
+        """All of them together; `more` are the tools that are known only while it runs."""
+        settings = self._settings
+        names = tuple(tool.spec.name for tool in tools)
+        self._menu = Menu(models=settings.llm.models_to_choose, tools=names, sources=tuple(more))
+        minutes = settings.signal.round_trip_minutes
+        lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None)
+        patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
+        health = HealthPage(self._store, lookout, self._clock, self._counts)
+        intake, budget = self._intake(lookout), self._budget()
+        summarising = self._summarising(provider, budget)
+        senses = self._senses(provider, equipment.toolbox(settings, tools, more), budget)
+        return Aldis(
+            settings=settings,
+            worker=self._worker(senses, intake, summarising.note),
+            intake=intake,
+            courier=Courier(self._transport, self._store, self._clock, self._counts, patience=patience),
+            housekeeping=Housekeeping(self._store, self._clock, self._revisions, retention=rules.retention(settings)),
+            reminding=self._reminding(intake),
+            summarising=summarising,
+            gathering=self._gathering(),
+            lookout=lookout,
+            health=health,
+            control=Control(self._store, self._clock, health.state),
+        )
+
+    def _budget(self) -> Budget:
+        budgets = models.budgets(self._settings)
+        if budgets.limit_anything(in_group=True):
+            for model in models.unpriced_models(self._settings):
+                _log.warning("%s", unknown_price(model))
+        return Budget(self._store, self._clock, budgets, timezone=self._settings.locale.timezone)
+
+    def _senses(self, provider: Provider, tools: Toolbox, budget: Budget) -> Senses:
+        settings = self._settings
+        seconds = settings.worker.turn_timeout_seconds
+        voice = Voice(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
+        return Senses(
+            _agent(settings, provider, tools, budget),
+            Parcels(self._transport, rules.media_limits(settings), speech=self._speech),
+            timezone=settings.locale.timezone,
+            voice=voice,
+            budget=budget,
+        )
+
+    def _worker(self, agent: Senses, intake: Intake, kept: Callable[[Turn], None]) -> Worker:
+        approvals = Approvals(self._store, self._clock, self._turns)
+        judgement = Judgement(name=self._settings.signal.name, allowed=self._allowed)
+        overheard = Overheard(self._clock, most=self._settings.groups.context_messages)
+        in_signal = self._realm == "signal"
+        errands = Errands(
+            self._transport,
+            self._store,
+            self._counts,
+            turns=self._turns,
+            revisions=self._revisions,
+            approvals=approvals,
+            commands=self._commands(approvals, intake),
+            overheard=overheard,
+            judgement=judgement,
+        )
+        return Worker(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            turns=self._turns,
+            agent=agent,
+            approvals=approvals,
+            errands=errands,
+            live=Live(self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"),
+            marks=Marks(
+                self._transport, emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None
+            ),
+            overheard=overheard,
+            pace=rules.pace(self._settings),
+            judgement=judgement,
+            kept=kept,
+        )
+
+    def _commands(self, approvals: Approvals, intake: Intake) -> Commands:
+        desk = Desk(self._store, self._turns, self._clock)
+        account, zone = self._transport.account, self._settings.locale.timezone
+        choices = self._settings.llm.models_to_choose
+        audience = Audience(self._transport, lambda: intake.allowed)
+        budgets = models.budgets(self._settings)
+        rows = (
+            ChatCommands(desk, approvals, timezone=zone),
+            QuestionCommands(desk, approvals),
+            PreferenceCommands(desk, self._menu),
+            StandingCommands(desk, account=account, model=choices[0], version=equipment.VERSION),
+            ReminderCommands(desk, self.reminders),
+            MemoryCommands(desk, self.memory),
+            FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
+            AdminCommands(desk, self._pairing, audience, budgets, account=account, timezone=zone),
+            BroadcastCommands(desk, audience),
+        )
+        return Commands(desk, [entry for commands in rows for entry in commands.entries])
+
+    def _summarising(self, provider: Provider, budget: Budget) -> Summarising:
+        history = self._settings.history
+        if not (history.summaries and history.max_turns and history.max_tokens):
+            return Summarising(None, self._counts)
+        summaries = Summaries(
+            self._store,
+            self._clock,
+            self._turns,
+            provider,
+            window=Window(max_turns=history.max_turns, max_tokens=history.max_tokens),
+            timeout_seconds=self._settings.llm.timeout_seconds,
+            budget=budget,
+        )
+        return Summarising(summaries, self._counts)
+
+    def _gathering(self) -> Gathering:
+        news = equipment.news_options(self._settings)
+        return Gathering(
+            self._store,
+            self._clock,
+            self._counts,
+            self._reader if news.enabled else None,
+            subscription=Subscription(
+                urls=news.feeds,
+                every_seconds=60.0 * news.poll_minutes,
+                kept=timedelta(days=news.kept_days),
+                most=news.most_entries,
+            ),
+        )
+
+    def _reminding(self, intake: Intake) -> Reminding:
+        return Reminding(
+            self._store,
+            self._clock,
+            self._counts,
+            self.reminders,
+            allowed=lambda: intake.allowed,
+            account=self._transport.account,
+        )
+
+    def _intake(self, lookout: Lookout) -> Intake:
+        return Intake(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            allowed=self._allowed,
+            name=self._settings.signal.name,
+            receipt_window=timedelta(seconds=self._settings.signal.send_timeout_seconds),
+            doors=rules.doors(self._settings, self._pairing) if self._realm == "signal" else None,
+            noticed=lookout.noticed,
+        )
+
+
+def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget) -> Agent:
+    limits = Limits(
+        max_tool_calls=settings.tools.max_tool_calls,
+        max_history_tokens=settings.history.max_tokens,
+        max_output_tokens=settings.llm.max_output_tokens,
+        timeout_seconds=settings.llm.timeout_seconds,
+    )
+    system = prompt.system(settings.signal.name, settings.llm.system_prompt)
+    return Agent(provider, tools, system=system, limits=limits, budget=budget)

@@ -1,0 +1,131 @@
+"""The tools as an operator sees them: which are on, what the others lack, and what those of other people are worth.
+
+Tools are made for it and never called. Left to others: which tools there are (`tools`), what they may do in a
+conversation (`bot.turn`), how they are shown (`bot.doctor`, `bot.workbench`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.examinations.findings import Finding, ok, warning
+from bot.settings import Settings
+from tools import CATALOG, Extended, Options, Surroundings, Tool, extended, made
+
+State = Literal["on", "off", "missing", "failed"]
+"""Offered to models; switched off; without something that it needs; broken."""
+
+_FIELD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolGroup:
+    """Tools that are set together."""
+
+    name: str
+    """The group of their settings, `TOOLS__<NAME>__<FIELD>`, in small letters."""
+    state: State
+    tools: tuple[Tool, ...] = ()
+    """In the order in which models see them; empty where they cannot be made as things are set."""
+    origin: str = ""
+    """The distribution that they come from; empty: Aldis itself, or unknown because it was not looked into."""
+    seen_by: tuple[str, ...] | None = None
+    """Who outside this machine sees what is asked; None: they do not tell."""
+    advice: str = ""
+    """What would switch them on, or what they would ask besides; empty where there is nothing to set."""
+    why: str = ""
+    """What is wrong with one that failed."""
+
+
+def inventory(settings: Settings, around: Surroundings) -> tuple[ToolGroup, ...]:
+    """Every tool of Aldis itself in the catalogue's order, then those of other distributions.
+
+    A group that gets its tools only while Aldis runs is on, without any; see `tools.Entry.source`.
+    """
+    own = tuple(_own(settings, around))
+    names = {tool.spec.name for group in own if group.state == "on" for tool in group.tools}
+    options = settings.tools.options_by_name
+    more = extended(settings.tools.extensions, options, http=around.http, fetcher=around.fetcher, taken=names)
+    return (*own, *_foreign(settings, more))
+
+
+def of_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
+    """Which tools are on, what would switch the others on, and which of other people's are left out."""
+    if not settings.tools.enabled:
+        yield ok("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
+        return
+    for group in inventory(settings, around):
+        match group.state:
+            case "on":
+                yield ok(f"tools: {group.name} is on", group.advice)
+            case "off":
+                yield ok(f"tools: {group.name} is off", f"{group.advice} switches it on")
+            case "missing":
+                yield ok(f"tools: {group.name} is not offered", f"it lacks {group.advice}")
+            case "failed":
+                what = f"tools: {group.name} of {group.origin} is left out: {group.why}"
+                yield warning(what, "mend it, or take it away")
+
+
+def _own(settings: Settings, around: Surroundings) -> Iterator[ToolGroup]:
+    for name, tools in made(CATALOG, settings.tools.options_by_name, around).items():
+        options = settings.tools.options_by_name.get(name) or CATALOG[name].options()
+        yield _group(name, options, tools, all_on=settings.tools.enabled)
+
+
+def _foreign(settings: Settings, more: Extended) -> Iterator[ToolGroup]:
+    extensions, all_on = settings.tools.extensions, settings.tools.enabled
+    # By both: one that came too late for a name is no word about the one that has it.
+    broken = {(failure.name, failure.distribution) for failure in more.failures}
+    for extension in extensions.found:
+        if (extension.name, extension.distribution) not in broken:
+            options = settings.tools.options_by_name[extension.name]
+            tools = more.by_name.get(extension.name, ())
+            yield _group(extension.name, options, tools, all_on=all_on, origin=extension.distribution)
+    for name in extensions.switched_off:
+        switch = _variable(name, "ENABLED") if all_on else "TOOLS__ENABLED"
+        yield ToolGroup(name=name, state="off", advice=f"{switch}=true")
+    for failure in more.failures:
+        yield ToolGroup(name=failure.name, state="failed", origin=failure.distribution, why=failure.why)
+
+
+def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, origin: str = "") -> ToolGroup:
+    missing = None if tools else _missing(name, options)
+    return ToolGroup(
+        name=name,
+        state="off" if not (options.enabled and all_on) else "missing" if missing else "on",
+        tools=tuple(tools),
+        origin=origin,
+        seen_by=options.seen_by(),
+        advice=" and ".join(_wants(name, options, missing, all_on=all_on)) or _besides(name, options),
+    )
+
+
+def _missing(name: str, options: Options) -> str | None:
+    """What a group without tools lacks; None where it gets them later."""
+    missing = options.missing()
+    if missing is None:
+        is_later = name in CATALOG and CATALOG[name].source is not None
+        return None if is_later else "what other tools need, too"
+    fields = type(options).model_fields
+    return _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], missing)
+
+
+def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) -> Iterator[str]:
+    """What has to be set before the group is on."""
+    if not all_on:
+        yield "TOOLS__ENABLED=true"
+    if not options.enabled:
+        yield f"{_variable(name, 'ENABLED')}=true"
+    if missing is not None:
+        yield missing
+
+
+def _besides(name: str, options: Options) -> str:
+    services = [f"{service} with {_variable(name, variable)}" for service, variable in options.unasked().items()]
+    return f"it would also ask {', '.join(services)}" if services else ""
+
+
+def _variable(group: str, field: str) -> str:
+    return f"TOOLS__{group}__{field}".upper()

@@ -1,0 +1,247 @@
+"""One feed, asked for what is new: fetched only if it has changed, opened in a cell, put into plain words.
+
+    what is known of it --asked with its marks--> 304, or the same bytes --------> nothing new
+                                              '-> other bytes --> a cell --------> its articles
+                                              '-> 410 --------------------------> gone for good
+                                              '-> anything else, or no answer ---> trouble, in a word
+
+Its content is a stranger's, whoever chose it: only the public web is asked, sizes and times are bounded, and what opens
+it runs in a process of its own. Left to others: when (`bot.loops.feeds`), keeping it (`store.feeds`).
+
+Source: RFC 9110 (13.1, 15.4, 15.5.11, 10.2.3) and RFC 9111 (5.2.2.1); conditional requests are answered by most servers
+of feeds, some ignore them, so that the bytes are compared too (2026-11).
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Annotated
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from bot.media.cell import Refused
+from bot.media.warden import Warden
+from tools import (
+    BadArguments,
+    Denied,
+    Fetcher,
+    NotFound,
+    Page,
+    TimedOut,
+    TooLarge,
+    ToolError,
+    canonical_url,
+    plain,
+    shortened,
+)
+
+MAX_BYTES = 2_000_000
+"""The largest feed that is read."""
+
+_FETCH_SECONDS = 30.0
+_CELL_SECONDS = 20.0
+_MAX_TITLE_CHARS = 300
+_MAX_SUMMARY_CHARS = 800
+_MAX_MARK_CHARS = 500
+_ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "text/xml", "application/*", "text/*")
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
+_WAITS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+
+_TROUBLES: tuple[tuple[type[ToolError], str], ...] = (
+    (Denied, "denied"),
+    (NotFound, "no_host"),
+    (TimedOut, "slow"),
+    (TooLarge, "too_large"),
+    (BadArguments, "no_feed"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Marks:
+    """What a server wants to be shown the next time, so that it need not send the same again; word for word."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+    digest: bytes | None = None
+    """Of the bytes that were read last, for servers that know neither of the two."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Piece:
+    """One article as its feed tells of it, in plain words."""
+
+    key: str
+    """What the feed calls it, as a short fingerprint."""
+    url: str | None
+    """In its one spelling; None: it has none that leads anywhere."""
+    title: str
+    summary: str
+    published_at: datetime | None
+    """None: the feed does not say."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class News:
+    """It has changed: this stands in it now."""
+
+    url: str
+    """Where it is from now on: it may have moved for good."""
+    marks: Marks
+    title: str
+    """Empty: it has none."""
+    pieces: tuple[Piece, ...]
+    pause_seconds: float
+    """How long it wants to be left alone at least; 0: it does not say."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unchanged:
+    """Nothing is new."""
+
+    url: str
+    marks: Marks
+    pause_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gone:
+    """Its server says that it has ended for good."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trouble:
+    """It could not be read."""
+
+    word: str
+    """`denied`, `no_host`, `slow`, `too_large`, `no_feed`, `unreadable`, `unreachable`, or `status <number>`."""
+    pause_seconds: float = 0.0
+
+
+Reading = News | Unchanged | Gone | Trouble
+
+
+class _Channel(BaseModel):
+    """What a cell says of a feed."""
+
+    title: str = Field(max_length=1_000)
+    ttl_minutes: int = Field(ge=0, le=1_000_000)
+
+
+class _Entry(BaseModel):
+    """What a cell says of an entry; see `bot.media.syndication`."""
+
+    key: str = Field(min_length=1, max_length=64)
+    url: str | None
+    title: str = Field(max_length=1_000)
+    summary: str = Field(max_length=10_000)
+    published: int | None
+
+
+_ENTRIES = TypeAdapter(Annotated[list[_Entry], Field(max_length=100)])
+
+
+class FeedReader:
+    """Reads feeds, each when it is told to."""
+
+    def __init__(self, fetcher: Fetcher, warden: Warden | None = None) -> None:
+        """`warden` None: one of its own."""
+        self._fetcher = fetcher
+        self._warden = warden or Warden(timeout_seconds=_CELL_SECONDS)
+
+    async def read(self, url: str, marks: Marks, *, now: datetime) -> Reading:
+        """Ask for what is new since `marks`. Never raises but for cancellation; takes a minute at most."""
+        try:
+            page = await self._fetcher.get(
+                url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=_FETCH_SECONDS, headers=_conditions(marks)
+            )
+        except ToolError as error:
+            word = next((word for kind, word in _TROUBLES if isinstance(error, kind)), "unreachable")
+            return Trouble(word=word)
+        pause_seconds = _pause_seconds(page, now)
+        if page.status == HTTPStatus.GONE:
+            return Gone()
+        if page.status == HTTPStatus.NOT_MODIFIED and _conditions(marks):
+            return Unchanged(url=page.moved_to or url, marks=marks, pause_seconds=pause_seconds)
+        if not page.ok:
+            return Trouble(word=f"status {page.status}", pause_seconds=pause_seconds)
+        fresh = _marks(page)
+        if fresh.digest == marks.digest:
+            return Unchanged(url=page.moved_to or url, marks=fresh, pause_seconds=pause_seconds)
+        return await self._opened(page, fresh, page.moved_to or url, pause_seconds)
+
+    async def _opened(self, page: Page, marks: Marks, url: str, pause_seconds: float) -> Reading:
+        try:
+            facts, entries = await self._warden.opened("syndication", page.body, page.url, page.charset or "")
+            told, told_pieces = _Channel.model_validate(facts), _ENTRIES.validate_json(entries)
+        except Refused:
+            return Trouble(word="unreadable", pause_seconds=pause_seconds)
+        except ValidationError:
+            # A feed has taken its cell over, for a cell says nothing like that.
+            return Trouble(word="unreadable", pause_seconds=pause_seconds)
+        return News(
+            url=url,
+            marks=marks,
+            title=shortened(plain(told.title), _MAX_TITLE_CHARS),
+            pieces=tuple(map(_piece, told_pieces)),
+            pause_seconds=max(pause_seconds, 60.0 * told.ttl_minutes),
+        )
+
+
+def _conditions(marks: Marks) -> Mapping[str, str]:
+    told = {"If-None-Match": marks.etag, "If-Modified-Since": marks.last_modified}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _marks(page: Page) -> Marks:
+    return Marks(
+        etag=_mark(page, "etag"),
+        last_modified=_mark(page, "last-modified"),
+        digest=hashlib.sha256(page.body).digest()[:16],
+    )
+
+
+def _mark(page: Page, name: str) -> str | None:
+    """A header to be sent back; None where it is missing or could not travel as it is."""
+    value = page.headers.get(name, "")
+    return value if value and len(value) <= _MAX_MARK_CHARS and value.isascii() and value.isprintable() else None
+
+
+def _pause_seconds(page: Page, now: datetime) -> float:
+    """How long the server wants to be left alone; 0: it does not say."""
+    if page.status in _WAITS:
+        return _retry_after_seconds(page.headers.get("retry-after", ""), now)
+    age = _MAX_AGE.search(page.headers.get("cache-control", ""))
+    return float(age[1]) if age else 0.0
+
+
+def _retry_after_seconds(told: str, now: datetime) -> float:
+    """Retry-After: so many seconds, or a date."""
+    if re.fullmatch(r"[0-9]{1,9}", told):
+        return float(told)
+    try:
+        at = parsedate_to_datetime(told)
+    except (ValueError, OverflowError):
+        return 0.0
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max((at - now).total_seconds(), 0.0)
+
+
+def _piece(entry: _Entry) -> Piece:
+    return Piece(
+        key=entry.key,
+        url=None if entry.url is None else canonical_url(entry.url),
+        title=shortened(plain(entry.title), _MAX_TITLE_CHARS),
+        summary=shortened(plain(entry.summary), _MAX_SUMMARY_CHARS),
+        published_at=_moment(entry.published),
+    )
+
+
+def _moment(seconds: int | None) -> datetime | None:
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):  # a year that there is not
+        return None

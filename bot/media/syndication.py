@@ -1,0 +1,139 @@
+"""What stands in a feed: RSS of every age, or Atom, also where it breaks the rules.
+
+Runs in a cell (`bot.media.cell`); the home of feedparser, which a feed can keep busy for minutes: one of 2 MB with
+8,700 well-formed items took 23 s, one tag with 150,000 attributes more than two minutes (measured, on a busy machine).
+Left to others: fetching it, and making plain text of what stands in it (`bot.media.feeds`).
+
+Source: feedparser 6.0.14.
+"""
+
+import calendar
+import hashlib
+import io
+import json
+import re
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, cast
+
+import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
+
+from bot.media.cell import Facts, Refused, serve
+
+MOST_ENTRIES = 50
+"""How many entries of a feed are read: the first."""
+
+_MAX_SUMMARY_CHARS = 1_500
+_MAX_TITLE_CHARS = 500
+_MAX_URL_CHARS = 2_000
+_NO_FEED = "it is no feed"
+_NUMBERED = re.compile(rb"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
+_MOST_DIGITS = 8  # behind the zeros; no character has a number this long
+_HALVES = range(0xD800, 0xE000)
+_UNREADABLE = b"&#xFFFD"
+# Where the first entries end, and how such a feed ends: what comes behind them need not be read at all.
+_ENDINGS = (
+    (re.compile(rb"</item\s*>", re.IGNORECASE), b"<rdf:rdf", b"</rdf:RDF>"),
+    (re.compile(rb"</item\s*>", re.IGNORECASE), b"", b"</channel></rss>"),
+    (re.compile(rb"</entry\s*>", re.IGNORECASE), b"", b"</feed>"),
+)
+
+
+def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
+    """The entries as JSON: a list of objects with `key`, `url`, `title`, `summary`, `published`.
+
+    `url` is where the feed was found, which relative addresses in it are relative to; `charset` what its server says,
+    "" where it does not. Texts are HTML still; `url` and `published` (seconds since 1970) may be None. The facts are
+    `title` (of the feed) and `ttl_minutes` (0: it does not say).
+
+    Raises:
+        Refused: it is no feed.
+    """
+    kind = f"application/xml; charset={charset}" if charset else "application/xml"
+    # Bytes it would first take for the name of a file of this machine, and read that. What is in the texts is made
+    # plain later on; resolving addresses in them would be work for nothing.
+    found = cast(
+        "dict[str, Any]",
+        feedparser.parse(  # pyright: ignore[reportUnknownMemberType] (untyped there)
+            io.BytesIO(_NUMBERED.sub(_readable, _beginning(data))),
+            response_headers={"content-type": kind, "content-location": url},
+            resolve_relative_uris=False,
+        ),
+    )
+    if not found.get("version"):
+        raise Refused(_NO_FEED)
+    channel = found.get("feed", {})
+    entries = [_entry(entry) for entry in found.get("entries", ())[:MOST_ENTRIES]]
+    facts = {"title": _text(channel, "title", _MAX_TITLE_CHARS), "ttl_minutes": _minutes(channel.get("ttl"))}
+    return facts, json.dumps(entries).encode()
+
+
+def _beginning(data: bytes) -> bytes:
+    """The feed up to the last entry that is read, closed as its kind is closed; whole where that cannot be seen."""
+    for ending, opening, closing in _ENDINGS:
+        if opening in data[:4096].lower():
+            ends = [match.end() for _, match in zip(range(MOST_ENTRIES), ending.finditer(data), strict=False)]
+            if len(ends) == MOST_ENTRIES:
+                return data[: ends[-1]] + closing
+    return data
+
+
+def _readable(number: re.Match[bytes]) -> bytes:
+    """A character by its number, as it stands; one that there is not would end the reading of the whole feed.
+
+    Halves of emoji are the usual case: some programs write each of the two by its own number.
+    """
+    digits, base = (number[1], 16) if number[1] else (number[2], 10)
+    significant = digits.lstrip(b"0")
+    code = int(significant or b"0", base) if len(significant) <= _MOST_DIGITS else sys.maxunicode + 1
+    return number[0] if code <= sys.maxunicode and code not in _HALVES else _UNREADABLE
+
+
+def _entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    link = _text(entry, "link", _MAX_URL_CHARS)
+    title = _text(entry, "title", _MAX_TITLE_CHARS)
+    published = _seconds(entry)
+    # An id is a feed's own business, of any length; what is kept of it only has to be the same the next time.
+    named = _text(entry, "id", sys.maxsize) or link or f"{title}|{published}"
+    return {
+        "key": hashlib.sha256(named.encode(errors="replace")).hexdigest()[:32],
+        "url": link or None,
+        "title": title,
+        "summary": _text(entry, "summary", _MAX_SUMMARY_CHARS) or _content(entry),
+        "published": published,
+    }
+
+
+def _text(of: Mapping[str, Any], name: str, most: int) -> str:
+    value = of.get(name)
+    return value.strip()[:most] if isinstance(value, str) else ""
+
+
+def _content(entry: Mapping[str, Any]) -> str:
+    """The beginning of an Atom entry's content, for one that has no summary."""
+    match entry.get("content"):
+        case [{"value": str(value)}, *_]:
+            return value.strip()[:_MAX_SUMMARY_CHARS]
+        case _:
+            return ""
+
+
+def _seconds(entry: Mapping[str, Any]) -> int | None:
+    """When it was published, else changed last; None where no date can be read."""
+    for name in ("published_parsed", "updated_parsed"):
+        told = entry[name] if name in entry else None  # noqa: SIM401  (`get` gives one for the other, and warns of it)
+        if isinstance(told, time.struct_time):
+            try:
+                return calendar.timegm(told)
+            except (ValueError, OverflowError):
+                continue
+    return None
+
+
+def _minutes(ttl: object) -> int:
+    return int(ttl) if isinstance(ttl, str) and re.fullmatch(r"[0-9]{1,6}", ttl) else 0
+
+
+if __name__ == "__main__":
+    serve(lambda data: read(data, url=sys.argv[1], charset=sys.argv[2]))

@@ -1,0 +1,185 @@
+"""The predictions: what somebody thinks is going to happen, by when, and what came of it.
+
+    put --> open --settle--> settled --settle, undone--> open ...
+             |                  |-strike--> its number and the name of its call stay for a while, without words
+             '------------------'-expire, retain, forgotten--> no row any more
+
+They belong to the conversation in which they were said and are sealed with its key. The call that recorded one may be
+repeated after a crash, so its name outlives a prediction that was struck off. Left to others: what a prediction says,
+who may settle it (`bot.turn.predictions`).
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from store.errors import Damaged
+from store.records import ConversationId, TurnId
+from store.shelf import Shelf, millis, moment
+
+_log = logging.getLogger(__name__)
+
+_COLUMNS = "number, origin, words, outcome, settled_at, expires_at"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prediction:
+    """One prediction."""
+
+    number: int
+    """What people call it in its conversation; one that was struck off keeps its number for a while."""
+    words: bytes | None
+    """What was said; None: it was struck off."""
+    outcome: bytes | None
+    """What came of it; None: that is open."""
+    settled_at: datetime | None
+    """When the outcome was told; None: it is open."""
+    expires_at: datetime | None
+    """When it disappears with a message that it came from; None: it stays."""
+
+
+class Predictions(Shelf):
+    """The shelf of what was predicted. All methods run inside a transaction."""
+
+    def put(
+        self,
+        conversation: ConversationId,
+        person: str,
+        origin: str,
+        words: bytes,
+        *,
+        due_at: datetime,
+        turn: TurnId,
+    ) -> Prediction:
+        """Record a prediction, as long as the turn stays; or give the one that the same origin recorded before."""
+        known = self.of_origin(conversation, origin)
+        if known is not None:
+            return known
+        self.execute(
+            "INSERT INTO predictions (conversation_id, person, origin, turn_id, number, words, due_at, expires_at) "
+            "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM predictions WHERE conversation_id = ?1),"
+            " ?5, ?6, (SELECT expires_at FROM turns WHERE id = ?4))",
+            (
+                conversation,
+                self.keyring.handle(person),
+                origin,
+                turn,
+                self.keyring.seal(conversation, _words_of(origin), words),
+                millis(due_at),
+            ),
+        )
+        put = self.of_origin(conversation, origin)
+        assert put is not None  # noqa: S101  (it was put just now)
+        return put
+
+    def of_origin(self, conversation: ConversationId, origin: str) -> Prediction | None:
+        """What this call has recorded; None: nothing."""
+        return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
+
+    def count(self, person: str) -> int:
+        """How many of the person's are kept, everywhere."""
+        [(count,)] = self.rows(
+            "SELECT count(*) FROM predictions WHERE person = ? AND words IS NOT NULL", (self.keyring.handle(person),)
+        )
+        return count
+
+    def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[Prediction, ...]:
+        """What this person has predicted in the conversation, None: everybody, the oldest first."""
+        return self._read(
+            conversation,
+            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = coalesce(?, person) ORDER BY number",
+            (millis(now), None if person is None else self.keyring.handle(person)),
+        )
+
+    def settle(
+        self,
+        conversation: ConversationId,
+        person: str,
+        number: int,
+        outcome: bytes | None,
+        *,
+        turn: TurnId,
+        now: datetime,
+    ) -> Prediction | None:
+        """This came of the person's prediction, None: it is open again; gives it as it is now, None: there is none.
+
+        It disappears with the message that tells it, unless it does before.
+        """
+        origin = self._origin(conversation, person, number, now)
+        if origin is None:
+            return None
+        sealed = None if outcome is None else self.keyring.seal(conversation, _outcome_of(origin), outcome)
+        self.execute(
+            "UPDATE predictions SET outcome = ?1, outcome_turn_id = ?2, settled_at = ?3, expires_at = "
+            "coalesce(min(expires_at, (SELECT expires_at FROM turns WHERE id = ?2)), expires_at, "
+            "(SELECT expires_at FROM turns WHERE id = ?2)) WHERE origin = ?4",
+            (sealed, turn, None if outcome is None else millis(now), origin),
+        )
+        return self.of_origin(conversation, origin)
+
+    def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> Prediction | None:
+        """The person's prediction goes, as if it had not been made; gives what it was, None: there is none."""
+        origin = self._origin(conversation, person, number, now)
+        if origin is None:
+            return None
+        struck = self.of_origin(conversation, origin)
+        self.execute(
+            "UPDATE predictions SET words = NULL, outcome = NULL, settled_at = ? WHERE origin = ?",
+            (millis(now), origin),
+        )
+        return struck
+
+    def expire(self, now: datetime) -> int:
+        """What came from messages that have disappeared by now goes; gives how many predictions that were."""
+        return self.execute("DELETE FROM predictions WHERE expires_at <= ?", (millis(now),)).rowcount
+
+    def retain(self, before: datetime) -> int:
+        """What was settled before then goes, and what was due before then and is open; gives how many that were."""
+        return self.execute(
+            "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?", (millis(before),)
+        ).rowcount
+
+    def prune(self, *, before: datetime) -> None:
+        """Let the names go of calls that recorded something which was struck off before then."""
+        self.execute(
+            "DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?", (millis(before),)
+        )
+
+    def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
+        """The call that recorded the person's prediction of this number; None where there is none any more."""
+        rows = self.rows(
+            "SELECT origin FROM predictions WHERE conversation_id = ? AND person = ? AND number = ? "
+            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
+            (conversation, self.keyring.handle(person), number, millis(now)),
+        )
+        return rows[0][0] if rows else None
+
+    def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Prediction, ...]:
+        """The predictions of these rows; one that is damaged is passed over, and stops no answer."""
+        read: list[Prediction] = []
+        columns = f"SELECT {_COLUMNS} FROM predictions WHERE conversation_id = ?"  # noqa: S608  (literals only)
+        for row in self.rows(f"{columns} {condition}", (conversation, *values)):
+            try:
+                read.append(self._prediction(conversation, row))
+            except Damaged as error:
+                _log.error("prediction %d of conversation %d is lost: %s", row[0], conversation, error)
+        return tuple(read)
+
+    def _prediction(self, conversation: ConversationId, row: tuple[Any, ...]) -> Prediction:
+        number, origin, words, outcome, settled_at, expires_at = row
+        return Prediction(
+            number=number,
+            words=None if words is None else self.keyring.open(conversation, _words_of(origin), words),
+            outcome=None if outcome is None else self.keyring.open(conversation, _outcome_of(origin), outcome),
+            settled_at=None if settled_at is None else moment(settled_at),
+            expires_at=None if expires_at is None else moment(expires_at),
+        )
+
+
+def _words_of(origin: str) -> str:
+    return f"predictions.words|{origin}"
+
+
+def _outcome_of(origin: str) -> str:
+    return f"predictions.outcome|{origin}"

@@ -1,0 +1,139 @@
+"""Tools of MCP servers in a conversation: offered, approved by a person, run, and their pictures handed on."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot import app, phrases
+from bot.clock import SetClock
+from bot.settings import loaded
+from bot.turn.senses import Senses
+from store import Store
+from tests.bot.commands.test_commands import plain, told
+from tests.bot.loops.harbour import FIRST, harbour
+from tests.bot.loops.quay import Quay
+from tests.bot.turn.talk import Echo, calls, contents, says
+from tests.servers import mcp_rough
+from tests.servers.envelopes import message, reaction
+from tools.mcp.options import McpOptions
+from tools.mcp.server import Pace
+from tools.mcp.servers import McpServers
+
+
+def bulleted(phrase: str) -> str:
+    """A line of a list as it stands in Signal."""
+    return phrase.replace("- ", "• ", 1)
+
+
+@asynccontextmanager
+async def club(where: Path, *, command: str = sys.executable) -> AsyncGenerator[McpServers]:
+    servers = {"club": {"command": command, "args": [mcp_rough.__file__, "plain", str(where)]}}
+    options = McpOptions.model_validate({"servers": json.dumps(servers)})
+    source = McpServers(options, pace=Pace(patience=60, first_pause=0.01, longest_pause=0.02))
+    try:
+        yield source
+    finally:
+        await source.aclose()
+
+
+async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
+    store: Store, clock: SetClock, tmp_path: Path
+) -> None:
+    """It is listed and can be switched off; what is not marked as only reading waits for a thumb, and then happens
+    once; the words are data to the model, the picture goes to the person.
+    """
+    async with club(tmp_path / "pid") as source, harbour(store, clock, tools=(Echo(),), sources=(source,)) as port:
+        listed = await told(port, "/tools")
+        assert listed.splitlines() == [
+            bulleted(phrases.tool(name, is_on=True))
+            for name in ("echo", "club_echo", "club_die", "club_hold", "club_post")
+        ]
+        assert await told(port, "/tools off club_die") == plain(phrases.tool_switched("club_die", is_on=False))
+        port.thinker.script = [
+            calls(("club_echo", {"text": "what is new?"})),
+            calls(("club_post", {"text": 7})),
+            calls(("club_post", {"text": "We sail on Sunday."})),
+            says("It is posted."),
+        ]
+        await port.deliver(message("Tell the club that we sail on Sunday."))
+        question = (await port.answered(3))[2].content.text
+        assert '{"text": "We sail on Sunday."}' in question
+        assert "club_post" in question
+        read, wrong = contents(port.thinker.requests[-1])
+        assert json.loads(read)["untrusted_data"] == {"text": '{"text": "what is new?"}'}
+        assert json.loads(wrong)["error"] == "invalid_arguments"  # nobody was asked about that one
+        await port.deliver(reaction("👍", FIRST + 3))
+        answer = (await port.answered(4))[3]
+        await port.quiet()
+        assert answer.content.text == "It is posted."
+        assert [(file.name, file.content_type) for file in answer.files] == [("club_post-1.png", "image/png")]
+        posted = json.loads(contents(port.thinker.requests[-1])[-1])
+        assert posted["untrusted_data"] == {"text": "Posted: We sail on Sunday."}
+        offered = [[offer.name for offer in request.tools] for request in port.thinker.requests]
+        assert offered == [["echo", "club_echo", "club_hold", "club_post"]] * len(offered)
+
+
+async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
+    store: Store, clock: SetClock, tmp_path: Path
+) -> None:
+    """`/tools` says which server does not answer; questions are answered all the same, and what was switched off when
+    it was there can be switched on again.
+    """
+    async with (
+        club(tmp_path / "pid", command="/nonexistent/mcp") as source,
+        harbour(store, clock, sources=(source,)) as port,
+    ):
+        assert await told(port, "/tools") == bulleted(phrases.tools_absent("club"))
+        assert await told(port, "/tools off club_post") == plain(phrases.wrong_form("/tools [on|off NAME]"))
+        await port.deliver(message("Hello"))
+        await port.quiet()
+        assert port.quay.sent[-1].content.text == "re: Hello"
+        assert port.thinker.requests[-1].tools == ()
+    async with club(tmp_path / "pid") as source, harbour(store, clock, sources=(source,)) as port:
+        await told(port, "/tools off club_post")
+    async with (
+        club(tmp_path / "pid", command="/nonexistent/mcp") as source,
+        harbour(store, clock, sources=(source,)) as port,
+    ):
+        assert await told(port, "/tools on club_post") == plain(phrases.tool_switched("club_post", is_on=True))
+
+
+@pytest.mark.parametrize("effects", ["once", "none"])
+async def test_a_server_that_dies_in_a_call_is_an_answer(
+    store: Store, clock: SetClock, tmp_path: Path, effects: str
+) -> None:
+    """For what must not happen twice the outcome is unknown; anything else may be tried again."""
+    where = tmp_path / "pid"
+    name, error = ("club_hold", "unknown_outcome") if effects == "once" else ("club_die", "unavailable")
+    async with club(where) as source, harbour(store, clock, sources=(source,)) as port:
+        port.thinker.script = [calls((name, {"text": ""})), says("It broke.")]
+        await port.deliver(message("Do it."))
+        if effects == "once":
+            await port.answered(1)
+            await port.deliver(reaction("👍", FIRST + 1))
+            await port.until(Path(f"{where}.held").exists)
+            os.kill(int(where.read_text()), 9)
+        await port.until(lambda: len(port.thinker.asked) == 2)
+        assert json.loads(contents(port.thinker.requests[-1])[0])["error"] == error
+        await port.quiet()
+
+
+async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_with_itself(tmp_path: Path) -> None:
+    """Put together from its settings: no process before it is asked for, none afterwards."""
+    where = tmp_path / "pid"
+    club = {"command": sys.executable, "args": [mcp_rough.__file__, "plain", str(where)]}
+    environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
+    async with app.assembled(loaded(environ, None), Quay(), realm="signal") as aldis:
+        assert not where.exists()
+        senses = aldis.worker._agent
+        assert isinstance(senses, Senses)
+        offers = await senses._agent._toolbox.offers()
+        assert [offer.name for offer in offers][-4:] == ["club_echo", "club_die", "club_hold", "club_post"]
+        pid = int(where.read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

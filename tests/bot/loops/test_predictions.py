@@ -1,0 +1,293 @@
+"""Predictions: recorded, resolved and scored where they were made, by who made them, and gone when they have to be."""
+
+import json
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.clock import SetClock
+from bot.turn.predictions import MOST, Predictions
+from store import ConversationId, Shelves, Store, TurnId
+from tests.bot.commands.test_commands import told
+from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.test_revisions import on_disk
+from tests.bot.turn.talk import Echo, calls, contents, says
+from tests.conftest import NOON
+from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
+from tools import Denied, Forecast, NotFound, RateLimited, Tool, ToolContext
+from tools.predictions import CalibrationStats, ListPredictions, Predict, ResolvePrediction
+
+WORDS = "canary-4711 sings"
+
+
+def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractAsyncContextManager[Port]:
+    """A harbour in which people predict."""
+    kept = Predictions(store, clock)
+    own = (Predict(kept), ResolvePrediction(kept), ListPredictions(kept), CalibrationStats(kept))
+    return harbour(store, clock, tools=(*more, *own), **given)
+
+
+def predicting(due: str = "2026-12-31", **given: Any) -> Any:
+    return calls(("predict", {"statement": WORDS, "probability": 0.8, "due": due, **given}))
+
+
+def resolving(number: int = 1, outcome: str = "came_true") -> Any:
+    return calls(("resolve_prediction", {"number": number, "outcome": outcome}))
+
+
+async def answer(port: Port, completion: Any, **more: Any) -> Mapping[str, Any]:
+    """What the tools answer to a model that asks for this when somebody writes."""
+    port.thinker.script = [completion, says("Done.")]
+    assert await told(port, "Aldis, please", **more) == "Done."
+    return json.loads(contents(port.thinker.requests[-1])[-1])
+
+
+async def found(port: Port, **more: Any) -> list[Mapping[str, Any]]:
+    """What somebody has listed to them."""
+    listed = await answer(port, calls(("list_predictions", {"status": "all"})), **more)
+    return listed["untrusted_data"]["predictions"]
+
+
+def fill(shelves: Shelves, here: ConversationId, turn: TurnId) -> None:
+    """As many of the same as may be kept."""
+    [first] = shelves.predictions.all(here, ALICE.uuid, now=NOON)
+    for number in range(1, MOST):
+        shelves.predictions.put(here, ALICE.uuid, f"call {number}", first.words or b"", due_at=NOON, turn=turn)
+
+
+async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock: SetClock) -> None:
+    """Its number is told; it is overdue from the day after its day on, and comes first then."""
+    async with haven(store, clock) as port:
+        assert (await answer(port, predicting("2026-12-31")))["untrusted_data"]["number"] == 1
+        assert (await answer(port, predicting("2026-11-22")))["untrusted_data"]["number"] == 2
+        assert [(one["number"], one["status"]) for one in await found(port)] == [(2, "open"), (1, "open")]
+        clock.move(timedelta(days=1).total_seconds())
+        assert [(one["number"], one["status"]) for one in await found(port)] == [(2, "open"), (1, "open")]
+        clock.move(timedelta(days=1).total_seconds())
+        assert [(one["number"], one["status"]) for one in await found(port)] == [(2, "overdue"), (1, "open")]
+        resolved = (await answer(port, resolving(2, "did_not")))["untrusted_data"]
+        assert (resolved["statement"], resolved["status"]) == (WORDS, "did_not")
+        assert [(one["number"], one["status"]) for one in await found(port)] == [(1, "open"), (2, "did_not")]
+        port.thinker.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
+        await told(port, "how good am I?")
+        scores = json.loads(contents(port.thinker.requests[-1])[-1])["untrusted_data"]
+        assert (scores["resolved"], scores["brier_score"]) == (1, 0.64)
+        [file] = port.quay.sent[-1].files
+        assert file.name == "calibration.png"
+
+
+async def test_days_are_those_of_the_person(store: Store, clock: SetClock) -> None:
+    """Where it is the 22nd already, nothing can be predicted for the 21st."""
+    async with haven(store, clock) as port:
+        await told(port, "/timezone Pacific/Auckland")
+        refused = await answer(port, predicting("2026-11-21"))
+        assert (refused["error"], refused["message"]) == (
+            "invalid_arguments",
+            "due: that day is over, it is Sunday 2026-11-22 for the person",
+        )
+        assert (await answer(port, predicting("2026-11-22")))["untrusted_data"]["made"] == "2026-11-22"
+        assert "fifty years" in (await answer(port, predicting("2090-01-01")))["message"]
+        assert "number" in (await answer(port, predicting("2026-11-21"), author=BOB))["untrusted_data"]
+
+
+async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store, clock: SetClock) -> None:
+    """What was said directly stays there; in a group nobody sees or resolves another one's, and all see the sums."""
+    async with haven(store, clock) as port:
+        await answer(port, predicting())
+        assert await found(port, group=GROUP) == []
+        assert await found(port, author=BOB) == []
+        assert (await answer(port, predicting(), group=GROUP))["untrusted_data"]["number"] == 1
+        assert (await answer(port, predicting(), group=GROUP, author=BOB))["untrusted_data"]["number"] == 2
+        assert [one["number"] for one in await found(port, group=GROUP, author=BOB)] == [2]
+        assert (await answer(port, resolving(1), group=GROUP, author=BOB))["error"] == "not_found"
+        assert (await answer(port, resolving(1, "struck"), group=GROUP, author=BOB))["error"] == "not_found"
+        assert (await answer(port, resolving(3)))["error"] == "not_found"
+        for number, who in ((1, ALICE), (2, BOB)):
+            await answer(port, resolving(number), group=GROUP, author=who)
+        everybody = calls(("calibration_stats", {"whose": "everybody"}))
+        assert (await answer(port, everybody, group=GROUP))["untrusted_data"]["resolved"] == 2
+        assert (await answer(port, everybody))["untrusted_data"]["resolved"] == 0
+
+
+async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock: SetClock) -> None:
+    """A page that was read makes Aldis ask first; a prompt of a reminder records and resolves nothing."""
+    async with haven(store, clock, Echo()) as port:
+        await answer(port, predicting())
+        for completion in (predicting(), resolving()):
+            port.thinker.script = [calls(("echo", {"word": "page"})), completion]
+            assert "May I do this?" in await told(port, "read that page")
+            await told(port, "/stop")
+        for completion in (predicting(), resolving(), resolving(1, "struck")):
+            await told(port, "/remind in 1h ask: go on")
+            port.thinker.script = [completion, says("No.")]
+            clock.move(3600)
+            await port.reminding.attend_all()
+            await port.quiet()
+            assert '"error": "denied"' in contents(port.thinker.requests[-1])[-1]
+        assert await port.count("SELECT count(*) FROM predictions WHERE outcome IS NULL AND words IS NOT NULL") == 1
+
+
+async def test_only_so_many_are_kept_of_one_person(store: Store, clock: SetClock) -> None:
+    """Everywhere together; one that is struck off makes room, and its number is not given again."""
+    async with haven(store, clock) as port:
+        await answer(port, predicting())
+        here = await port.count("SELECT conversation_id FROM predictions")
+        turn = await port.count("SELECT turn_id FROM predictions")
+        await store.transaction(lambda shelves: fill(shelves, ConversationId(here), TurnId(turn)))
+        assert (await answer(port, predicting(), group=GROUP))["error"] == "rate_limited"
+        assert "number" in (await answer(port, predicting(), author=BOB))["untrusted_data"]
+        assert "struck" in (await answer(port, resolving(MOST, "struck")))["untrusted_data"]
+        assert (await answer(port, predicting()))["untrusted_data"]["number"] == MOST + 1
+
+
+async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store: Store, clock: SetClock) -> None:
+    """It gives what the first one gave, also when the day is over meanwhile or as many are kept as may be."""
+    kept = Predictions(store, clock)
+    here = await store.conversation(ALICE.chat, now=NOON)
+    turn = await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON))
+
+    def call(name: str) -> ToolContext:
+        return ToolContext(
+            now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{name}"
+        )
+
+    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
+    first = await kept.record(forecast, call("a"))
+    await store.transaction(lambda shelves: fill(shelves, here, turn))
+    with pytest.raises(RateLimited):
+        await kept.record(forecast, call("b"))
+    clock.move(timedelta(days=1).total_seconds())
+    again = await kept.record(forecast, call("a"))
+    assert (again.number, again.forecast, again.made) == (1, first.forecast, NOON.date())
+    assert len(await kept.all(call("b"))) == MOST
+    await kept.resolve(1, "did_not", call("c"))
+    assert (await kept.resolve(1, "did_not", call("c"))).verdict == "did_not"
+
+
+async def test_a_question_that_was_taken_back_changes_nothing(store: Store, clock: SetClock) -> None:
+    """A tool that is still running when its message is deleted comes too late."""
+    kept = Predictions(store, clock)
+    here = await store.conversation(ALICE.chat, now=NOON)
+    turns = [
+        await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON)) for _ in ("first", "second")
+    ]
+    made, late = (
+        ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{turn}")
+        for turn in turns
+    )
+    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
+    await kept.record(forecast, made)
+    await store.transaction(lambda shelves: shelves.forgetting.turn(turns[1], now=NOON))
+    for attempt in (kept.record(forecast, late), kept.resolve(1, "void", late), kept.strike(1, late)):
+        with pytest.raises(Denied):
+            await attempt
+    assert [(one.number, one.verdict) for one in await kept.all(made)] == [(1, None)]
+
+
+async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store, clock: SetClock) -> None:
+    """The name of the call outlives its words for as long as it may be repeated."""
+    kept = Predictions(store, clock)
+    here = await store.conversation(ALICE.chat, now=NOON)
+    turn = await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON))
+    context = ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a")
+    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
+    await kept.record(forecast, context)
+    await kept.strike(1, context)
+    for repeated in (kept.record(forecast, context), kept.strike(1, context), kept.resolve(1, None, context)):
+        with pytest.raises(NotFound):
+            await repeated
+    rows = "SELECT count(*) FROM predictions"
+    assert await store.read(lambda shelves: shelves.inbox.rows(rows)) == [(1,)]
+    async with haven(store, clock) as port:
+        for days, left in ((44, 1), (2, 0)):
+            clock.move(timedelta(days=days).total_seconds())
+            await port.housekeeping.tidy()
+            assert await port.count(rows) == left
+
+
+@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget", "/forget everything"])
+async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
+    """And with the conversation; not a word of it is left on the disk."""
+    async with haven(store, clock) as port:
+        port.thinker.script = [predicting(), says("Noted.")]
+        sent = await port.deliver(message("note it", expires_in_seconds=60 if how == "timer" else 0))
+        await port.answered(1)
+        await port.quiet()
+        assert await port.count("SELECT count(*) FROM predictions") == 1
+        if how == "timer":
+            clock.move(60)
+            await port.housekeeping.expire()
+        elif how.startswith("/"):
+            await told(port, how)
+        else:
+            await port.deliver(delete(sent) if how == "delete" else edit("never mind", sent))
+            await port.quiet()
+        assert await port.count("SELECT count(*) FROM predictions") == 0
+        assert b"canary-4711" not in on_disk(path)
+        assert await found(port) == []
+
+
+async def test_everything_of_a_person_goes_in_groups_too(store: Store, clock: SetClock) -> None:
+    """What others predicted there stays."""
+    async with haven(store, clock) as port:
+        await answer(port, predicting(), group=GROUP)
+        await answer(port, predicting(), group=GROUP, author=BOB)
+        await told(port, "/forget everything")
+        assert await found(port, group=GROUP) == []
+        assert [one["number"] for one in await found(port, group=GROUP, author=BOB)] == [2]
+
+
+@pytest.mark.parametrize("how", ["delete", "edit", "timer"])
+async def test_what_came_of_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, how: str) -> None:
+    """Taken back or changed, it is open again; disappeared, the prediction goes as well, or it would be asked for."""
+    async with haven(store, clock) as port:
+        await answer(port, predicting())
+        port.thinker.script = [resolving(), says("Well done.")]
+        sent = await port.deliver(message("it came true", expires_in_seconds=60 if how == "timer" else 0))
+        await port.answered(2)
+        await port.quiet()
+        assert await port.count("SELECT count(*) FROM predictions WHERE outcome IS NOT NULL") == 1
+        if how == "timer":
+            [resolved] = await found(port)
+            assert (resolved["status"], resolved["disappears"]) == ("came_true", "2026-11-21T12:01Z")
+            clock.move(60)
+            await port.housekeeping.expire()
+            assert await found(port) == []
+        else:
+            await port.deliver(delete(sent) if how == "delete" else edit("did it?", sent))
+            await port.quiet()
+            assert [one["status"] for one in await found(port)] == ["open"]
+
+
+async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetClock) -> None:
+    """A prediction waits for its day however old it is; so many days after that, or after its outcome, it goes."""
+    async with haven(store, clock, retention=timedelta(days=10)) as port:
+        await answer(port, predicting("2026-12-31"))
+        await answer(port, predicting("2026-12-05"))
+        await answer(port, resolving(2))
+        clock.move(timedelta(days=9).total_seconds())
+        await port.housekeeping.tidy()
+        assert [one["number"] for one in await found(port)] == [1, 2]
+        clock.move(timedelta(days=2).total_seconds())
+        await port.housekeeping.tidy()
+        assert [one["number"] for one in await found(port)] == [1]
+        clock.move(timedelta(days=40).total_seconds())
+        await port.housekeeping.tidy()
+        assert await found(port) == []
+
+
+async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetClock) -> None:
+    """Directly those of the direct chat, in a group those that the person made there."""
+    async with haven(store, clock) as port:
+        await answer(port, predicting(statement="direct words"))
+        await answer(port, predicting(statement="group words"), group=GROUP)
+        direct, group = await told(port, "/export"), await told(port, "/export", group=GROUP)
+        assert "You predicted, 80 % likely by 2026-12-31: direct words" in direct
+        assert "group words" not in direct.split("\n\n")[1]
+        assert "group words" in group
+        assert "direct words" not in group
+        assert "group words" not in await told(port, "/export", group=GROUP, author=BOB)

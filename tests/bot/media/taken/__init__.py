@@ -1,0 +1,1 @@
+"""Cells that feeds have taken over."""

@@ -1,0 +1,164 @@
+"""Tools of other distributions in Aldis: their settings, what a conversation has of them, and what is told of them."""
+
+import json
+import logging
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from bot import cli
+from bot.app import equipment
+from bot.errors import ConfigError
+from bot.examinations.findings import Finding
+from bot.examinations.tools import of_tools
+from bot.settings import Settings, loaded, table
+from tests.flows.processes import REPOSITORY, started
+from tests.tools.distributions import TIDES, found, put
+from tools import Fetcher, Http, alone
+
+AROUND = alone(Http("aldis-tests"), Fetcher("aldis-tests"))
+IMPORTS = "from typing import Annotated\nfrom pydantic import AfterValidator"
+BROKEN = "raise RuntimeError('a canary of theirs')"
+
+
+def given(**values: str) -> Settings:
+    return loaded(values, env_file=None)
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Generator[Path]:
+    """One distribution that works, one that is broken, one that takes the name of a tool of Aldis."""
+    put(tmp_path, "aldis-tides", {"tides": "aldis_tides:Tides"}, {"aldis_tides": TIDES})
+    put(tmp_path, "aldis-ropes", {"ropes": "aldis_ropes:Ropes"}, {"aldis_ropes": BROKEN})
+    copied = TIDES.replace('name="tides"', 'name="calculate"')
+    put(tmp_path, "aldis-sums", {"sums": "aldis_sums:Tides"}, {"aldis_sums": copied})
+    with found(tmp_path):
+        yield tmp_path
+
+
+def names(settings: Settings) -> set[str]:
+    return {tool.spec.name for tool in equipment.own_tools(settings, AROUND)}
+
+
+@pytest.mark.usefixtures("installed")
+def test_its_settings_are_settings() -> None:
+    """By the name of its entry point; wrong ones are told like all others, and they stand in the table."""
+    settings = given(TOOLS__TIDES__MOST="3", TOOLS__TIDES__HARBOUR="")
+    assert settings.tools.options_by_name["tides"].model_dump() == {"enabled": True, "harbour": "Cuxhaven", "most": 3}
+    assert "| `TOOLS__TIDES__MOST` | `2` | How many tides at most. |" in table(type(settings))
+    assert "TIDES" not in table()
+    with pytest.raises(ConfigError, match=r"TOOLS__TIDES__MOST: must be a whole number from 1 to 9"):
+        given(TOOLS__TIDES__MOST="many")
+    with pytest.raises(
+        ConfigError, match=r"TOOLS__TIDES__MOTS: there is no such setting; did you mean TOOLS__TIDES__MO"
+    ):
+        given(TOOLS__TIDES__MOTS="3")
+
+
+def test_a_bug_in_its_settings_is_told_without_what_was_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Python tells of it when it ends the process."""
+    strict = "most: Annotated[int, AfterValidator(lambda most: {2: 2}[most])] = 2"
+    module = TIDES.replace("most: int = Field(default=2, ge=1, le=9)", strict)
+    put(tmp_path, "aldis-tides", {"tides": "aldis_tides:Tides"}, {"aldis_tides": f"{IMPORTS}\n{module}"})
+    monkeypatch.setenv("TOOLS__TIDES__MOST", "4711")
+    sys.excepthook = sys.__excepthook__  # as a process begins
+    with found(tmp_path), pytest.raises(KeyError) as caught:
+        cli.main(("settings",))
+    sys.excepthook(caught.type, caught.value, caught.tb)
+    _, told = capsys.readouterr()
+    assert "a bug ends Aldis: KeyError" in told
+    assert "4711" not in told
+
+
+def test_without_the_distribution_its_settings_are_none() -> None:
+    """What is left over in a file is told."""
+    with pytest.raises(ConfigError, match=r"TOOLS__TIDES__MOST: there is no such setting"):
+        given(TOOLS__TIDES__MOST="3")
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_cannot_be_read_may_be_set() -> None:
+    """A broken or switched-off tool keeps nobody from starting because its variables are not known."""
+    off = given(TOOLS__TIDES__ENABLED="no", TOOLS__TIDES__ANYTHING="3", TOOLS__ROPES__LENGTH="3").tools.extensions
+    assert (off.switched_off, [failure.name for failure in off.failures]) == (("tides",), ["ropes"])
+    assert "aldis_tides" not in sys.modules
+    with pytest.raises(ConfigError, match=r"TOOLS__TIDES__ENABLED: must be true or false"):
+        given(TOOLS__TIDES__ENABLED="perhaps")
+
+
+@pytest.mark.usefixtures("installed")
+def test_where_all_tools_are_off_none_is_imported() -> None:
+    """Whatever is set for them."""
+    every = given(TOOLS__ENABLED="0", TOOLS__SUMS__ENABLED="what").tools.extensions
+    assert every.switched_off == ("ropes", "sums", "tides")
+    assert not any(name.startswith("aldis_") for name in sys.modules)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_conversation_has_those_that_work(caplog: pytest.LogCaptureFixture) -> None:
+    """Behind Aldis's own; the others are in the log by name, origin and reason, without a word of their errors."""
+    with caplog.at_level(logging.WARNING, logger="bot"):
+        tools = equipment.own_tools(given(), AROUND)
+    assert [tool.spec.name for tool in tools][-1] == "tides"
+    assert [tool.spec.name for tool in tools].count("calculate") == 1
+    assert [record.getMessage() for record in caplog.records] == [
+        "the tool ropes of aldis-ropes 1.2 is left out: it cannot be imported: RuntimeError",
+        "the tool sums of aldis-sums 1.2 is left out: it gives a tool calculate, and there is one already",
+    ]
+    assert "tides" not in names(given(TOOLS__TIDES__ENABLED="false"))
+    assert names(given(TOOLS__ENABLED="false")) == set()
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_doctor_tells_of_them() -> None:
+    """What is on, what is off, and what is left out, which is worth a warning."""
+    told = {finding.what: finding for finding in of_tools(given(TOOLS__SUMS__ENABLED="false"), AROUND)}
+    assert told["tools: tides is on"].level == "ok"
+    assert told["tools: sums is off"].advice == "TOOLS__SUMS__ENABLED=true switches it on"
+    left_out = "tools: ropes of aldis-ropes 1.2 is left out: it cannot be imported: RuntimeError"
+    assert told[left_out] == Finding(level="warning", what=left_out, advice="mend it, or take it away")
+
+
+def test_one_that_came_too_late_for_a_name_hides_nobody(installed: Path) -> None:
+    """The one that has the name is listed as it works, the other as left out."""
+    put(installed, "zealous-tides", {"tides": "zealous:Tides"}, {"zealous": TIDES})
+    told = [finding for finding in of_tools(given(), AROUND) if "tides" in finding.what]
+    assert [finding.level for finding in told] == ["ok", "warning"]
+    assert told[0].what == "tools: tides is on"
+    assert "zealous-tides" in told[1].what
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_operator_finds_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The list says what works, what is broken, and why."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        cli.main(("tools", "--json"))
+    out, err = capsys.readouterr()
+    rows = {row["tool"] or row["group"]: row for row in json.loads(out)}
+    assert left.value.code == 0
+    assert (rows["tides"]["state"], rows["tides"]["from"]) == ("on", "aldis-tides 1.2")
+    assert rows["tides"]["seen_by"] == ["the harbour master"]
+    assert (rows["ropes"]["state"], rows["ropes"]["why"]) == ("failed", "it cannot be imported: RuntimeError")
+    assert rows["sums"]["state"] == "failed"
+    assert rows["calculate"]["from"] == "aldis"
+    assert "canary" not in out + err
+
+
+async def test_people_see_and_switch_it_by_name(installed: Path) -> None:
+    """In a real process with real distributions: `/tools` lists what works, and it can be switched off for the chat."""
+    places = {"PYTHONPATH": f"{REPOSITORY}:{installed}"}
+    async with started("chat", settings=places, folder=installed, stdin=True, is_warm=False) as process:
+        await process.write("/tools\n/tools off tides\n/tools\n")
+        process.close_input()
+        ended = await process.ended()
+    before, _, after = [line for line in ended.stdout.splitlines() if "tides" in line]
+    assert before != after
+    assert "ropes" not in ended.stdout
+    assert "canary" not in ended.stdout + ended.stderr

@@ -1,0 +1,124 @@
+"""Processes that need not import anything any more: `python -m tests.flows.warm FD` forks one whenever it is told to.
+
+To import Aldis and a vendor's SDK takes seconds of CPU, and the flows start hundreds of processes. What is forked has
+one thread, no event loop and nothing open; from there on it is `python -m MODULE ...` in its own folder and
+environment. Flows about the start itself start as an operator does it (`is_warm=False` in `tests.flows.processes`).
+
+An order comes over the socket FD: a line of JSON with four descriptors, which are standard input, output and error, and
+where the process id and then the exit status are written, each on a line.
+"""
+
+import array
+import ctypes
+import gc
+import json
+import os
+import random
+import runpy
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import bot.cli
+import bot.providers.anthropic
+import bot.providers.offline
+import bot.providers.openai
+import bot.transports.rest_api
+import bot.transports.signal_cli
+import bot.transports.terminal  # noqa: F401 - all are imported here so that no process has to
+
+_DIES_WITH_PARENT = 1
+"""Source: PR_SET_PDEATHSIG of Linux, prctl(2) (2026)."""
+
+_CRASHED = 70
+_MOST_BYTES = 1_000_000
+_DESCRIPTORS = 4
+
+
+def serve(orders: socket.socket) -> None:
+    """One process after the other, until nobody is there to order any."""
+    _die_with_parent()
+    while received := _received(orders):
+        order, descriptors = received
+        if os.fork() == 0:
+            orders.close()
+            _keep(order, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _received(orders: socket.socket) -> tuple[dict[str, Any], Sequence[int]] | None:
+    room = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
+    data, ancillary, _, _ = orders.recvmsg(_MOST_BYTES, room)
+    if not data:
+        return None
+    [(_, _, packed)] = ancillary
+    descriptors = array.array("i")
+    descriptors.frombytes(packed)
+    return json.loads(data), list(descriptors)
+
+
+def _keep(order: dict[str, Any], descriptors: Sequence[int]) -> None:
+    """Begin the process, tell its id, and its status when it has ended."""
+    _die_with_parent()
+    *streams, told = descriptors
+    process_id = os.fork()
+    if process_id == 0:
+        os.close(told)
+        _be(order, streams)
+    for stream in streams:
+        os.close(stream)
+    os.write(told, f"{process_id}\n".encode())
+    _, status = os.waitpid(process_id, 0)
+    with suppress(BrokenPipeError):
+        os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _be(order: dict[str, Any], streams: Sequence[int]) -> None:
+    """Be the module, and leave without anything of this one's being done twice."""
+    _die_with_parent()
+    status: object = _CRASHED
+    try:
+        os.environ.clear()
+        os.environ.update(order["environment"])
+        os.chdir(order["folder"])
+        for place, stream in enumerate(streams):
+            os.dup2(stream, place)
+            os.close(stream)
+        random.seed()  # or all would draw the same lots
+        sys.path[0] = order["folder"]
+        sys.argv = [order["module"], *order["arguments"]]
+        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as leaving:
+        status = 0 if leaving.code is None else leaving.code
+    except BaseException as error:  # noqa: BLE001 - as the interpreter does at its end
+        if sys.excepthook is sys.__excepthook__:
+            traceback.print_exc()
+        else:
+            sys.excepthook(type(error), error, error.__traceback__)
+        status = 1
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status if isinstance(status, int) else 1)
+
+
+def _die_with_parent() -> None:
+    """Tests that are killed must not leave a process behind; only Linux has this."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    gc.freeze()
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,101 @@
+"""OpenAI's images endpoint: descriptions become one small picture.
+
+Refuses what the real one refuses, in its shapes (OpenAI's API reference and openai SDK 3.54.0, 2026-11-21): a missing
+or wrong key, parameters that it does not know (`response_format` among them), a model that is none of its own or
+retired, more than ten pictures, a description of more than 32,000 characters, sizes that are no multiples of 16,
+subjects that its rules forbid. `local=True` makes it one of the compatible servers (LocalAI, vLLM-Omni, SD servers):
+any key, any model, and the picture by `url` unless `b64_json` is asked for.
+"""
+
+import base64
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.servers.base import Seen, Server
+
+KEY = "sk-images-test"
+MODELS = {"gpt-image-1.5", "gpt-image-2", "gpt-image-2.5-flare", "gpt-image-2.5-sunburst"}
+FIELDS = {"model", "prompt", "n", "size", "quality", "output_format", "background", "moderation", "user"}
+QUALITIES = {"low", "medium", "high", "xhigh", "max", "auto"}
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + b"\x00" * 20 + b"\xff\xd9"
+WEBP = b"RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00" + b"\x00" * 14
+
+
+@dataclass
+class OpenAIImages(Server):
+    """`picture` is what is drawn, `link` where a local server says that it is, `forbidden` a word that no picture may
+    show, `refuses` parameters that a local server does not know.
+    """
+
+    local: bool = False
+    picture: bytes = PNG
+    link: str | None = None
+    forbidden: str = "violence"
+    refuses: frozenset[str] = frozenset()
+    drawn: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The requests that were answered with a picture."""
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/v1"
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        if (seen.method, seen.path) != ("POST", "/v1/images/generations"):
+            return refused(f"Invalid URL ({seen.method} {seen.path})", status=404)
+        if not self.local and seen.headers.get("authorization") != f"Bearer {KEY}":
+            return refused("Incorrect API key provided.", status=401, code="invalid_api_key")
+        body: dict[str, Any] = seen.json()
+        if (mistake := self._mistake(body)) is not None:
+            return mistake
+        self.drawn.append(body)
+        return web.json_response({"created": 1_795_000_000, "data": [self._drawn(body)]})
+
+    def _mistake(self, body: dict[str, Any]) -> web.StreamResponse | None:
+        known = FIELDS | {"response_format"} - self.refuses if self.local else FIELDS
+        if unknown := sorted(body.keys() - known):
+            return refused(f"Unknown parameter: '{unknown[0]}'.", unknown[0], "unknown_parameter")
+        if not body.get("prompt"):
+            return refused("Missing required parameter: 'prompt'.", "prompt", "missing_required_parameter")
+        if len(body["prompt"]) > 32_000:
+            return refused("Invalid 'prompt': string too long.", "prompt", "string_above_max_length")
+        if not self.local and body.get("model") not in MODELS:
+            return refused(f"The model '{body.get('model')}' does not exist.", "model", "invalid_value")
+        if not 1 <= body.get("n", 1) <= 10:
+            return refused("Invalid 'n': integer out of range.", "n", "integer_above_max_value")
+        if body.get("quality", "auto") not in QUALITIES:
+            return refused("Invalid value for 'quality'.", "quality", "invalid_value")
+        if not _is_size(body.get("size", "auto")):
+            return refused("Invalid size.", "size", "invalid_value")
+        if self.forbidden in body["prompt"]:
+            message = "Your request was rejected by the safety system."
+            return refused(message, code="moderation_blocked", kind="image_generation_user_error")
+        return None
+
+    def _drawn(self, body: dict[str, Any]) -> dict[str, Any]:
+        if self.local and self.link is not None and body.get("response_format") != "b64_json":
+            return {"url": self.link, "revised_prompt": body["prompt"]}
+        return {"b64_json": base64.b64encode(self.picture).decode()}
+
+
+def refused(
+    message: str,
+    param: str | None = None,
+    code: str | None = None,
+    *,
+    status: int = 400,
+    kind: str = "invalid_request_error",
+) -> web.StreamResponse:
+    return web.json_response({"error": {"message": message, "type": kind, "param": param, "code": code}}, status=status)
+
+
+def _is_size(size: str) -> bool:
+    if size == "auto":
+        return True
+    sides = re.fullmatch(r"(\d+)x(\d+)", size)
+    return sides is not None and all(0 < int(side) <= 3840 and int(side) % 16 == 0 for side in sides.groups())

@@ -1,0 +1,280 @@
+"""The shelf of the feeds: which there are, what stood in them, and finding it again, whatever is looked for."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store import MOST_FEEDS, Article, Feed, FoundArticle, Shelves, Store, opened, restore
+from store.feeds import MOST_WORDS, _words
+from tests.conftest import NOON
+from tests.store.lives import found as words_on_disk
+
+LAMPS, SHIPS = "https://lamps.example/feed", "https://ships.example/feed"
+STRANGE = (
+    *("", " ", '"', '""', '"""', "'", "*", "-", "lamp*", "lamp OR ship", "NOT lamp", "AND", "NEAR(lamp ship, 2)"),
+    *("title: lamp", "title : lamp", "{title} : lamp", "^lamp", "lamp + ship", "lamp(", ")", "a-b", "l'été", "日本"),
+    *("lamp\0ship", "lamp; DROP TABLE feeds", "\ud800lamp", "lamp " * 5000, "x" * 100_000, '"' * 9999),
+)
+LONG_AGO = NOON - timedelta(days=400)
+
+
+def article(title: str, url: str | None = None, *, at: datetime = NOON, summary: str = "", key: str = "") -> Article:
+    url = url or f"https://lamps.example/{title.replace(' ', '-')}"
+    return Article(key=key or title, url=url, title=title, summary=summary, published_at=at, is_dated=True)
+
+
+async def added(store: Store, url: str = LAMPS, **more: bool) -> Feed:
+    feed = await store.transaction(lambda shelves: shelves.feeds.add(url, now=NOON, **more))
+    assert feed is not None
+    return feed
+
+
+async def kept(store: Store, feed: Feed, *articles: Article) -> int:
+    return await store.transaction(lambda shelves: shelves.feeds.keep(feed.id, articles))
+
+
+async def found(store: Store, query: str, *, since: datetime = LONG_AGO, most: int = 10) -> list[str]:
+    def search(shelves: Shelves) -> tuple[FoundArticle, ...]:
+        return shelves.feeds.search(query, since=since, now=NOON, most=most)[0]
+
+    return [one.title for one in await store.read(search)]
+
+
+async def recent(store: Store, *, since: datetime = LONG_AGO, most: int = 10) -> list[str]:
+    return [one.title for one in await store.read(lambda shelves: shelves.feeds.recent(since=since, most=most))]
+
+
+async def assert_index_is_whole(store: Store) -> None:
+    """The index holds exactly the words of the articles: SQLite compares them, and fails where it does not."""
+    await store.transaction(
+        lambda shelves: shelves.feeds.execute(
+            "INSERT INTO article_words (article_words, rank) VALUES ('integrity-check', 1)"
+        )
+    )
+
+
+class TestFeeds:
+    async def test_a_feed_is_due_at_once_and_then_when_it_says(self, store: Store) -> None:
+        """The loop is rung; the first to be due comes first; one that is gone is never due."""
+        bell = store.bells["feeds"]
+        bell.clear()
+        lamps, ships = await added(store), await added(store, SHIPS)
+        assert bell.is_set()
+        later = NOON + timedelta(hours=1)
+        assert await store.read(lambda shelves: shelves.feeds.due(NOON)) == lamps
+        await store.transaction(lambda shelves: shelves.feeds.note(replace(lamps, due_at=later, trouble="slow")))
+        await store.transaction(lambda shelves: shelves.feeds.note(replace(ships, due_at=None)))
+        assert await store.read(lambda shelves: shelves.feeds.due(NOON)) is None
+        assert await store.read(lambda shelves: shelves.feeds.next_due_at()) == later
+        assert (await store.read(lambda shelves: shelves.feeds.due(later))).trouble == "slow"  # pyright: ignore[reportOptionalMemberAccess] (it is due)
+
+    async def test_the_same_feed_is_not_read_twice_nor_more_than_may_be(self, store: Store) -> None:
+        """Also where it has moved to; what the settings name is read all the same."""
+        lamps = await added(store)
+        await store.transaction(lambda shelves: shelves.feeds.note(replace(lamps, url=SHIPS)))
+
+        def more(shelves: Shelves) -> list[Feed | None]:
+            return [shelves.feeds.add(url, now=NOON) for url in (LAMPS, SHIPS)]
+
+        assert await store.transaction(more) == [None, None]
+
+        def many(shelves: Shelves) -> list[Feed | None]:
+            return [shelves.feeds.add(f"https://x.example/{number}", now=NOON) for number in range(MOST_FEEDS)]
+
+        assert (await store.transaction(many)).count(None) == 1
+        assert await store.read(lambda shelves: len(shelves.feeds.all())) == MOST_FEEDS
+        await store.transaction(lambda shelves: shelves.feeds.settle_set(["https://set.example/"], now=NOON))
+        assert (await store.read(lambda shelves: shelves.feeds.all()))[-1].given == "https://set.example/"
+
+    async def test_feeds_of_the_settings_come_and_go_with_them(self, store: Store) -> None:
+        """With what stood in them; those that an admin added stay, and become the settings' where they are named."""
+        await added(store, "https://admin.example/")
+
+        async def settle(*urls: str) -> list[tuple[str, bool]]:
+            await store.transaction(lambda shelves: shelves.feeds.settle_set(urls, now=NOON))
+            return [(feed.given, feed.is_set) for feed in await store.read(lambda shelves: shelves.feeds.all())]
+
+        assert await settle(LAMPS) == [("https://admin.example/", False), (LAMPS, True)]
+        lamps = (await store.read(lambda shelves: shelves.feeds.all()))[1]
+        await kept(store, lamps, article("Lit"))
+        assert await settle(LAMPS) == [("https://admin.example/", False), (LAMPS, True)]
+        assert await found(store, "lit") == ["Lit"]
+        assert await settle(SHIPS, "https://admin.example/") == [("https://admin.example/", True), (SHIPS, True)]
+        assert await recent(store) == []
+
+    async def test_a_feed_that_was_removed_leaves_nothing(self, store: Store, path: Path) -> None:
+        """No row, no word of it on the disk; noting what was read of it meanwhile changes nothing."""
+        lamps = await added(store)
+        await kept(store, lamps, article("Lighthouse keepers unite", summary="on the quay"))
+        await kept(
+            store, lamps, article("Another")
+        )  # a second part of the index, so that the first is not gone with it
+        await store.checkpoint()
+        assert words_on_disk(path, b"lighthous") == ["aldis.db"]
+        assert await store.transaction(lambda shelves: shelves.feeds.remove(lamps.id)) == lamps
+        assert await store.transaction(lambda shelves: shelves.feeds.remove(lamps.id)) is None
+        assert not await store.transaction(lambda shelves: shelves.feeds.note(lamps))
+        assert await found(store, "lighthouse") == []
+        await store.checkpoint()
+        assert words_on_disk(path, b"lighthous") == []
+        await assert_index_is_whole(store)
+
+
+class TestKeeping:
+    async def test_an_article_is_kept_once(self, store: Store) -> None:
+        """By what its feed calls it, and by its address over all feeds; what has changed in it is changed."""
+        lamps, ships = await added(store), await added(store, SHIPS)
+        assert await kept(store, lamps, article("Lit", key="a"), article("Dark", key="b")) == 2
+        assert await kept(store, lamps, article("Lit", key="a"), article("Dark again", key="b")) == 0
+        assert await kept(store, ships, article("Stolen", "https://lamps.example/Lit"), article("Afloat")) == 1
+        assert await kept(store, lamps, article("Lit", key="another id")) == 0
+        assert sorted(await recent(store)) == ["Afloat", "Dark again", "Lit"]
+        assert await found(store, "dark") == ["Dark again"]
+        assert await store.read(lambda shelves: shelves.feeds.counts()) == {lamps.id: 2, ships.id: 1}
+        await assert_index_is_whole(store)
+
+    async def test_words_that_were_taken_back_are_not_found(self, store: Store) -> None:
+        """An article that was rewritten is found by what it says now."""
+        lamps = await added(store)
+        await kept(store, lamps, article("Captain resigns", key="a"))
+        await kept(store, lamps, article("Captain stays", key="a"))
+        assert await found(store, "resigns") == []
+        assert await found(store, "captain stays") == ["Captain stays"]
+
+    async def test_articles_without_an_address_are_told_apart_by_key(self, store: Store) -> None:
+        """Two of them are two."""
+        lamps = await added(store)
+        bare = [replace(article(name), url=None) for name in ("One", "Two")]
+        assert await kept(store, lamps, *bare) == 2
+        assert await kept(store, lamps, *bare) == 0
+
+    async def test_what_is_old_goes_unless_it_stands_in_its_feed(self, store: Store) -> None:
+        """There it would be found anew at the next reading, as news."""
+        lamps = await added(store)
+        old = article("Old", at=NOON - timedelta(days=40))
+        await kept(store, lamps, old, article("Old and listed", at=NOON - timedelta(days=40)), article("New"))
+        await kept(store, lamps, article("Old and listed", at=NOON - timedelta(days=40)))
+
+        async def prune(most: int = 100) -> int:
+            before = NOON - timedelta(days=30)
+            return await store.transaction(lambda shelves: shelves.feeds.prune(before=before, most=most))
+
+        assert [await prune(), await prune()] == [1, 0]
+        assert await recent(store) == ["New", "Old and listed"]
+        assert await found(store, "old") == ["Old and listed"]
+        await assert_index_is_whole(store)
+
+    async def test_there_are_never_more_than_the_operator_wants(self, store: Store) -> None:
+        """The oldest go first; only what stands in a feed at present is left standing beyond that."""
+        lamps = await added(store)
+        for number in range(10):
+            at = NOON - timedelta(hours=number)
+            await kept(store, lamps, article(f"Number {number}", at=at))
+        pruned = await store.transaction(lambda shelves: shelves.feeds.prune(before=LONG_AGO, most=4))
+        assert pruned == 6
+        assert await recent(store) == ["Number 0", "Number 1", "Number 2", "Number 9"]
+        await assert_index_is_whole(store)
+
+
+class TestSearching:
+    async def test_the_best_and_newest_come_first(self, store: Store) -> None:
+        """A word in the title counts more, age counts against it; endings and accents do not matter."""
+        lamps = await added(store)
+        await kept(
+            store,
+            lamps,
+            article("Élection of a keeper", at=NOON - timedelta(days=2)),
+            article("Election day", at=NOON - timedelta(days=30)),
+            article("Keepers hold elections", at=NOON),
+            article("The tide", summary="An election is near.", at=NOON),
+            article("Nothing else", at=NOON),
+        )
+        assert await found(store, "election") == [
+            "Keepers hold elections",
+            "Élection of a keeper",
+            "The tide",
+            "Election day",
+        ]
+        assert await found(store, "ELECTIONS", since=NOON - timedelta(days=1)) == ["Keepers hold elections", "The tide"]
+        assert await found(store, "election", most=1) == ["Keepers hold elections"]
+
+    async def test_all_words_count_and_then_some(self, store: Store) -> None:
+        """Where no article has all of them, those with some are given, and it is told."""
+        lamps = await added(store)
+        await kept(store, lamps, article("Red lamp"), article("Green lamp"))
+
+        async def search(query: str) -> tuple[set[str], bool]:
+            given, has_all = await store.read(
+                lambda shelves: shelves.feeds.search(query, since=LONG_AGO, now=NOON, most=9)
+            )
+            return {one.title for one in given}, has_all
+
+        assert await search("lamp red") == ({"Red lamp"}, True)
+        assert await search("red ship") == ({"Red lamp"}, False)
+        assert await search('"lamp red"') == (set(), True)
+        assert await search('"red lamp"') == ({"Red lamp"}, True)
+
+    async def test_whatever_is_looked_for_is_words(self, store: Store) -> None:
+        """No operator, column or quote of it reaches the search, nothing breaks, and nothing takes long."""
+        await kept(store, await added(store), article("lamp"))
+        for query in STRANGE:
+            assert await found(store, query) in ([], ["lamp"])
+            assert len(_words(query)) <= MOST_WORDS
+
+    @given(query=st.text())
+    async def test_no_query_is_a_syntax_error(self, query: str) -> None:
+        """Of all texts that there are."""
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE VIRTUAL TABLE words USING fts5 (title)")
+            for joint in (" ", " OR "):
+                if words := _words(query):
+                    connection.execute("SELECT * FROM words WHERE words MATCH ?", (joint.join(words),)).fetchall()
+
+    async def test_without_any_article_nothing_is_found(self, store: Store) -> None:
+        """The index is made with the first one."""
+        assert await store.read(lambda shelves: shelves.feeds.can_search())
+        assert await found(store, "lamp") == []
+        assert await store.transaction(lambda shelves: shelves.feeds.prune(before=NOON, most=0)) == 0
+
+
+class TestOnTheDisk:
+    async def test_what_was_kept_is_there_after_a_restart(self, path: Path) -> None:
+        """Feeds, articles and the index."""
+        async with opened(path, realm="signal") as store:
+            await kept(store, await added(store, is_set=True), article("Lit"))
+        async with opened(path, realm="terminal") as store:
+            assert await found(store, "lit") == ["Lit"]
+            assert [feed.is_set for feed in await store.read(lambda shelves: shelves.feeds.all())] == [True]
+
+    async def test_a_transaction_that_fails_leaves_the_index_as_it_was(self, store: Store) -> None:
+        """The first one, which makes it, too."""
+        lamps = await added(store)
+
+        def fail(shelves: Shelves) -> None:
+            shelves.feeds.keep(lamps.id, [article("Lit")])
+            raise LookupError
+
+        for _ in range(2):
+            with pytest.raises(LookupError):
+                await store.transaction(fail)
+            assert await found(store, "lit") == []
+            await kept(store, lamps, article("Dark"))
+        await assert_index_is_whole(store)
+
+    async def test_a_backup_holds_them_and_is_whole(self, path: Path, tmp_path: Path) -> None:
+        """The copy passes SQLite's full check, and is searched as before once it is restored."""
+        async with opened(path, realm="signal") as store:
+            await kept(store, await added(store), article("Lit"), article("Dark"))
+            copy = await store.backup(tmp_path / "copies", now=NOON)
+        with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        restore(copy, path, now=NOON)
+        async with opened(path, realm="signal") as store:
+            assert await found(store, "dark") == ["Dark"]
+            await assert_index_is_whole(store)

@@ -1,0 +1,86 @@
+"""What docs/tools.md shows works as it stands there: the tool, its test, the catalogue's line, the entry point."""
+
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from bot.settings import loaded
+from tests.conftest import NOON
+from tests.tools.distributions import found, put
+from tools import Entry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, extended
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+
+
+def block(before: str) -> str:
+    """The code behind these words."""
+    [code] = re.findall(rf"{re.escape(before)}\n+```\w*\n(.*?)```", PAGE, re.DOTALL)
+    return code
+
+
+TOOL, TEST = block("<!-- the tool -->"), block("<!-- the test -->").replace("tools.gauge", "gauge")
+
+
+def test_the_example_is_short() -> None:
+    """Thirty lines, without those that are empty or only import or explain."""
+    lines = [line.strip() for line in TOOL.splitlines()]
+    assert len([line for line in lines if line and not line.startswith(("from ", '"""'))]) <= 30
+
+
+async def test_the_test_of_the_example_passes(tmp_path: Path) -> None:
+    """Every one of them, as pytest would call it."""
+    (tmp_path / "gauge.py").write_text(TOOL)
+    names: dict[str, Any] = {"__name__": "test_gauge"}
+    context = ToolContext(now=NOON, timezone="UTC")
+    with found(tmp_path):
+        async with Http("aldis-tests") as http:
+            exec(compile(TEST, "test_gauge.py", "exec"), names)
+            await names["test_the_level_is_told"](http, context)
+            nonsense = names["test_nonsense_is_an_error"]
+            [mark] = nonsense.pytestmark
+            assert len(mark.args[1]) > 3
+            for answer in mark.args[1]:
+                await nonsense(answer, http, context)
+            with pytest.raises(pytest.fail.Exception):
+                await nonsense('{"metres": 1}', http, context)
+
+
+def test_the_line_of_the_catalogue_is_one() -> None:
+    """It gives the tool, and none where the address is missing."""
+    module = ModuleType("gauge")
+    exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
+    lines: dict[str, Entry] = eval(f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "Entry": Entry})
+    around: Any = alone(Http("aldis-tests"), Fetcher("aldis-tests"))
+    assert lines["gauge"].build(module.GaugeOptions(), around) == ()
+    tool: Any = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
+    assert tool.spec.name == "water_level"
+
+
+def test_the_entry_point_is_one(tmp_path: Path) -> None:
+    """The same module, found in another distribution, with the setting that the page names."""
+    project = tomllib.loads(block("found at the next start once it is installed beside Aldis (`pip install`):"))[
+        "project"
+    ]
+    put(tmp_path, project["name"], project["entry-points"]["aldis.tools"], {"gauge": TOOL}, project["version"])
+    with found(tmp_path):
+        tools = loaded({"TOOLS__GAUGE__BASE_URL": "http://127.0.0.1:9"}, env_file=None).tools
+        around = alone(Http("aldis-tests"), Fetcher("aldis-tests"))
+        given = {"http": around.http, "fetcher": around.fetcher, "taken": ()}
+        made = extended(tools.extensions, tools.options_by_name, **given)
+        without = extended(tools.extensions, {"gauge": Options()}, **given)
+    assert made.failures == ()
+    assert [tool.spec.name for tool in made.by_name["gauge"]] == ["water_level"]
+    assert [extension.options.__name__ for extension in tools.extensions.found] == ["GaugeOptions"]
+    assert without.failures
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(ToolSpec)])
+def test_what_a_tool_says_is_explained(field: str) -> None:
+    """Whatever stands in its spec."""
+    assert re.search(rf"\b{field}\b", PAGE)

@@ -1,0 +1,74 @@
+"""What servers answer: words, data and pictures become a result; what is too large or unknown is left out and said."""
+
+import base64
+from typing import Any
+
+import pytest
+from mcp_types import CallToolResult
+
+from tests.servers.mcp_lamps import PNG
+from tools.mcp.content import MAX_PICTURES, MAX_TEXT_CHARS, quoted, result_of
+
+
+def answer(*content: dict[str, Any], **more: Any) -> CallToolResult:
+    return CallToolResult.model_validate({"content": content, **more})
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def image(data: bytes | str) -> dict[str, Any]:
+    encoded = data if isinstance(data, str) else base64.b64encode(data).decode()
+    return {"type": "image", "data": encoded, "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("given", "data"),
+    [
+        (answer(), {"text": ""}),
+        (answer(text("one"), text("two")), {"text": "one\n\ntwo"}),
+        (answer(text("5"), structuredContent={"result": 5}), {"structured": {"result": 5}}),
+        (answer(text("five"), structuredContent={"result": "five"}), {"structured": {"result": "five"}}),
+        (answer(text('{"a": 1}'), structuredContent={"a": 1}), {"structured": {"a": 1}}),
+        (answer(text("One lamp."), structuredContent={"a": 1}), {"structured": {"a": 1}, "text": "One lamp."}),
+        (answer(text("[1]"), structuredContent=[1]), {"structured": [1]}),
+        (answer(text("short"), structuredContent={"a": "x" * MAX_TEXT_CHARS}), {"text": "short"}),
+        (
+            answer({"type": "resource", "resource": {"uri": "file:///a", "text": "in a file"}}),
+            {"text": "in a file"},
+        ),
+        (answer({"type": "resource_link", "name": "a", "uri": "file:///a"}), {"text": "a: file:///a"}),
+        (
+            answer({"type": "audio", "data": "", "mimeType": "audio/wav"}, text("heard")),
+            {"text": "heard", "left_out": "1 parts that cannot be passed on"},
+        ),
+        (answer(image("!"), image(b"GIF, it says")), {"left_out": "2 parts that cannot be passed on"}),
+    ],
+)
+def test_answers_become_data(given: CallToolResult, data: dict[str, Any]) -> None:
+    """The same thing is said once, in its most exact form."""
+    assert result_of(given, tool="t").data == data
+
+
+def test_pictures_are_what_their_bytes_say() -> None:
+    """Whatever the server calls them; a few, named after the tool."""
+    webp = b"RIFF\0\0\0\0WEBPVP8 "
+    result = result_of(answer(image(PNG), image(b"\xff\xd8\xff\xe0"), image(webp), image(b"GIF89a")), tool="lamps_draw")
+    assert [(file.name, file.content_type) for file in result.files] == [
+        ("lamps_draw-1.png", "image/png"),
+        ("lamps_draw-2.jpg", "image/jpeg"),
+        ("lamps_draw-3.webp", "image/webp"),
+        ("lamps_draw-4.gif", "image/gif"),
+    ]
+    many = result_of(answer(*[image(PNG)] * 9), tool="t")
+    assert len(many.files) == MAX_PICTURES
+    assert many.data["left_out"].startswith("5 ")
+    assert result_of(answer(image("A" * 12_000_000)), tool="t").files == ()
+
+
+def test_what_a_server_says_of_its_failure_is_short_and_clean() -> None:
+    """One line of bounded length."""
+    said = quoted(answer(text("no\u202e such\n\nlamp " + "x" * 9000), isError=True))
+    assert said.startswith("no such lamp xxx")
+    assert len(said) <= 500

@@ -1,0 +1,93 @@
+"""How MCP servers are set: the form that other programs use, as text or in a file; what is wrong is said, not shown."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bot.errors import ConfigError
+from bot.settings import loaded
+from tools.mcp.options import MOST_SERVERS, McpOptions
+
+FILES = {"command": "mcp-files", "args": ["/srv"], "env": {"TOKEN": "canary"}}
+CRM = {"type": "streamable-http", "url": "https://crm.example/mcp/", "headers": {"Authorization": "Bearer canary"}}
+
+
+def options(servers: Any) -> McpOptions:
+    return McpOptions.model_validate({"servers": servers if isinstance(servers, str) else json.dumps(servers)})
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: bool) -> None:
+    """In their order, alone or under `mcpServers`; keys are shown by nothing."""
+    servers = {"files": FILES, "crm": CRM | {"timeout": 5, "tools": ["find"], "approve": "all", "private": False}}
+    given = {"mcpServers": servers} if wrapped else servers
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps(given), encoding="utf-8")
+    by_text, by_file = options(given), options(str(path))
+    assert by_text == by_file
+    files, crm = by_text.servers
+    assert (files.name, files.command, files.args, files.approve, files.private) == (
+        "files",
+        "mcp-files",
+        ("/srv",),
+        "writes",
+        True,
+    )
+    assert (crm.name, crm.url, crm.timeout, crm.tools, crm.approve) == (
+        "crm",
+        "https://crm.example/mcp",
+        5,
+        ("find",),
+        "all",
+    )
+    assert crm.headers["Authorization"].get_secret_value() == "Bearer canary"
+    assert "canary" not in repr(by_text) + by_text.model_dump_json()
+    assert by_text.missing() is None
+    assert by_text.seen_by() == ("files: what it is called with", "crm: what it is called with")
+    assert McpOptions().missing() == "SERVERS"
+
+
+@pytest.mark.parametrize(
+    ("servers", "words"),
+    [
+        ("{canary", "must be JSON"),
+        ("/nonexistent/canary.json", "file that can be read"),
+        ("[1]", "file that can be read"),
+        ('{"mcpServers": [1]}', "must be a JSON object"),
+        ({"files": "canary"}, "'files'"),
+        ({"files": {}}, "either a command or a url"),
+        ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
+        ({"files": FILES | {"aprove": "canary"}}, "aprove"),
+        ({"files": FILES | {"approve": "canary"}}, "approve"),
+        ({"files": FILES | {"timeout": 0}}, "timeout"),
+        ({"files": FILES | {"command": "canary\0"}}, "NUL"),
+        ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
+        ({"crm": CRM | {"url": "file:///canary"}}, "url"),
+        ({"crm": CRM | {"headers": {"A": "canary\nB: c"}}}, "one line"),
+        ({"": FILES}, "name"),
+        ({f"s{number}": FILES for number in range(MOST_SERVERS + 1)}, "at most 16"),
+    ],
+)
+def test_what_is_wrong_is_said_and_not_shown(servers: Any, words: str) -> None:
+    """In one line that begins with the variable; a key that was pasted is nowhere in it."""
+    text = servers if isinstance(servers, str) else json.dumps(servers)
+    with pytest.raises(ConfigError) as caught:
+        loaded({"TOOLS__MCP__SERVERS": text}, None)
+    message = str(caught.value)
+    assert message.startswith("TOOLS__MCP__SERVERS: ")
+    assert words in message
+    assert "canary" not in message
+
+
+def test_without_the_extra_servers_cannot_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator is told what to install; without servers nothing is missed."""
+    monkeypatch.setitem(sys.modules, "mcp", None)  # as where it is not installed
+    assert McpOptions().servers == ()
+    with pytest.raises(ConfigError, match=r"TOOLS__MCP__SERVERS: needs the package mcp.*pip install"):
+        loaded({"TOOLS__MCP__SERVERS": json.dumps({"files": FILES})}, None)
+    with pytest.raises(ValidationError):
+        options({"files": FILES})

@@ -1,0 +1,122 @@
+"""Schemas of strangers: shown as vendors take them, and calls are checked by them."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tools.mcp.schemas import MAX_SCHEMA_BYTES, Unfit, arguments_of
+
+PLACE = {
+    "title": "placeArguments",
+    "type": "object",
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "properties": {
+        "title": {"title": "Title", "type": "string", "description": "Its\u200b name", "minLength": 2},
+        "kind": {"enum": ["lamp", "tower"]},
+        "near": {"type": "array"},
+        "inner": {"$ref": "#/$defs/title"},
+    },
+    "$defs": {"title": {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}}},
+    "required": ["title"],
+    "additionalProperties": False,
+    "oneOf": [{"required": ["kind"]}, {"required": ["near"]}],
+}
+
+ENDLESS: dict[str, Any] = {}
+for _ in range(3_000):
+    ENDLESS = {"x": ENDLESS}
+
+
+def test_a_schema_is_shown_without_what_says_nothing_or_is_refused() -> None:
+    """Titles go, arguments of that name stay; what vendors refuse at the top is left out; lists have items."""
+    shown = arguments_of(PLACE).json_schema()
+    assert shown == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "description": "Its name", "minLength": 2},
+            "kind": {"enum": ["lamp", "tower"]},
+            "near": {"type": "array", "items": {}},
+            "inner": {"$ref": "#/$defs/title"},
+        },
+        "$defs": {"title": {"type": "object", "properties": {"n": {"type": "integer", "maximum": 9}}}},
+        "required": ["title"],
+        "additionalProperties": False,
+    }
+    assert arguments_of({}).json_schema() == {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"kind": "lamp"}, "'title' is a required property"),
+        ({"title": "x", "kind": "lamp"}, "title: 'x' is too short"),
+        ({"title": "xy", "kind": "ship"}, "kind: 'ship' is not one of"),
+        ({"title": "xy", "kind": "lamp", "colour": "red"}, "colour"),
+        ({"title": "xy", "near": [], "inner": {"n": 10}}, "inner.n: 10 is greater"),
+        ({"title": "xy"}, "is not valid under any"),
+        ({"title": "y" * 9000 + "\n", "kind": 3}, "kind: 3"),
+    ],
+)
+def test_a_call_is_checked_by_all_of_the_schema(given: dict[str, Any], problem: str) -> None:
+    """What is wrong is said in short, with its place."""
+    with pytest.raises(ValidationError) as caught:
+        arguments_of(PLACE).model_validate(given)
+    [error] = caught.value.errors()
+    assert problem in error["msg"]
+    assert len(error["msg"]) < 600
+
+
+def test_a_number_that_is_too_large_to_be_checked_is_a_mistake_of_the_call() -> None:
+    """JSON may hold one of hundreds of digits; checking it must not fail in another way."""
+    halves = arguments_of({"properties": {"x": {"multipleOf": 0.5}}})
+    assert halves.model_validate({"x": 1.5})
+    with pytest.raises(ValidationError, match="too large to be checked"):
+        halves.model_validate({"x": 10**400})
+
+
+def test_arguments_that_fit_are_kept_as_they_came() -> None:
+    """Names and spaces are the server's business."""
+    given = {"title": " a b ", "kind": "lamp", "near": [{"model_config": 1, "_x": None}]}
+    with pytest.raises(ValidationError, match=r"more than one|valid under each"):
+        arguments_of(PLACE).model_validate(given)
+    del given["kind"]
+    assert arguments_of(PLACE).model_validate(given).given == given
+    with pytest.raises(ValidationError, match="must be an object"):
+        arguments_of({}).model_validate([])
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"x" * 65: {}},
+        {"a b": {}},
+        {"x": "no schema"},
+        {"x": {"type": "lamp"}},
+        {"x": {"minimum": "low"}},
+        {"x": {"$ref": "#/properties/y"}},
+        {"x": {"$ref": "#anchor"}},
+        {"x": {"$ref": "#/properties/x/minimum/0"}, "y": {"minimum": 1}},
+        {"x": {"$ref": "#/properties"}, "minimum": {}},
+        {"x": {"$ref": "#/properties/y/default"}, "y": {"default": {"minimum": {}}}},
+        {"x": {"$ref": "#/description"}},
+        {"x": {"default": float("nan")}},
+        {"x": {"maximum": float("inf")}},
+        {"x": {"enum": ["\ud800"]}},
+        {"x": {"default": ENDLESS}},
+        {"x": {"description": "d" * 100, "enum": ["y" * MAX_SCHEMA_BYTES]}},
+    ],
+)
+def test_what_cannot_be_made_fit_is_refused(properties: dict[str, Any]) -> None:
+    """A vendor that refuses one tool refuses the whole question."""
+    with pytest.raises(Unfit):
+        arguments_of({"type": "object", "description": "x", "properties": properties})
+
+
+def test_a_schema_that_never_ends_is_refused_when_it_is_used() -> None:
+    """Recursion is fine as long as the call is finite."""
+    tree = arguments_of({"properties": {"inner": {"$ref": "#"}}, "additionalProperties": False})
+    assert tree.model_validate({"inner": {"inner": {}}})
+    endless = arguments_of({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}})
+    with pytest.raises(ValidationError, match="too deeply"):
+        endless.model_validate({"x": 1})

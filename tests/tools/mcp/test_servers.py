@@ -1,0 +1,311 @@
+"""MCP servers as real processes: what they find becomes a result, and whatever they do, Aldis goes on."""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers import mcp_lamps, mcp_rough
+from tools import Result, Tool, ToolContext, Unavailable, UnknownOutcome
+from tools.mcp.options import McpOptions
+from tools.mcp.server import Pace
+from tools.mcp.servers import McpServers
+
+LAMPS, ROUGH = mcp_lamps.__file__, mcp_rough.__file__
+QUICK = Pace(patience=60, first_pause=0.01, longest_pause=0.02)
+
+
+def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
+    return {"command": sys.executable, "args": [script, *arguments], **more}
+
+
+@asynccontextmanager
+async def running(servers: Mapping[str, Any], pace: Pace = QUICK) -> AsyncGenerator[McpServers]:
+    async with AsyncExitStack() as stack:
+        source = McpServers(
+            McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"rough_echo"}, pace=pace
+        )
+        stack.push_async_callback(source.aclose)
+        yield source
+
+
+async def by_name(source: McpServers) -> Mapping[str, Tool]:
+    return {tool.spec.name: tool for tool in await source.tools()}
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def complaints_of(pid: int) -> str:
+    """Where its standard error goes."""
+    return str(Path(f"/proc/{pid}/fd/2").readlink())
+
+
+async def called(tool: Tool, context: ToolContext, **arguments: Any) -> Result:
+    return await tool.run(tool.spec.arguments.model_validate(arguments), context)
+
+
+async def test_a_server_of_the_sdk_over_its_input_and_output(
+    tmp_path: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers, words and pictures come back; a failure is quoted; a call that is given up is called off; nothing of our
+    settings is in its environment, what it complains of goes nowhere; at the end it is no more.
+    """
+    monkeypatch.setenv("LLM__ANTHROPIC__API_KEY", "canary")
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    async with running({"The Lamps": command(LAMPS, env={"MODE": "own"})}) as source:
+        tools = await by_name(source)
+        assert source.absent == []
+        assert (await called(tools["the_lamps_add"], context, a=2, b=3)).data == {"structured": {"result": 5}}
+        drawn = await called(tools["the_lamps_picture"], context)
+        assert drawn.data == {"text": "Here it is.", "left_out": "1 parts that cannot be passed on"}
+        assert [(file.name, file.content_type, file.data) for file in drawn.files] == [
+            ("the_lamps_picture-1.png", "image/png", mcp_lamps.PNG)
+        ]
+        with pytest.raises(Unavailable) as failed:
+            await called(tools["the_lamps_boom"], context)
+        assert "boom" in (failed.value.quoted or "")
+        assert "boom" not in str(failed.value)
+        long = await called(tools["the_lamps_big"], context, n=3_000_000)
+        assert 200_000 < len(long.data.get("text", "")) < 201_000
+        told = tmp_path / "told"
+        giving_up = asyncio.create_task(called(tools["the_lamps_slow"], context, path=str(told)))
+        await until(told.exists)
+        giving_up.cancel()
+        await until(lambda: told.read_text() == "called off")
+        found = (await called(tools["the_lamps_environment"], context)).data["structured"]
+        assert (found["MODE"], found["TZ"], found["PATH"]) == ("own", "Europe/Berlin", os.environ["PATH"])
+        python_s_own = {"LC_CTYPE"}
+        assert found.keys() - python_s_own <= {"PATH", "HOME", "LANG", "TZ", "MODE", "pid"}
+        specs = {name.removeprefix("the_lamps_"): tool.spec for name, tool in tools.items()}
+        assert [specs[name].effects for name in ("add", "light_up", "die")] == ["none", "repeatable", "once"]
+        assert [specs[name].needs_approval for name in ("add", "light_up", "die")] == [False, True, True]
+        pid = int(found["pid"])
+        assert is_alive(pid)
+        assert complaints_of(pid) == os.devnull
+    assert not is_alive(pid)
+
+
+async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
+    """One that is not up yet is left out and found later; headers go along; when it dies in a call nobody knows whether
+    it happened; then it is absent.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url, headers = f"http://127.0.0.1:{port}/mcp", {"X-Badge": "keeper 7"}
+    async with running({"far": {"type": "http", "url": url, "headers": headers, "approve": "all"}}) as source:
+        assert (await source.tools(), source.absent) == ([], ["far"])
+        process = await asyncio.create_subprocess_exec(sys.executable, LAMPS, str(port), stderr=subprocess.DEVNULL)
+        try:
+            await until(lambda: not source.absent)
+            tools = await by_name(source)
+            assert tools["far_add"].spec.needs_approval
+            assert (await called(tools["far_badge"], context)).data == {"structured": {"result": "keeper 7"}}
+            assert len((await called(tools["far_big"], context, n=3_000_000)).data["text"]) > 200_000
+            assert (await called(tools["far_picture"], context)).files[0].data == mcp_lamps.PNG
+            with pytest.raises(UnknownOutcome, match="may have happened"):
+                await called(tools["far_die"], context)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+        await until(lambda: source.absent == ["far"])
+        with pytest.raises(Unavailable):
+            await called(tools["far_add"], context, a=1, b=2)
+
+
+async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: ToolContext) -> None:
+    """Its tools stay on offer meanwhile, the same ones; a call that died with it is told, the next one is answered."""
+    where = tmp_path / "pid"
+    async with running({"rough": command(ROUGH, "plain", str(where), approve="never", timeout=3)}) as source:
+        tools = await by_name(source)
+        # The name rough_echo is another tool's.
+        [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
+        assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
+        assert (echo.spec.timeout_seconds, tools["rough_hold"].spec.needs_approval) == (3, False)
+        first = int(where.read_text())
+        with pytest.raises(Unavailable, match="went away"):
+            await called(tools["rough_die"], context, text="")
+        assert await by_name(source) == tools
+        await until(lambda: where.read_text() not in {"", str(first)} and not source.absent)
+        assert (await called(echo, context, text="again")).data == {"text": '{"text": "again"}'}
+        assert not is_alive(first)
+        os.kill(int(where.read_text()), 9)
+        await until(lambda: source.absent == ["rough"])
+        assert (await called(echo, context, text="waits")).data == {"text": '{"text": "waits"}'}
+
+
+async def test_a_call_ends_with_the_server(tmp_path: Path, context: ToolContext) -> None:
+    """Who waits for an answer when Aldis ends does not wait for ever; afterwards nothing is started again."""
+    where = tmp_path / "pid"
+    async with running({"rough": command(ROUGH, "plain", str(where))}) as source:
+        tools = await by_name(source)
+        waiting = asyncio.create_task(called(tools["rough_hold"], context, text=""))
+        await asyncio.sleep(0)
+    with pytest.raises((UnknownOutcome, Unavailable)):
+        await waiting
+    with pytest.raises(Unavailable):
+        await called(tools["rough_hold"], context, text="")
+    await source.tools()
+    assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("mcp server")]
+    assert not is_alive(int(where.read_text()))
+
+
+async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    """It costs one question the patience that is set, later ones nothing, and the others are offered meanwhile."""
+    silent, plain = tmp_path / "silent", tmp_path / "plain"
+    servers = {"mute": command(ROUGH, "silent", str(silent)), "rough": command(ROUGH, "plain", str(plain))}
+    async with running(servers, Pace(patience=0.01)) as source:
+        await source.tools()
+        await until(lambda: source.absent == ["mute"] and silent.exists() and " " in silent.read_text())
+        assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
+        pids = [int(pid) for pid in silent.read_text().split()]
+        assert [is_alive(pid) for pid in pids] == [True, True]
+    await until(lambda: not any(map(is_alive, pids)))
+
+
+async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is ended and told in the log once, by the operator's own name for it."""
+    caplog.set_level(logging.WARNING)
+    async with running({"mute": command(ROUGH, "mute", str(tmp_path / "pid"))}, Pace(start=0.2)) as source:
+        assert await source.tools() == []
+    assert "the MCP server mute is down (it did not come up in time)" in caplog.text
+
+
+async def test_hostile_tools_are_made_fit_or_left_out(
+    tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Names of the common alphabet, each once; short texts without what cannot be seen; schemas that every vendor
+    takes, and that cannot hang us.
+    """
+    caplog.set_level(logging.WARNING)
+    async with running({"h": command(ROUGH, "hostile", str(tmp_path / "pid"))}) as source:
+        tools = await by_name(source)
+    specs = [tool.spec for tool in tools.values()]
+    assert len(specs) <= 32
+    assert [spec.name for spec in specs][:4] == [
+        "h_ignore_all_rm_rf",
+        *(name for name in tools if name.startswith("h_same_name_")),
+        next(name for name in tools if name.startswith("h_lll")),
+    ]
+    assert all(len(name) <= 64 for name in tools)
+    first = specs[0].description
+    assert first.startswith("A tool xxx")
+    assert len(first) < 900
+    assert first.isprintable()
+    assert not tools.keys() & {"h_deep", "h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
+    assert tools["h_far"].spec.parameters["properties"] == {"x": {}}
+    slow = tools["h_slow"].spec
+    assert not slow.parameters.keys() & {"anyOf"}
+    assert "pattern" not in str(slow.parameters)
+    assert slow.arguments.model_validate({"x": "a" * 50 + "!"})
+    with pytest.raises(ValueError, match="too deeply"):
+        slow.arguments.model_validate({"y": "z"})
+    assert "tools cannot be offered" in caplog.text
+    assert "rm -rf" not in caplog.text
+
+
+async def test_what_a_server_babbles_is_in_no_log(
+    tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Lines that are no messages are passed over, the others are read."""
+    caplog.set_level(logging.DEBUG)
+    async with running({"loud": command(ROUGH, "babble", str(tmp_path / "pid"))}) as source:
+        tools = await by_name(source)
+        assert (await called(tools["loud_echo"], context, text="hi")).data == {"text": '{"text": "hi"}'}
+    written = capfd.readouterr()
+    assert "Alice" not in caplog.text + written.out + written.err
+
+
+async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolContext) -> None:
+    """It is read up to a most size; the server is ended, and who asked is told."""
+    where = tmp_path / "pid"
+    async with running({"rough": command(ROUGH, "flood", str(where))}, Pace(first_pause=60)) as source:
+        tools = await by_name(source)
+        pid = int(where.read_text())
+        async with asyncio.timeout(60):
+            with pytest.raises(Unavailable, match="went away"):
+                await called(tools["rough_die"], context, text="")
+        await until(lambda: not is_alive(pid))
+
+
+async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
+    """It was not sent, so it has surely not happened, whatever the tool does."""
+    servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
+    async with running(servers, Pace(patience=0.01, first_pause=60)) as source:
+        await source.tools()
+        await until(lambda: not source.absent)
+        tools = await by_name(source)
+        with pytest.raises(Unavailable):
+            await called(tools["rough_die"], context, text="")
+        await until(lambda: source.absent == ["rough"])
+        async with asyncio.timeout(50):
+            with pytest.raises(Unavailable, match="tried again later"):
+                await called(tools["rough_hold"], context, text="")
+
+
+async def test_servers_that_cannot_be_started_keep_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    """No such command, nobody at the address: told without what was set, and left out."""
+    caplog.set_level(logging.WARNING)
+    servers = {
+        "none": {"command": "/nonexistent/mcp", "env": {"KEY": "canary"}},
+        "closed": {"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer canary"}},
+        "off": {"command": "/nonexistent/mcp", "disabled": True},
+    }
+    async with running(servers) as source:
+        assert await source.tools() == []
+        assert source.absent == ["none", "closed"]
+    assert "none is down (FileNotFoundError)" in caplog.text
+    assert "closed is down (ConnectError)" in caplog.text
+    assert "canary" not in caplog.text
+
+
+async def test_an_sdk_that_cannot_be_loaded_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One that is damaged keeps nobody waiting, and no question unanswered."""
+    caplog.set_level(logging.WARNING)
+    async with running({"lamps": command(LAMPS)}) as source:
+        monkeypatch.setitem(sys.modules, "tools.mcp.session", None)  # as where an import of it fails
+        assert await source.tools() == []
+    assert "lamps is down (the SDK cannot be loaded: ModuleNotFoundError)" in caplog.text
+
+
+def test_nothing_is_loaded_or_started_before_the_first_question(tmp_path: Path) -> None:
+    """Without a question there is no process and no SDK in memory; without servers never."""
+    where = tmp_path / "pid"
+    servers = json.dumps({"rough": command(ROUGH, "plain", str(where))})
+    check = (
+        "import asyncio, sys\n"
+        "from tools import Options, sources\n"
+        "from tools.mcp.options import McpOptions\n"
+        "async def main():\n"
+        "    assert sources({}, taken=()) == ()\n"
+        "    [source] = sources({'mcp': McpOptions(servers=sys.argv[1])}, taken=())\n"
+        "    await source.aclose()\n"
+        "asyncio.run(main())\n"
+        "print([name for name in ('mcp', 'mcp_types', 'jsonschema') if name in sys.modules])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", check, servers], check=True, capture_output=True, text=True)
+    assert ran.stdout.strip() == "[]"
+    assert not where.exists()

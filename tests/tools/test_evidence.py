@@ -1,0 +1,498 @@
+"""What speaks for a claim and what against it: the tables by which words, publishers, days and reports are judged."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.evidence.dates import dated
+from tools.evidence.independence import reports
+from tools.evidence.judgement import MOST_INCOMPLETE, Evidence, Reader, Rules, Source, confidence, sources, weighed
+from tools.evidence.lexicon import AUTHORITIES, CONFIRMED, CREDITS, DENIED, FALSE, HEDGED, WordList, folded
+from tools.evidence.plan import SEARCHES_PER_ROUND, Inquiry, Step
+from tools.evidence.publishers import kind, publisher, registrable
+from tools.evidence.wording import Claim, language, read
+from tools.search.base import Hit
+
+NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
+BRIDGE = Claim.of("A bridge in Larkhaven collapsed and 43 people died")
+
+
+def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hit:
+    return Hit(title=title, url=f"https://{site}/{abs(hash(title))}", site=site, snippet=snippet, age=age)
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "who"),
+    [
+        ("lamps.example", "lamps.example", "lamps"),
+        ("news.lamps.example", "lamps.example", "lamps"),
+        ("news.lamps.co.uk", "lamps.co.uk", "lamps"),
+        ("lamps.com.au", "lamps.com.au", "lamps"),
+        ("co.uk", "co.uk", "co"),
+        ("A.Lamps.Example.", "lamps.example", "lamps"),
+        ("203.0.113.7", "203.0.113.7", "203.0.113.7"),
+        ("localhost", "localhost", "localhost"),
+    ],
+)
+def test_a_publisher_is_who_registered_the_name(host: str, name: str, who: str) -> None:
+    """Whatever lies below it, and under whichever ending: one house has one voice."""
+    assert (registrable(host), publisher(host)) == (name, who)
+
+
+@pytest.mark.parametrize(
+    ("host", "what"),
+    [
+        ("lamps.example", "site"),
+        ("weather.gov", "official"),
+        ("met.gov.uk", "official"),
+        ("gov.uk", "official"),
+        ("interieur.gouv.fr", "official"),
+        ("ministerio.gob.es", "official"),
+        ("who.int", "official"),
+        ("ec.europa.eu", "official"),
+        ("polizei.de", "official"),
+        ("town.example", "official"),
+        ("metro.go.jp", "official"),
+        ("interior.gob.io", "site"),
+        ("ministry.go.it", "site"),
+        ("police.mil.de", "site"),
+        ("gov.evil.example", "site"),
+        ("weather.gov.evil.com", "site"),
+        ("gov.uk.com", "site"),
+        ("notweather.example", "site"),
+        ("en.wikipedia.org", "reference"),
+        ("factcheck.afp.com", "fact_check"),
+        ("afp.com", "site"),
+        ("snopes.com", "fact_check"),
+        ("anybody.substack.com", "platform"),
+        ("x.com", "platform"),
+        ("fox.com", "site"),
+    ],
+)
+def test_a_host_is_told_by_its_name_alone(host: str, what: str) -> None:
+    """An authority is one by its ending or its entry, never by a part of a name that anybody can register."""
+    assert kind(host, official_sites=("town.example",)) == what
+
+
+@pytest.mark.parametrize(
+    ("age", "day"),
+    [
+        ("2026-11-18", date(2026, 11, 18)),
+        ("2026-10-09T08:07:06", date(2026, 10, 9)),
+        ("Wed, 18 Nov 2026 09:30:00 GMT", date(2026, 11, 18)),
+        ("Wednesday, November 18, 2026", date(2026, 11, 18)),
+        ("Nov 2, 2026", date(2026, 11, 2)),
+        ("18. November 2026", date(2026, 11, 18)),
+        ("3. März 2026", date(2026, 3, 3)),
+        ("12 août 2026", date(2026, 8, 12)),
+        ("3 de mayo de 2026", date(2026, 5, 3)),
+        ("11/18/2026, 09:30 AM, +0000 UTC", date(2026, 11, 18)),
+        ("2 days ago", date(2026, 11, 19)),
+        ("an hour ago", date(2026, 11, 21)),
+        ("20 hours ago", date(2026, 11, 20)),
+        ("1 week ago", date(2026, 11, 14)),
+        ("vor 3 Tagen", date(2026, 11, 18)),
+        ("il y a 2 semaines", date(2026, 11, 7)),
+        ("hace 5 días", date(2026, 11, 16)),
+        ("hace una hora", date(2026, 11, 21)),
+        ("3 days", None),
+        ("2026-13-45", None),
+        ("February 30, 2026", None),
+        ("2031-01-01", None),
+        ("x" * 500, None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_day_is_read_out_of_what_services_say(age: str | None, day: date | None) -> None:
+    """Dates in each of their spellings, ages in four languages; what is none, or still to come, is none."""
+    assert dated(age, NOW) == day
+
+
+@given(st.text(max_size=60))
+def test_no_age_breaks_the_reading(age: str) -> None:
+    """A service may say anything."""
+    found = dated(age, NOW)
+    assert found is None or found <= date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("The bridge has fallen and the river is full of it", "en"),
+        ("Die Brücke ist eingestürzt und der Fluss ist gesperrt", "de"),
+        ("Le pont est tombé dans la rivière et les routes sont fermées", "fr"),
+        ("El puente se ha caído y las carreteras están cerradas", "es"),
+        ("Il ponte è crollato e le strade della città sono chiuse", None),
+        ("De brug is ingestort en het verkeer is niet mogelijk op de weg", None),
+        ("橋が崩落し多数の死者が出た", None),
+        ("Larkhaven", None),
+        ("Bridge down in Larkhaven", "en"),
+    ],
+)
+def test_a_language_is_told_by_its_small_words(text: str, spoken: str | None) -> None:
+    """Only of those whose denials are known is anything believed."""
+    assert language(text) == spoken
+
+
+@pytest.mark.parametrize(
+    ("title", "snippet", "stance"),
+    [
+        ("Larkhaven bridge collapse: 43 people dead", "The bridge fell into the river.", "agrees"),
+        ("43 people died as the bridge in Larkhaven collapsed", "", "agrees"),
+        ("Larkhaven bridge collapse is a hoax", "It was said that 43 people died.", "contradicts"),
+        (
+            "Fact check: Larkhaven bridge",
+            "The claim that the bridge collapsed and 43 people died is false.",
+            "contradicts",
+        ),
+        ("Mayor denies that the Larkhaven bridge collapsed", "The rumour says 43 people died.", "contradicts"),
+        ("Mayor denies guilt, police confirm 43 people died in Larkhaven bridge collapse", "", "unclear"),
+        ("Larkhaven bridge collapse, 43 people died", "The builder denies any guilt.", "unclear"),
+        ("Larkhaven bridge collapse is not a hoax, 43 people died", "The police say it.", "unclear"),
+        ("Did the Larkhaven bridge collapse and 43 people died?", "", "unclear"),
+        ("Larkhaven bridge did not collapse, 43 people safe", "The people are safe.", "unclear"),
+        ("Unconfirmed: Larkhaven bridge collapsed, 43 people died", "The town waits.", "unclear"),
+        ("Larkhaven bridge collapse: 12 people died", "It was in the night.", "unclear"),
+        ("Larkhaven bridge collapsed, 43 people died", "il ponte della città non è più nel fiume", "unclear"),
+        ("Larkhaven bridge reopens to 43 bus lines", "The people are glad.", "unclear"),
+        ("Larkhaven bridge reopens to bus lines", "The people are glad.", None),
+        ("A bridge elsewhere", "The people of the town.", None),
+    ],
+)
+def test_a_text_says_what_its_words_say(title: str, snippet: str, stance: str | None) -> None:
+    """It agrees only if it has the claim's words and numbers and nothing against them; what is not sure is unclear."""
+    found = read(BRIDGE, title, snippet)
+    assert (found.stance if found else None) == stance
+
+
+@pytest.mark.parametrize(
+    ("claim", "agreeing", "contradicting"),
+    [
+        (
+            "In Larkhaven ist eine Brücke eingestürzt",
+            ("Brücke in Larkhaven eingestürzt", "Das teilte die Polizei am Abend mit."),
+            ("Brücke in Larkhaven eingestürzt? Falschmeldung macht die Runde", "Das ist frei erfunden."),
+        ),
+        (
+            "Un pont s'est effondré à Larkhaven",
+            ("Un pont s'effondre à Larkhaven", "Le ministère a confirmé l'accident dans la nuit."),
+            ("Non, un pont ne s'est pas effondré à Larkhaven", "C'est faux, dit la mairie : une infox est partagée."),
+        ),
+        (
+            "Un puente se derrumbó en Larkhaven",
+            ("Se derrumba un puente en Larkhaven", "El gobierno confirmó el accidente en la noche."),
+            ("Es falso que un puente se derrumbó en Larkhaven", "El bulo se comparte en las redes."),
+        ),
+    ],
+)
+def test_other_languages_are_read_alike(claim: str, agreeing: tuple[str, str], contradicting: tuple[str, str]) -> None:
+    """German, French, Spanish: agreement, an authority that is cited, and a denial."""
+    said = Claim.of(claim)
+    one, other = read(said, *agreeing), read(said, *contradicting)
+    assert one is not None
+    assert other is not None
+    assert (one.stance, one.cites_official, other.stance) == ("agrees", True, "contradicts")
+
+
+@pytest.mark.parametrize(
+    ("listed", "texts"),
+    [
+        (FALSE, "a hoax|das stimmt nicht|c'est faux|es un bulo|FAKE  NEWS|Fake-News|gefälschtes Foto"),
+        (DENIED, "he denies it|weist den Vorwurf zurück|le ministre dément|lo desmiente|a nié"),
+        (HEDGED, "rumours|soll gestohlen haben|aurait été vu|sin confirmar"),
+        (CONFIRMED, "officially|bestätigt|communiqué|anunció|teilte am Abend mit"),
+        (AUTHORITIES, "police|Innenministerium|porte-parole|fiscalía|Bundeskanzleramt"),
+    ],
+)
+def test_the_lists_know_their_words(listed: WordList, texts: str) -> None:
+    """Of each list some of every language, through accents, capitals, hyphens and gaps."""
+    assert all(listed.stands(folded(text)) for text in texts.split("|")), texts
+
+
+def test_a_list_does_not_find_words_within_words() -> None:
+    """A `denial` is none in `undeniable`, an agency none in `map`."""
+    text = folded("undeniable satirist map (apple) humorous debut, hoaxer of dementia")
+    assert not any(listed.stands(text) for listed in (FALSE, DENIED, HEDGED))
+    assert not CREDITS.search(text)
+    assert all(map(CREDITS.search, ("berlin (dpa) - ", "rome /reuters/ ", "quelle: afp", "(ap, 12 november)")))
+
+
+def test_the_claim_s_own_words_deny_nothing() -> None:
+    """Whoever repeats a claim about a denial agrees; without any denial it is unclear."""
+    claim = Claim.of("The minister denies the lamp affair")
+    agreeing = read(claim, "Minister denies lamp affair", "In the parliament of the land.")
+    other = read(claim, "Minister in lamp affair", "The minister and the lamp.")
+    assert agreeing is not None
+    assert other is not None
+    assert (agreeing.stance, other.stance) == ("agrees", "unclear")
+    assert other.because == ("says nothing of a denial",)
+
+
+def test_the_claim_s_own_doubts_are_no_doubts_of_it() -> None:
+    """A claim about rumours, or about a hoax, is told in these words by those who agree."""
+    for text in ("Rumours of a lamp affair spread in Larkhaven", "The lamp of Larkhaven is a hoax"):
+        found = read(Claim.of(text), text, "In the town of the lamp.")
+        assert found is not None
+        assert (found.stance, found.because) == ("agrees", ())
+
+
+def test_a_claim_in_several_wordings_is_found_in_each() -> None:
+    """That is how a page in the language of the place is compared at all."""
+    german = ("Brücke in Larkhaven eingestürzt", "Es ist die größte der Stadt, sagt die Polizei.")
+    assert read(Claim.of("A bridge fell down in Larkhaven"), *german) is None
+    both = read(Claim.of("A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt"), *german)
+    assert both is not None
+    assert both.stance == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("claim", "title"),
+    [
+        ("The price rose to 1,250.5 euros", "Price rose to 1.250,5 euros"),
+        ("The price rose to 1250 euros", "Price of euros rose to 1 250"),
+        ("橋が崩落した", "東京で橋が崩落したと発表"),
+    ],
+)
+def test_numbers_and_scripts_are_compared_however_they_are_written(claim: str, title: str) -> None:
+    """Separators of thousands do not matter; where no spaces are, pairs of signs are compared."""
+    found = read(Claim.of(claim), title, "")
+    assert found is not None
+    assert not [reason for reason in found.because if reason.startswith("without")]
+
+
+@pytest.mark.parametrize(
+    ("title", "tone"),
+    [
+        ("Larkhaven bridge collapsed, 43 people died", "matter_of_fact"),
+        ("SHOCK: Larkhaven bridge collapsed, 43 people died", "alarming"),
+        ("Larkhaven bridge collapsed, 43 people died!", "alarming"),
+        ("LARKHAVEN BRIDGE COLLAPSED PEOPLE DIED 43", "alarming"),
+        ("Rumours: Larkhaven bridge collapsed, 43 people died", "hedged"),
+    ],
+)
+def test_the_tone_is_told(title: str, tone: str) -> None:
+    """By words that stir up, by exclamation and capitals; by words of doubt."""
+    found = read(BRIDGE, title, "In the night.")
+    assert found is not None
+    assert found.tone == tone
+
+
+LONG = "The bridge across the river fell in the night and forty cars were on it when the middle part gave way"
+
+
+@pytest.mark.parametrize(
+    ("hits", "numbers"),
+    [
+        ([page("a.example", "One"), page("b.example", "Two")], (1, 2)),
+        ([page("a.example", "One"), page("b.example", "Two"), page("m.a.example", "Three")], (1, 2, 1)),
+        ([page("a.example", "One", LONG), page("b.example", "Two", f"{LONG}, they say")], (1, 1)),
+        ([page("a.example", "One", LONG[:60]), page("b.example", "Two", LONG[40:])], (1, 2)),
+        (
+            [page("a.example", "The bridge of Larkhaven fell | A"), page("b.example", "The bridge of Larkhaven fell")],
+            (1, 1),
+        ),
+        ([page("a.example", "Bridge fell"), page("b.example", "Bridge fell")], (1, 2)),
+        (
+            [
+                page("a.example", "One", "LARKHAVEN (Reuters) - It fell."),
+                page("b.example", "Two", "Another one. Source: Reuters"),
+                page("reuters.com", "Three"),
+            ],
+            (1, 1, 1),
+        ),
+        ([page("a.example", "One", "X (dpa) y"), page("b.example", "Two", "X (AFP) y")], (1, 2)),
+        ([page("a.example", "One", LONG), page("b.example", "Two", LONG), page("b.example", "Three")], (1, 1, 1)),
+        ([page("a.example", "One", LONG), page("b.example", "Two"), page("b.example", "Three", LONG)], (1, 1, 1)),
+    ],
+)
+def test_pages_that_tell_one_report_are_one_witness(hits: list[Hit], numbers: tuple[int, ...]) -> None:
+    """Of one publisher, of one text, of one agency; and what belongs to one of them belongs to it too."""
+    assert reports(hits) == numbers
+
+
+def hit_at(number: int, words: str = "Larkhaven bridge collapse: 43 people dead in the night") -> Hit:
+    """One of many pages that agree, each of a publisher and in words of its own."""
+    return page(f"paper{number}.example", f"{words} {number}{number}", f"Told by the paper of number {number}.")
+
+
+PLAIN = Rules()
+
+
+def evidence_of(*hits: Hit, rules: Rules = PLAIN) -> Evidence:
+    return weighed(sources(Reader(BRIDGE).about(hits), rules, NOW))
+
+
+def test_reports_are_counted_and_not_pages() -> None:
+    """Two texts, one of them on three sites, are two; platforms and encyclopaedias are no witnesses."""
+    printed = [page(f"p{n}.example", "Larkhaven bridge collapse, 43 people dead", LONG) for n in range(3)]
+    loose = [
+        page("x.com", "Larkhaven bridge collapsed, 43 people died, says the man"),
+        page("en.wikipedia.org", "Larkhaven bridge", "The bridge in Larkhaven collapsed and 43 people died."),
+    ]
+    found = evidence_of(*printed, hit_at(7), *loose)
+    assert (found.agreeing, found.contradicting, found.independent) == (2, 0, 2)
+    assert found.tones == (("matter_of_fact", 6),)
+
+
+def test_a_report_that_also_contradicts_contradicts() -> None:
+    """A publisher that has both has taken it back, as far as anybody can see here."""
+    denial = page("paper1.example", "Larkhaven bridge collapse is a hoax", "We said that 43 people died.")
+    found = evidence_of(hit_at(1), denial)
+    assert (found.agreeing, found.contradicting) == (0, 1)
+
+
+def test_an_official_word_is_one_by_its_site_and_its_wording() -> None:
+    """The site itself; else a report that cites an authority, which is less; a fact-checker for the other side."""
+    official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
+    citing = page("a.example", "Police confirmed: 43 people died as the bridge in Larkhaven collapsed")
+    checked = page("snopes.com", "Is the Larkhaven bridge collapse a hoax?", "43 people died: the claim is false.")
+    plain = evidence_of(hit_at(1))
+    assert not any((plain.official_confirms, plain.official_is_cited, plain.fact_check_contradicts))
+    assert evidence_of(official).official_confirms
+    assert (evidence_of(citing).official_is_cited, evidence_of(citing).official_confirms) == (True, False)
+    assert evidence_of(checked).fact_check_contradicts
+    denial = page("town.example", "The collapse of the Larkhaven bridge and 43 people: a hoax")
+    assert evidence_of(denial, rules=Rules(official_sites=("town.example",))).official_contradicts
+
+
+def test_sources_come_with_the_weightiest_first() -> None:
+    """What contradicts, then what the operator prefers, then authorities; days are those of pages that may agree."""
+    rules = Rules(preferred_sites=("paper2.example",))
+    denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.", "2026-11-20")
+    hits = [hit_at(1), replace(hit_at(2), age="2 days ago"), replace(hit_at(3), age="2026-11-01"), denial]
+    found = sources(Reader(BRIDGE).about(hits), rules, NOW)
+    assert [source.hit.site for source in found] == ["d.example", "paper2.example", "paper1.example", "paper3.example"]
+    assert weighed(found).days == (date(2026, 11, 1), date(2026, 11, 19))
+
+
+NOTHING = evidence_of()
+
+
+@pytest.mark.parametrize(
+    ("found", "needed", "is_incomplete", "sure"),
+    [
+        ({}, 3, False, 0.0),
+        ({"agreeing": 1}, 3, False, 0.23),
+        ({"agreeing": 2}, 3, False, 0.47),
+        ({"agreeing": 3}, 3, False, 0.7),
+        ({"agreeing": 9}, 3, False, 0.7),
+        ({"agreeing": 1}, 1, False, 0.7),
+        ({"agreeing": 3, "official_confirms": True}, 3, False, 1.0),
+        ({"agreeing": 3, "official_is_cited": True}, 3, False, 0.8),
+        ({"agreeing": 3, "official_confirms": True, "official_is_cited": True}, 3, False, 1.0),
+        ({"agreeing": 3, "official_confirms": True}, 3, True, 0.5),
+        ({"agreeing": 1}, 3, True, 0.23),
+        ({"agreeing": 3, "contradicting": 1}, 3, False, 0.54),
+        ({"agreeing": 3, "contradicting": 1, "fact_check_contradicts": True}, 3, False, 0.33),
+        ({"agreeing": 3, "contradicting": 1, "official_denial_is_cited": True}, 3, False, 0.47),
+        ({"agreeing": 3, "contradicting": 3, "official_contradicts": True}, 3, False, 0.0),
+        ({"unclear": 9}, 3, False, 0.0),
+    ],
+)
+def test_the_confidence_is_the_formula(found: dict[str, Any], needed: int, is_incomplete: bool, sure: float) -> None:
+    """As the head of the module says it."""
+    assert confidence(replace(NOTHING, **found), needed=needed, is_incomplete=is_incomplete) == sure
+
+
+COUNTS = st.integers(min_value=0, max_value=9)
+
+
+@given(agreeing=COUNTS, contradicting=COUNTS, confirms=st.booleans(), denies=st.booleans(), needed=st.integers(1, 9))
+def test_the_confidence_stays_in_its_bounds(
+    agreeing: int, contradicting: int, confirms: bool, denies: bool, needed: int
+) -> None:
+    """0 to 1; more agreement never lowers it, more contradiction never raises it, and incomplete is never sure."""
+    found = replace(
+        NOTHING,
+        agreeing=agreeing,
+        contradicting=contradicting,
+        official_confirms=confirms,
+        official_contradicts=denies,
+    )
+    sure = confidence(found, needed=needed, is_incomplete=False)
+    assert 0 <= sure <= 1
+    assert confidence(replace(found, agreeing=agreeing + 1), needed=needed, is_incomplete=False) >= sure
+    assert confidence(replace(found, contradicting=contradicting + 1), needed=needed, is_incomplete=False) <= sure
+    assert confidence(found, needed=needed, is_incomplete=True) == min(sure, MOST_INCOMPLETE)
+
+
+def inquiry(**more: Any) -> Inquiry:
+    return Inquiry(**({"claim": BRIDGE, "needed": 3} | more))
+
+
+def steps(asked: Inquiry, tried: tuple[Step, ...] = (), *hits: Hit, rules: Rules = PLAIN) -> tuple[Step, ...]:
+    found: tuple[Source, ...] = sources(Reader(asked.claim).about(hits), rules, NOW)
+    return asked.following(found, weighed(found), tried)
+
+
+def test_the_first_round_asks_for_the_claim_itself() -> None:
+    """In the news and on the web, without the sites that are not wanted."""
+    first = steps(inquiry(excluded_sites=("bad.example",), language="de"))
+    assert [(step.aim, step.query.is_news) for step in first] == [("reports", True), ("reports", False)]
+    for step in first:
+        assert step.query.text == BRIDGE.wordings[0]
+        assert (step.query.without_sites, step.query.language) == (("bad.example",), "de")
+
+
+def test_the_next_rounds_ask_for_what_is_missing() -> None:
+    """Denials, an official word, preferred sites, other and fewer words; each once, then nothing is left."""
+    asked = inquiry(claim=Claim.of(BRIDGE.wordings[0], "Brücke eingestürzt"), preferred_sites=("a.example",))
+    tried = steps(asked)
+    aims: list[list[str]] = []
+    while more := steps(asked, tried):
+        aims.append([step.aim for step in more])
+        assert len(more) <= SEARCHES_PER_ROUND
+        tried += more
+    assert aims == [["denials", "official word", "preferred sites"], ["other words", "fewer words"]]
+    assert len({step.query for step in tried}) == len(tried)
+    assert [step.query.text for step in tried[2:]] == [
+        "bridge Larkhaven collapsed 43 people died fact check false",
+        "bridge Larkhaven collapsed 43 people died official statement confirmed",
+        "bridge Larkhaven collapsed 43 people died",
+        "Brücke eingestürzt",
+        "bridge Larkhaven collapsed 43 people",
+    ]
+    assert tried[4].query.sites == ("a.example",)
+
+
+def test_what_was_found_is_not_looked_for() -> None:
+    """Several reports, an official word, and either denials or a look for them: that is enough."""
+    official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
+    denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.")
+    enough = [hit_at(1), hit_at(2), official]
+    tried = steps(inquiry())
+    assert [step.aim for step in steps(inquiry(), tried, *enough)] == ["denials"]
+    assert steps(inquiry(), tried, *enough, denial) == ()
+    tried += steps(inquiry(), tried, *enough)
+    assert steps(inquiry(), tried, *enough) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "spoken", "marker"),
+    [
+        ("Die Brücke in Larkhaven ist eingestürzt", None, "Faktencheck"),
+        ("Le pont de Larkhaven est tombé", None, "fact-check faux"),
+        ("El puente de Larkhaven se ha caído", None, "bulo"),
+        ("El puente de Larkhaven se ha caído", "de", "Faktencheck"),
+        ("橋が崩落した", "ja", "fact check false"),
+    ],
+)
+def test_denials_are_looked_for_in_the_language_of_the_claim(claim: str, spoken: str | None, marker: str) -> None:
+    """Or of the pages that are wanted; in English where neither is known."""
+    asked = inquiry(claim=Claim.of(claim), language=spoken)
+    assert marker in steps(asked, steps(asked))[0].query.text
+
+
+@given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=200))
+def test_nothing_that_strangers_write_breaks_the_judging(claim: str, title: str, snippet: str) -> None:
+    """Claims, titles and snippets of any characters are read, planned and weighed."""
+    asked = inquiry(claim=Claim.of(f"x {claim}"))
+    hits = [page("a.example", title, snippet), page("b.example", snippet[:50], title)]
+    tried = steps(asked, (), *hits)
+    assert steps(asked, tried, *hits)
+    assert all(step.query.text for step in tried)

@@ -1,0 +1,209 @@
+"""Tools of other distributions: what counts as one, what is left out and why, and that nothing of it stops a start."""
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from tests.tools.conftest import USER_AGENT
+from tests.tools.distributions import TIDES, found, put
+from tools import Extended, Extensions, Fetcher, Http, Options, announced, extended, imported
+
+SPEC = """
+from tools import Arguments, Fetcher, Http, Options, Result, ToolSpec
+class Nothing(Arguments):
+    pass
+class Base:
+    spec = ToolSpec(name="knots", description="Ties knots.", arguments=Nothing)
+    async def run(self, arguments, context):
+        return Result(data={})
+"""
+
+
+def read(folder: Path, points: Mapping[str, str], module: str, *, off: frozenset[str] = frozenset()) -> Extensions:
+    """What is imported of a distribution with this module, which is called `theirs`."""
+    put(folder, "aldis-theirs", points, {"theirs": module})
+    with found(folder):
+        return imported(announced(), off=off, taken={"weather", "max_tool_calls"})
+
+
+def built(extensions: Extensions, taken: frozenset[str] = frozenset(), **options: Options) -> Extended:
+    return extended(extensions, options, http=Http(USER_AGENT), fetcher=Fetcher(USER_AGENT), taken=taken)
+
+
+def why(extensions: Extensions, taken: frozenset[str] = frozenset()) -> str:
+    """Why the only one of them is left out."""
+    [failure] = built(extensions, taken).failures
+    assert failure.distribution == "aldis-theirs 1.2"
+    return failure.why
+
+
+def test_where_nothing_is_installed_nothing_is_found() -> None:
+    """As in the repository of Aldis itself."""
+    assert announced() == ()
+    assert built(imported((), off=None, taken=())) == Extended(by_name={}, failures=())
+
+
+async def test_a_tool_of_another_distribution(tmp_path: Path) -> None:
+    """It is found by its entry point, has options of its own, and is handed what its constructor asks for."""
+    extensions = read(tmp_path, {"tides": "theirs:Tides"}, TIDES)
+    [extension] = extensions.found
+    assert (extension.name, extension.distribution) == ("tides", "aldis-theirs 1.2")
+    assert set(extension.options.model_fields) == {"enabled", "harbour", "most"}
+    [tides] = built(extensions).by_name["tides"]
+    result = await tides.run(tides.spec.arguments(), None)  # pyright: ignore[reportArgumentType]  (it reads no context)
+    assert result.data == {"harbour": "Cuxhaven", "most": 2}
+    [tides] = built(extensions, tides=extension.options.model_validate({"most": "3"})).by_name["tides"]
+    assert (await tides.run(tides.spec.arguments(), None)).data["most"] == 3  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "class Made(Base): pass",
+        "def Made(): return Base()",
+        "def Made(http: Http, fetcher: Fetcher, patience: int = 3, **more): return Base(), ",
+        "class Made(Base):\n    def __init__(self, *, options: 'Options'): assert options.enabled",
+    ],
+    ids=["a class alone", "a function", "several parameters, a tuple", "a quoted annotation"],
+)
+def test_the_shapes_of_a_factory(shape: str, tmp_path: Path) -> None:
+    """A class or a function; with what it asks for by name, with nothing, and with defaults of its own."""
+    made = built(read(tmp_path, {"knots": "theirs:Made"}, SPEC + shape))
+    assert made.failures == ()
+    assert [tool.spec.name for tool in made.by_name["knots"]] == ["knots"]
+
+
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("1 / 0", "cannot be imported: ZeroDivisionError"),
+        ("import not_there_at_all", "cannot be imported: ModuleNotFoundError (not_there_at_all)"),
+        ("raise SystemExit('secret')", "cannot be imported: SystemExit"),
+        ("class Panic(BaseException): pass\nraise Panic('secret')", "cannot be imported: Panic"),
+        ("class Other: pass", "cannot be imported: AttributeError"),
+        ("Made = 3", "is neither a class nor a function"),
+        ("def Made(store): pass", "asks for store; there are options, http, fetcher"),
+        ("def Made(options, /): pass", "asks for options; there are"),
+        ("def Made(options): pass", "must annotate its parameter options"),
+        ("def Made(options: dict): pass", "must annotate its parameter options"),
+        ("def Made(options: 'Nowhere'): pass", "has parameters that cannot be read: NameError"),
+        ("class Mine(Options):\n    key: str\ndef Made(options: Mine): pass", "has options without a default"),
+        ("def Made(): raise ValueError('secret')", "cannot be built: ValueError"),
+        ("def Made(): raise SystemExit('secret')", "cannot be built: SystemExit"),
+        ("def Made(): return None", "gives no tool"),
+        ("def Made(): return Base(), object()", "gives no tool"),
+        ("class Made(Base):\n    def run(self): pass", "gives no tool"),
+        ("class Made(Base):\n    @property\n    def spec(self): raise KeyError('secret')", "cannot be built: KeyError"),
+        (
+            "class Made(Base):\n    spec = ToolSpec(name='Knots!', description='', arguments=Nothing)",
+            "whose name is none",
+        ),
+        ("class Made(Base):\n    spec = ToolSpec(name='knots', description='', arguments=3)", "cannot be built: Attri"),
+        ("def Made(): return Base(), Base()", "gives a tool knots, and there is one already"),
+        (
+            "class Mine(Options):\n    def missing(self): raise OSError('secret')\ndef Made(options: Mine): pass",
+            "has options whose missing() cannot be used: OSError",
+        ),
+        (
+            "class Mine(Options):\n    def seen_by(self): raise OSError('secret')\ndef Made(options: Mine): pass",
+            "has options whose seen_by() cannot be used: OSError",
+        ),
+        (
+            "class Mine(Options):\n    def seen_by(self): return 'secret'\ndef Made(options: Mine): pass",
+            "has options whose seen_by() cannot be used: ValidationError",
+        ),
+        (
+            "class Mine(Options):\n    enabled: bool = 0\n    def unasked(self): return 3\ndef Made(options: Mine): 0",
+            "has options whose unasked() cannot be used: ValidationError",
+        ),
+    ],
+)
+def test_what_is_no_tool_is_left_out_and_told(module: str, told: str, tmp_path: Path) -> None:
+    """Whatever somebody's code does when it is imported or built; nothing that it says in its errors is repeated."""
+    reason = why(read(tmp_path, {"knots": "theirs:Made"}, SPEC + module))
+    assert told in reason
+    assert "secret" not in reason
+
+
+@pytest.mark.parametrize(
+    "name", ["Knots", "1knots", "my-knots", "a__b", "knots_", "model_knots", "weather", "max_tool_calls"]
+)
+def test_a_name_that_cannot_be_a_group_of_settings(name: str, tmp_path: Path) -> None:
+    """It could not be set, or is set already; the module is not even imported."""
+    assert why(read(tmp_path, {name: "theirs:Made"}, "raise AssertionError")).startswith(
+        ("it cannot be called", "it is c")
+    )
+
+
+def test_a_name_that_a_tool_has_already(tmp_path: Path) -> None:
+    """A tool of Aldis cannot be put out of its place by another distribution, nor one of those by the next."""
+    extensions = read(tmp_path, {"knots": "theirs:Made", "ropes": "theirs:Made"}, SPEC + "class Made(Base): pass")
+    made = built(extensions)
+    assert set(made.by_name) == {"knots"}
+    assert [failure.name for failure in made.failures] == ["ropes"]
+    taken = built(extensions, frozenset({"knots"}))
+    assert taken.by_name == {}
+    assert {failure.why for failure in taken.failures} == {"it gives a tool knots, and there is one already"}
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("cost_usd=0.01", "a wrong cost_usd in its spec"),
+        ("effects='twice'", "a wrong effects in its spec"),
+        ("needs_approval='no'", "a wrong needs_approval in its spec"),
+        ("timeout_seconds='5'", "a wrong timeout_seconds in its spec"),
+        ("max_result_chars=10", "max_result_chars is below 200"),
+        ("timeout_seconds=0", "time or cost is no amount"),
+        ("timeout_seconds=float('nan')", "time or cost is no amount"),
+        ("cost_usd=Decimal('-1')", "time or cost is no amount"),
+        ("cost_usd=Decimal('NaN')", "in its spec"),
+    ],
+)
+def test_a_spec_that_would_break_every_turn(value: str, told: str, tmp_path: Path) -> None:
+    """Models are offered it with each question, so it is left out before the first."""
+    spec = f"spec = ToolSpec(name='knots', description='Ties.', arguments=Nothing, {value})"
+    module = f"{SPEC}from decimal import Decimal\nclass Made(Base):\n    {spec}"
+    assert told in why(read(tmp_path, {"knots": "theirs:Made"}, module))
+
+
+def test_two_distributions_with_one_name(tmp_path: Path) -> None:
+    """The first by its own name has it; the other is told of."""
+    put(tmp_path, "aldis-knots", {"knots": "ours:Made"}, {"ours": SPEC + "class Made(Base): pass"})
+    extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + "class Made(Base): pass")
+    assert [extension.distribution for extension in extensions.found] == ["aldis-knots 1.2"]
+    assert [failure.distribution for failure in extensions.failures] == ["aldis-theirs 1.2"]
+
+
+def test_what_is_switched_off_is_not_imported(tmp_path: Path) -> None:
+    """Alone, or with all others."""
+    extensions = read(tmp_path, {"knots": "theirs:Made"}, "raise AssertionError", off=frozenset({"knots"}))
+    assert extensions == Extensions(switched_off=("knots",))
+    with found(tmp_path):
+        assert imported(announced(), off=None, taken=()) == extensions
+
+
+def test_one_that_misses_something_is_not_built(tmp_path: Path) -> None:
+    """And is no failure: its options say what has to be set."""
+    module = "class Mine(Options):\n    def missing(self): return 'KEY'\ndef Made(options: Mine): raise AssertionError"
+    extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + module)
+    assert built(extensions) == Extended(by_name={}, failures=())
+    assert built(extensions, knots=Options(enabled=False)) == Extended(by_name={}, failures=())
+
+
+def test_what_it_prints_is_no_output_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither when it is imported nor when it is built: a program may be reading a list from us."""
+    module = SPEC + "print('hello')\ndef Made():\n    print('ready')\n    return Base()"
+    assert set(built(read(tmp_path, {"knots": "theirs:Made"}, module)).by_name) == {"knots"}
+    assert capsys.readouterr() == ("", "hello\nready\n")
+
+
+def test_what_is_told_of_it_is_plain() -> None:
+    """Names come from files that anybody may have written."""
+    point = EntryPoint(name="\x1b[2Jknots" + 100 * "o", value="x:y", group="aldis.tools")
+    [failure] = imported((point,), off=frozenset(), taken=()).failures
+    assert failure.name.isprintable()
+    assert len(failure.name) == 80
+    assert failure.distribution == "an unknown place"

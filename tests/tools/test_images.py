@@ -1,0 +1,335 @@
+"""Pictures of descriptions, from a double of OpenAI's images endpoint and of servers that are compatible with it."""
+
+import base64
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr, ValidationError
+
+from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.openai_images import JPEG, KEY, PNG, WEBP, OpenAIImages, refused
+from tests.tools.conftest import USER_AGENT
+from tests.tools.sites import line, only_here, says
+from tools import (
+    BadArguments,
+    Denied,
+    Disabled,
+    Fetcher,
+    Http,
+    RateLimited,
+    Result,
+    TooLarge,
+    ToolContext,
+    ToolError,
+    Unavailable,
+    UnknownOutcome,
+)
+from tools.images import MAX_ANSWER_BYTES, MAX_PICTURE_BYTES, ImageArguments, ImageGenerate, ImagesOptions
+
+BROKEN = answer_json({"error": {"message": "SECRET words", "type": "server_error", "param": None, "code": None}}, 500)
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[OpenAIImages]:
+    async with OpenAIImages() as running:
+        yield running
+
+
+@pytest.fixture
+async def local() -> AsyncIterator[OpenAIImages]:
+    async with OpenAIImages(local=True) as running:
+        yield running
+
+
+class Drawing:
+    """The tool over a double."""
+
+    def __init__(self, service: OpenAIImages, http: Http, context: ToolContext, **options: Any) -> None:
+        given = {"base_url": service.base_url, "api_key": SecretStr(KEY), "model": "gpt-image-2", **options}
+        self._http, self._context, self._options = http, context, ImagesOptions(**given)
+
+    async def __call__(self, prompt: str = "a lamp in the fog", *, fetcher: Fetcher | None = None) -> Result:
+        tool = ImageGenerate(self._options, self._http, fetcher or Fetcher(USER_AGENT))
+        return await tool.run(ImageArguments(prompt=prompt), self._context)
+
+
+@pytest.fixture
+def draw(service: OpenAIImages, http: Http, context: ToolContext) -> Drawing:
+    return Drawing(service, http, context)
+
+
+async def test_a_picture_is_a_file_and_the_model_hears_of_it(draw: Drawing, service: OpenAIImages) -> None:
+    """One request, for one picture, in words that the real service takes; no format is asked for, as it wants."""
+    result = await draw("a lamp\u200b in the fog ")
+    [file] = result.files
+    assert (file.name, file.content_type, file.data) == ("picture.png", "image/png", PNG)
+    assert result.data == {"format": "png", "size_bytes": len(PNG)}
+    assert service.drawn == [{"model": "gpt-image-2", "n": 1, "size": "1024x1024", "prompt": "a lamp in the fog"}]
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize(("picture", "kind"), [(PNG, "png"), (JPEG, "jpeg"), (WEBP, "webp")])
+async def test_what_a_picture_is_its_bytes_say(draw: Drawing, service: OpenAIImages, picture: bytes, kind: str) -> None:
+    """Nobody else is asked."""
+    service.picture = picture
+    [file] = (await draw()).files
+    assert (file.name, file.content_type) == (f"picture.{kind}", f"image/{kind}")
+
+
+@pytest.mark.parametrize("picture", [b"GIF89a....", b"<svg onload='x'/>", b"RIFF\0\0\0\0WAVE", b"\x89PNG", b"x"])
+async def test_what_is_no_picture_is_not_sent(draw: Drawing, service: OpenAIImages, picture: bytes) -> None:
+    """Phones open what they get."""
+    service.picture = picture
+    with pytest.raises(Unavailable, match="no PNG"):
+        await draw()
+
+
+async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, http: Http, context: ToolContext) -> None:
+    """No header is sent, no model is made up, and the picture is asked for in the answer itself."""
+    options = {"api_key": None, "model": None, "size": "512x512", "quality": "low"}
+    await Drawing(local, http, context, **options)("a lamp")
+    assert local.drawn == [
+        {"n": 1, "size": "512x512", "quality": "low", "response_format": "b64_json", "prompt": "a lamp"}
+    ]
+    assert "authorization" not in local.requests[0].headers
+
+
+async def test_a_server_that_knows_no_format_is_asked_without(
+    local: OpenAIImages, http: Http, context: ToolContext
+) -> None:
+    """What is refused costs nothing; any other refusal is not asked again."""
+    local.refuses = frozenset({"response_format"})
+    draw = Drawing(local, http, context, model="painter-1")
+    assert (await draw()).files[0].data == PNG
+    assert ["response_format" in seen.json() for seen in local.requests] == [True, False]
+    with pytest.raises(Denied):
+        await Drawing(local, http, context, model="gpt-image-2")("violence")
+    assert len(local.requests) == 3
+
+
+async def test_a_picture_behind_an_address_is_fetched_by_the_guard(
+    local: OpenAIImages, http: Http, context: ToolContext
+) -> None:
+    """Where the service keeps it, as far as the guard goes: the key stays at home, and a private place is not asked."""
+    local.refuses = frozenset({"response_format"})
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: %d\r\n\r\n" % len(PNG)
+    async with line(says(head + PNG)) as site, Fetcher(USER_AGENT, reach=only_here(site.port)) as fetcher:
+        local.link = f"http://127.0.0.1:{site.port}/made.png"
+        draw = Drawing(local, http, context, model="painter-1")
+        assert (await draw(fetcher=fetcher)).files[0].data == PNG
+        assert KEY not in site.heard[0]
+        async with Fetcher(USER_AGENT) as guarded:
+            with pytest.raises(Unavailable, match="cannot be fetched"):
+                await draw(fetcher=guarded)
+        assert site.accepted == 1
+
+
+@pytest.mark.parametrize(
+    ("talk", "kind"),
+    [
+        (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", Unavailable),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi", Unavailable),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nhi", Unavailable),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n" + PNG + b"x" * MAX_PICTURE_BYTES, TooLarge),
+    ],
+    ids=["expired", "a page", "no picture", "too large"],
+)
+async def test_an_address_without_a_picture_is_a_failure(
+    local: OpenAIImages, http: Http, context: ToolContext, talk: bytes, kind: type[ToolError]
+) -> None:
+    """Of a kind that the model understands."""
+    local.refuses = frozenset({"response_format"})
+    async with line(says(talk)) as site, Fetcher(USER_AGENT, reach=only_here(site.port)) as fetcher:
+        local.link = f"http://127.0.0.1:{site.port}/made.png"
+        with pytest.raises(kind):
+            await Drawing(local, http, context, model="painter-1")(fetcher=fetcher)
+
+
+async def test_an_address_may_be_the_picture_itself(draw: Drawing, service: OpenAIImages) -> None:
+    """Some servers spell the picture as `data:`."""
+    service.faults.append(answer_json({"data": [{"url": f"data:image/webp;base64,{base64.b64encode(WEBP).decode()}"}]}))
+    assert (await draw()).files[0].data == WEBP
+
+
+async def test_a_large_picture_comes_through_and_one_that_is_too_large_does_not(
+    draw: Drawing, service: OpenAIImages
+) -> None:
+    """Far more than other services may answer; never more than a message carries."""
+    service.picture = PNG + b"\0" * 2_500_000
+    assert len((await draw()).files[0].data) == len(service.picture)
+    for size in (MAX_PICTURE_BYTES + 1 - len(PNG), MAX_PICTURE_BYTES + 500_000):
+        service.picture = PNG + b"\0" * size
+        with pytest.raises(TooLarge):
+            await draw()
+
+
+def fault(message: str, status: int, **more: Any) -> Answer:
+    return lambda _: refused(message, status=status, **more)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (fault("SECRET", 400, code="moderation_blocked"), Denied, "rules"),
+        (fault("SECRET", 400, code="content_policy_violation"), Denied, "rules"),
+        (fault("SECRET", 400, param="prompt", code="string_above_max_length"), BadArguments, "shorter"),
+        (fault("SECRET", 400, param="size"), Disabled, "TOOLS__IMAGES__SIZE"),
+        (fault("SECRET", 400, param="SECRET"), Disabled, "TOOLS__IMAGES__MODEL"),
+        (fault("SECRET", 422), Disabled, "TOOLS__IMAGES__MODEL"),
+        (fault("SECRET", 401), Disabled, "TOOLS__IMAGES__API_KEY"),
+        (fault("SECRET", 403), Disabled, "TOOLS__IMAGES__API_KEY"),
+        (fault("SECRET", 404, code="model_not_found"), Disabled, "TOOLS__IMAGES__MODEL"),
+        (fault("SECRET", 402), Disabled, "paid"),
+        (fault("SECRET", 429, code="insufficient_quota"), Disabled, "paid"),
+        (fault("SECRET", 400, code="billing_hard_limit_reached"), Disabled, "paid"),
+        (answer_json({"error": "SECRET"}, 429, {"Retry-After": "30"}), RateLimited, "30 seconds"),
+        (fault("SECRET", 429), RateLimited, "fewer requests"),
+        (BROKEN, Unavailable, "status 500"),
+        (answer_json(["SECRET"], 503), Unavailable, "status 503"),
+    ],
+)
+async def test_a_refusal_is_told_by_its_kind(
+    draw: Drawing, service: OpenAIImages, answer: Answer, kind: type[ToolError], words: str
+) -> None:
+    """Who has to do what; nothing of the service's own words, and nothing is asked twice."""
+    service.faults.append(answer)
+    with pytest.raises(kind, match=words) as caught:
+        await draw()
+    assert "SECRET" not in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        {"data": []},
+        {"data": {}},
+        {"data": [{}]},
+        {"data": [{"b64_json": ""}]},
+        {"data": [{"b64_json": "AAA"}]},
+        {"data": [{"b64_json": "Ä" * 8}]},
+        {"data": [{"b64_json": 5}]},
+        {"data": [{"b64_json": base64.b64encode(PNG).decode()}], "more": [[]] * 60_000},
+    ],
+)
+async def test_an_answer_of_another_shape_is_a_failure(draw: Drawing, service: OpenAIImages, body: Any) -> None:
+    """Also one that would take long to read."""
+    service.faults.append(answer_json(body))
+    with pytest.raises(Unavailable):
+        await draw()
+
+
+async def test_an_overloaded_service_is_not_asked_again(draw: Drawing, service: OpenAIImages) -> None:
+    """Whatever it says of later: each request may be paid."""
+    service.faults.append(answer_json({}, 503, {"Retry-After": "0"}))
+    with pytest.raises(Unavailable):
+        await draw()
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("talk", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"], ids=["mute", "half"])
+async def test_a_connection_that_breaks_leaves_nobody_knowing(
+    service: OpenAIImages, http: Http, context: ToolContext, talk: bytes
+) -> None:
+    """The picture may be made and paid: it is not tried again, and the model is told. One that never stood is none."""
+    async with line(says(talk)) as site:
+        draw = Drawing(service, http, context, base_url=f"http://127.0.0.1:{site.port}/v1")
+        with pytest.raises(UnknownOutcome, match="may be paid"):
+            await draw()
+        assert site.accepted == 1
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await draw()
+
+
+@pytest.mark.parametrize("status", [502, 504, 524])
+async def test_a_gateway_does_not_know_what_was_done(draw: Drawing, service: OpenAIImages, status: int) -> None:
+    """Its refusal is none of the service's own."""
+    service.faults.append(answer_json({}, status))
+    with pytest.raises(UnknownOutcome, match=f"status {status}"):
+        await draw()
+
+
+async def test_a_picture_that_cannot_be_sent_is_paid_all_the_same(
+    service: OpenAIImages, http: Http, context: ToolContext
+) -> None:
+    """Else a model could have one made after the other for nothing, by the ledger; a refusal costs nothing."""
+    draw = Drawing(service, http, context, cost_usd=Decimal("0.04"))
+
+    def a_page(_: Seen) -> web.StreamResponse:
+        return web.Response(text="<html>")
+
+    for answer in (answer_json({"data": [{}]}), a_page, answer_json({"data": "x" * MAX_ANSWER_BYTES})):
+        service.faults.append(answer)
+        with pytest.raises((Unavailable, TooLarge)) as caught:
+            await draw()
+        assert caught.value.cost_usd == Decimal("0.04")
+    service.faults.append(BROKEN)
+    with pytest.raises(Unavailable) as caught:
+        await draw()
+    assert caught.value.cost_usd == 0
+
+
+async def test_waiting_has_an_end(service: OpenAIImages, http: Http, context: ToolContext) -> None:
+    """By the setting of the tool, which is the time that the call gets in all; nobody knows what it has cost."""
+    assert ImageGenerate(ImagesOptions(), http, Fetcher(USER_AGENT)).spec.timeout_seconds == 180
+    service.faults.append(hang)
+    with pytest.raises(UnknownOutcome, match="may be paid"):
+        await Drawing(service, http, context, timeout_seconds=0.1)()
+
+
+async def test_nothing_visible_is_not_drawn(draw: Drawing, service: OpenAIImages) -> None:
+    """Before anybody is asked."""
+    with pytest.raises(BadArguments, match="empty"):
+        await draw("\u200b")
+    assert not service.requests
+
+
+def test_the_tool_says_what_it_costs_and_never_repeats_itself(http: Http) -> None:
+    """The price is the operator's word: it stands before a person who approves, and in the ledger."""
+    spec = ImageGenerate(ImagesOptions(cost_usd=Decimal("0.04")), http, Fetcher(USER_AGENT)).spec
+    assert (spec.cost_usd, spec.effects) == (Decimal("0.04"), "once")
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        ({}, "API_KEY or BASE_URL"),
+        ({"api_key": SecretStr(KEY)}, None),
+        ({"base_url": "http://127.0.0.1:8000/v1"}, None),
+    ],
+)
+def test_a_key_or_an_address_switches_it_on(options: dict[str, Any], missing: str | None) -> None:
+    """A server of one's own may want no key; a key alone is OpenAI's."""
+    assert ImagesOptions(**options).missing() == missing
+    host = "127.0.0.1" if "base_url" in options else "api.openai.com"
+    assert ImagesOptions(**options).seen_by() == (f"{host}: the description",)
+
+
+def test_a_key_alone_means_openai_and_its_present_model(http: Http) -> None:
+    """The service chooses none by itself."""
+    tool = ImageGenerate(ImagesOptions(api_key=SecretStr(KEY)), http, Fetcher(USER_AGENT))
+    assert tool._url == "https://api.openai.com/v1/images/generations"
+    assert tool._wanted == {"n": 1, "model": "gpt-image-2.5-flare", "size": "1024x1024"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"size": "big"},
+        {"size": "0x0"},
+        {"cost_usd": -1},
+        {"cost_usd": "NaN"},
+        {"timeout_seconds": 0},
+        {"model": "x" * 201},
+    ],
+)
+def test_options_that_cannot_work_are_refused(options: dict[str, Any]) -> None:
+    """At the start."""
+    with pytest.raises(ValidationError):
+        ImagesOptions(**options)

@@ -1,0 +1,161 @@
+"""The tools of the news, over a port that a test fills."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.tools.conftest import Plenty
+from tools import BadArguments, Disabled, Http, NotFound, Stories, Story, ToolContext
+from tools.news import IntelRecent, IntelRecentArguments, IntelSearch, IntelSearchArguments, NewsOptions
+from tools.search.desk import SearchDesk
+from tools.search.options import SearchOptions
+
+
+@dataclass
+class Archive:
+    """Stands behind the port `News`: gives what a test has put in, and remembers what it was asked."""
+
+    stories: tuple[Story, ...] = ()
+    has_all_words: bool = True
+    fails: Exception | None = None
+    asked: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+
+    async def search(self, query: str, *, since: datetime, most: int) -> Stories:
+        self.asked.append((query, since, most))
+        if self.fails is not None:
+            raise self.fails
+        return Stories(stories=self.stories[:most], has_all_words=self.has_all_words)
+
+    async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
+        self.asked.append((feed, since, most))
+        if self.fails is not None:
+            raise self.fails
+        return self.stories[:most]
+
+
+NOW = datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC)  # as the context of these tests has it
+LIT = Story(
+    title="The lamp is lit",
+    url="https://www.lamps.example/lit",
+    feed="The Lamp Post",
+    at=NOW - timedelta(hours=3),
+    is_dated=True,
+    summary="At dusk, " + "very " * 200,
+)
+BARE = Story(title="A note", url=None, feed="Notes", at=NOW - timedelta(days=1), is_dated=False, summary="")
+
+
+class Asked:
+    """Both tools over an archive."""
+
+    def __init__(self, http: Http, context: ToolContext) -> None:
+        self.archive = Archive()
+        desk = SearchDesk(SearchOptions(), http, Plenty())
+        self._search, self._recent = IntelSearch(self.archive, desk), IntelRecent(self.archive, desk)
+        self._context = context
+
+    async def search(self, query: str = "lamp", **arguments: Any) -> Any:
+        return (await self._search.run(IntelSearchArguments(query=query, **arguments), self._context)).data
+
+    async def recent(self, **arguments: Any) -> Any:
+        return (await self._recent.run(IntelRecentArguments(**arguments), self._context)).data
+
+
+@pytest.fixture
+def ask(http: Http, context: ToolContext) -> Asked:
+    return Asked(http, context)
+
+
+async def test_results_are_numbered_like_those_of_every_search(ask: Asked) -> None:
+    """On from search to search; with feed, site and time; one without an address cannot be cited and has no number."""
+    ask.archive.stories = (LIT, BARE)
+    data = await ask.search("lit  lamp")
+    assert data["query"] == "lit lamp"
+    first, second = data["results"]
+    snippet = first.pop("snippet")
+    assert first == {
+        "number": 1,
+        "title": "The lamp is lit",
+        "url": "https://www.lamps.example/lit",
+        "site": "lamps.example",
+        "feed": "The Lamp Post",
+        "published": "2026-11-21 11:30 UTC",
+    }
+    assert snippet.startswith("At dusk, very")
+    assert len(snippet) <= 400
+    assert second == {"title": "A note", "feed": "Notes", "first_seen": "2026-11-20 14:30 UTC"}
+    assert [row.get("number") for row in (await ask.recent())["results"]] == [2, None]
+
+
+async def test_days_are_counted_from_now(ask: Asked) -> None:
+    """And what is asked is handed on as it stands, on one line."""
+    await ask.search("red\nlamp", from_days=7, limit=3)
+    await ask.recent(from_days=1, feed="Post")
+    assert ask.archive.asked == [("red lamp", NOW - timedelta(days=7), 3), ("Post", NOW - timedelta(days=1), 10)]
+
+
+async def test_it_is_told_how_much_an_answer_is_worth(ask: Asked) -> None:
+    """Nothing found, only some of the words found; each with what to do instead."""
+    assert "web_search" in (await ask.search())["message"]
+    assert "more days" in (await ask.recent())["message"]
+    ask.archive.stories, ask.archive.has_all_words = (LIT,), False
+    assert "some of them" in (await ask.search())["message"]
+
+
+async def test_a_query_without_words_is_refused(ask: Asked) -> None:
+    """Signs alone, or what nobody sees."""
+    for query in ("?!", "\u200b\u200b", '""'):
+        with pytest.raises(BadArguments):
+            await ask.search(query)
+    assert ask.archive.asked == []
+
+
+@pytest.mark.parametrize("error", [Disabled("no feed"), NotFound("no such feed")])
+async def test_the_failures_of_the_port_come_through(ask: Asked, error: Exception) -> None:
+    """As they are."""
+    ask.archive.fails = error
+    with pytest.raises(type(error)):
+        await ask.recent()
+    with pytest.raises(type(error)):
+        await ask.search()
+
+
+@pytest.mark.parametrize(
+    ("given", "feeds"),
+    [
+        ("", ()),
+        ("https://a.example/feed", ("https://a.example/feed",)),
+        (
+            " HTTPS://A.example:443/Feed?x=1 ,https://b.example , https://b.example",
+            ("https://a.example/Feed?x=1", "https://b.example/"),
+        ),
+    ],
+)
+def test_feeds_are_a_comma_list_of_addresses(given: str, feeds: tuple[str, ...]) -> None:
+    """Each once, in its one spelling; only then does the store know them again."""
+    options = NewsOptions.model_validate({"feeds": given})
+    assert options.feeds == feeds
+    assert bool(options.unasked()) is not bool(feeds)
+    assert options.seen_by() == ()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"feeds": "a.example/feed"},
+        {"feeds": "file:///etc/passwd"},
+        {"feeds": "https://me:SECRET@a.example/"},
+        {"feeds": ",".join(f"https://a.example/{number}" for number in range(51))},
+        {"poll_minutes": "14"},
+        {"kept_days": "0"},
+        {"most_entries": "5"},
+    ],
+)
+def test_settings_that_cannot_work_are_refused(given: dict[str, str]) -> None:
+    """Without a word of what was given."""
+    with pytest.raises(ValidationError) as caught:
+        NewsOptions.model_validate(given)
+    assert "SECRET" not in str(caught.value)

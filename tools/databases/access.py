@@ -1,0 +1,92 @@
+"""The operator's list of databases, from the JSON of one variable to checked values.
+
+    {"shop": {"address": "sqlite:///data/shop.db", "about": "the club's shop", "tables": {"orders": ["day", "total"]}}}
+
+What is wrong is told without repeating what was given: an address may hold a password. Whether the database is there,
+and has these tables, shows only when it is asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, ValidationError
+
+from tools.databases.base import Access, Engine
+from tools.text import cleaned
+
+_ENGINES: Mapping[str, Engine] = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql"}
+
+_DatabaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+_Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=128)]
+_Columns = Annotated[tuple[_Identifier, ...], Field(min_length=1, max_length=100)]
+
+
+class _Entry(BaseModel):
+    """One database, as the operator writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
+
+    address: SecretStr
+    tables: Annotated[dict[_Identifier, _Columns], Field(min_length=1, max_length=50)]
+    about: Annotated[str, Field(max_length=200)] = ""
+    max_rows: Annotated[int, Field(ge=1, le=500)] = 50
+    timeout_seconds: Annotated[float, Field(ge=0.1, le=60)] = 5
+
+
+_ENTRIES = TypeAdapter(Annotated[dict[_DatabaseName, _Entry], Field(max_length=20)])
+_FIELDS = frozenset(_Entry.model_fields)
+
+
+def accesses_of(document: str) -> tuple[Access, ...]:
+    """The databases in the order in which they stand in the JSON.
+
+    Raises:
+        ValueError: it is no such JSON; the message says where, in one line, and holds no value.
+    """
+    try:
+        entries = _ENTRIES.validate_json(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise ValueError(f"must be JSON as README.md shows it: {_place(first['loc'])}{first['msg']}") from None
+    return tuple(_access(name, entry) for name, entry in entries.items())
+
+
+def path_of(access: Access) -> str:
+    """The path of an SQLite database: absolute, what was escaped in the address read."""
+    return "/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/")
+
+
+def _access(name: str, entry: _Entry) -> Access:
+    return Access(
+        name=name,
+        engine=_engine(name, entry.address.get_secret_value()),
+        address=entry.address,
+        tables={table: tuple(dict.fromkeys(columns)) for table, columns in entry.tables.items()},
+        about=cleaned(entry.about).strip(),
+        max_rows=entry.max_rows,
+        timeout_seconds=entry.timeout_seconds,
+    )
+
+
+def _engine(name: str, address: str) -> Engine:
+    problem = f"{name}: the address must be sqlite:/// and an absolute path, or postgresql:// and what follows it"
+    try:
+        parts = urlsplit(address)
+        engine = _ENGINES.get(parts.scheme)
+        is_whole = engine == "postgresql" or _is_path(parts.path, parts.netloc, parts.query, parts.fragment)
+    except ValueError:
+        raise ValueError(problem) from None  # the cause would hold the address
+    if engine is None or not is_whole:
+        raise ValueError(problem)
+    return engine
+
+
+def _is_path(path: str, *others: str) -> bool:
+    return bool(path.strip("/")) and "\x00" not in unquote(path) and not any(others)
+
+
+def _place(loc: Sequence[int | str]) -> str:
+    """Where the mistake is, in words of ours alone: a key that was given may be a password in the wrong place."""
+    known = [str(part) for part in loc if part in _FIELDS]
+    return f"{known[0]}: " if known else ""

@@ -1,0 +1,368 @@
+"""A PostgreSQL database of the operator's, read and never written.
+
+    connected --> BEGIN READ ONLY, the limits of the transaction --> the catalogue --> the one statement --> ROLLBACK
+
+Each question has a connection of its own. Its limits hold for the transaction alone, for behind a pooler the session is
+shared with others. Everything but whole numbers and truth values is fetched as text, cut by the server: no type of a
+column, and no size of a cell, is then a matter of ours. Give Aldis a role that may select what is listed and no more.
+
+asyncpg is an extra of Aldis's: this module is imported when such a database is first asked.
+
+Source: postgresql.org/docs/18, "Client Connection Defaults", "System Catalogs"; asyncpg 0.32.0 (2026-11-22).
+"""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
+
+from tools.databases.base import (
+    MAX_CELL_CHARS,
+    MOST_COUNTED,
+    Access,
+    Answer,
+    Cell,
+    Column,
+    Condition,
+    Kind,
+    Measure,
+    Question,
+    Scalar,
+    TableState,
+)
+from tools.databases.statements import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
+
+_QUESTIONS_AT_ONCE = 4  # connections: a server has few, and they are there for others
+_GOODBYE_SECONDS = 1.0
+_DEFAULT_SCHEMA = "public"
+_BEGIN = (
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+    " SET LOCAL statement_timeout = {milliseconds:d}; SET LOCAL lock_timeout = {half:d};"
+    " SET LOCAL idle_in_transaction_session_timeout = {milliseconds:d};"
+    " SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'"
+)
+
+# Tables, partitioned ones, views, materialised views and foreign tables, with the columns that are left in them; a
+# domain counts as the type beneath it. The statistics count rows that a policy hides from Aldis's role, too: they are
+# not told then.
+_CATALOGUE = """
+SELECT attribute.attname::text, base.typname::text, base.typcategory::text,
+       base.typnamespace = 'pg_catalog'::regnamespace,
+       format_type(attribute.atttypid, attribute.atttypmod),
+       CASE WHEN relation.relkind IN ('r', 'p', 'm') AND NOT row_security_active(relation.oid)
+            THEN relation.reltuples::int8 ELSE -1 END
+  FROM pg_class AS relation
+  JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
+  JOIN pg_attribute AS attribute ON attribute.attrelid = relation.oid
+  JOIN pg_type AS declared ON declared.oid = attribute.atttypid
+  JOIN pg_type AS base ON base.oid = CASE declared.typtype WHEN 'd' THEN declared.typbasetype ELSE declared.oid END
+ WHERE namespace.nspname = $1::text AND relation.relname = $2::text AND relation.relkind IN ('r', 'p', 'v', 'm', 'f')
+   AND attribute.attnum > 0 AND NOT attribute.attisdropped
+"""
+
+# What a column of a built-in type is to us, and what the text of a value is cast to before it is compared with it.
+_TYPES: Mapping[str, tuple[Kind, str]] = {
+    "int2": ("integer", "int8"),
+    "int4": ("integer", "int8"),
+    "int8": ("integer", "int8"),
+    "numeric": ("number", "numeric"),
+    "float4": ("float", "float4"),
+    "float8": ("float", "float8"),
+    "bool": ("truth", "bool"),
+    "text": ("text", "text"),
+    "varchar": ("text", "text"),
+    "bpchar": ("text", "text"),
+    "name": ("text", "text"),
+    "date": ("time", "date"),
+    "time": ("time", "time"),
+    "timetz": ("time", "timetz"),
+    "timestamp": ("time", "timestamp"),
+    "timestamptz": ("time", "timestamptz"),
+    "interval": ("time", "interval"),
+    "uuid": ("uuid", "uuid"),
+    "json": ("json", "text"),
+    "jsonb": ("json", "text"),
+    "bytea": ("bytes", "text"),
+}
+_NUMBERS = frozenset({"integer", "number", "float"})
+_AS_TEXT = frozenset({"json", "array", "other"})
+_WITH_MINIMUM = frozenset({"integer", "number", "float", "text", "time"})
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+_COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
+
+# The first that fits, by class. The server's own texts stay out: they may quote what is in the database.
+_TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
+    (asyncpg.QueryCanceledError, TimedOut, "The database did not answer in time; ask for less."),
+    (asyncpg.LockNotAvailableError, Unavailable, "The table is locked by another program just now; ask again later."),
+    (asyncpg.InsufficientPrivilegeError, Disabled, "The database does not let Aldis read this: the operator has to."),
+    (
+        asyncpg.InvalidAuthorizationSpecificationError,
+        Disabled,
+        "The database refuses the login: the operator has to act.",
+    ),
+    (asyncpg.InvalidCatalogNameError, Disabled, "There is no such database: the operator has to look at its address."),
+    (asyncpg.ReadOnlySQLTransactionError, Denied, "This table cannot be read without writing."),
+    (asyncpg.DataError, BadArguments, "A value does not fit the type of its column: see db_describe."),
+    (asyncpg.PostgresError, Unavailable, "The database could not answer this."),
+    (UnicodeDecodeError, Unavailable, "The database holds text in an encoding that cannot be read."),
+    (asyncpg.InterfaceError, Unavailable, "The database talks in a way that cannot be read."),
+    (asyncpg.InternalClientError, Unavailable, "The database talks in a way that cannot be read."),
+    (OSError, Unavailable, "The database cannot be reached."),
+)
+_FAILURES: tuple[type[BaseException], ...] = tuple(foreign for foreign, _, _ in _TRANSLATIONS)
+
+
+class _Connection(Protocol):
+    """What is used of asyncpg's connection, with the types that it leaves out."""
+
+    async def execute(self, query: str) -> str: ...
+
+    async def fetch(self, query: str, *args: Scalar) -> Sequence[Sequence[Any]]: ...
+
+    async def close(self, *, timeout: float) -> None: ...  # noqa: ASYNC109  (its own name)
+
+    def terminate(self) -> None: ...
+
+
+_connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
+
+
+class Postgres:
+    """A database on a server."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
+
+    async def ask(self, question: Question) -> Answer:
+        """As `Database.ask`."""
+        ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
+        async with self._reading() as connection:
+            table = await _table(connection, question.table, self._access.tables[question.table])
+            rows = await _fetched(connection, rows_of(question, table.source, table.columns, _DIALECT))
+            if len(rows) > question.limit:
+                count = count_of(question, table.source, table.columns, _DIALECT)
+                total = await _total(connection, count, ends_at)
+                return Answer(rows=rows[: question.limit], has_more=True, total=total)
+            is_beyond = question.offset > 0 and not rows
+            return Answer(rows=rows, has_more=False, total=None if is_beyond else question.offset + len(rows))
+
+    async def describe(self) -> tuple[TableState, ...]:
+        """As `Database.describe`. The numbers of rows are what the server's statistics say, where they say any."""
+        async with self._reading() as connection:
+            return tuple([await _state(connection, name, self._access.tables[name]) for name in self._access.tables])
+
+    @asynccontextmanager
+    async def _reading(self) -> AsyncGenerator[_Connection]:
+        """A connection in a transaction that reads; all within the time of a question."""
+        seconds = self._access.timeout_seconds
+        try:
+            async with asyncio.timeout(seconds), self._places, _connected(self._access) as connection:
+                await connection.execute(_BEGIN.format(milliseconds=int(1000 * seconds), half=int(500 * seconds)))
+                yield connection
+                await connection.execute("ROLLBACK")
+        except TimeoutError as error:
+            raise TimedOut("The database did not answer in time; ask for less.") from error
+        except _FAILURES as error:
+            raise _translated(error) from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    """A table that may be read, as the database has it."""
+
+    source: str
+    """Its schema and its name, quoted."""
+    columns: Mapping[str, Column]
+    """By the name that the access uses."""
+    rows: int | None
+    """How many the server believes there are; None where it does not know."""
+
+
+class _Dialect:
+    """PostgreSQL's. A value comes as text and is cast to the type of its column; of odd types the text is compared."""
+
+    def placeholder(self, number: int) -> str:
+        return f"${number:d}::text"
+
+    def shown(self, expression: str, kind: Kind) -> str:
+        if kind in {"integer", "truth"}:
+            return expression
+        if kind == "bytes":
+            return f"octet_length({expression})"
+        return f"left(({expression})::text, {MAX_CELL_CHARS + 1})"
+
+    def plain(self, column: Column) -> str:
+        return self.key(column)
+
+    def key(self, column: Column) -> str:
+        expression = column_of(column)
+        if column.kind == "array":
+            return f"array_to_json({expression})::text"
+        return f"{expression}::text" if column.kind in _AS_TEXT else expression
+
+    def measured(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+        if column is None:
+            return "count(*)", "integer"
+        match measure.function:
+            case "count":
+                return f"count({column_of(column)})", "integer"
+            case "sum" | "average":
+                if column.kind not in _NUMBERS:
+                    raise BadArguments(f"{measure.function} needs a column of numbers, and {column.name} has none.")
+                name = "avg" if measure.function == "average" else "sum"
+                is_float = name == "avg" or column.kind == "float"
+                return f"{name}({column_of(column)})", "float" if is_float else "number"
+            case "min" | "max":
+                if column.kind == "bytes":
+                    raise BadArguments(f"{column.name} holds bytes, which have no {measure.function}.")
+                if column.kind in _WITH_MINIMUM:
+                    return f"{measure.function}({column_of(column)})", column.kind
+                return f"{measure.function}(({self.key(column)})::text)", "text"
+
+    def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
+        expression, operator = self.key(column), condition.operator
+        if operator in {"is_null", "is_not_null"}:
+            return f"{column_of(column)} IS {'NOT ' if operator == 'is_not_null' else ''}NULL"
+        if column.kind == "bytes":
+            raise BadArguments(f"{column.name} holds bytes: it can only be asked whether there are any.")
+        if operator in {"contains", "starts_with"}:
+            pattern = bind(_pattern(_written(condition.values[0]), at_start=operator == "starts_with"))
+            return f"({expression})::text ILIKE {pattern} ESCAPE '!'"
+        values = [f"CAST({bind(_written(value))} AS {_cast(column, value)})" for value in condition.values]
+        if operator == "in":
+            return f"{expression} IN ({', '.join(values)})"
+        if operator == "between":
+            return f"{expression} BETWEEN {values[0]} AND {values[1]}"
+        return f"{expression} {operator} {values[0]}"
+
+
+_DIALECT = _Dialect()
+
+
+@asynccontextmanager
+async def _connected(access: Access) -> AsyncGenerator[_Connection]:
+    """A connection by the operator's address; it is gone at the end, whatever state the server is in."""
+    # Without prepared statements that outlive their use: poolers hand the session on.
+    try:
+        connection = await _connect(access.address.get_secret_value(), statement_cache_size=0)
+    except ValueError:  # such as a port that is no number; it repeats a part of the address
+        raise Disabled("The address cannot be read: the operator has to look at it.") from None
+    try:
+        yield connection
+    finally:
+        try:
+            await connection.close(timeout=_GOODBYE_SECONDS)
+        except (TimeoutError, *_FAILURES):
+            connection.terminate()
+
+
+async def _state(connection: _Connection, name: str, allowed: Sequence[str]) -> TableState:
+    try:
+        table = await _table(connection, name, allowed)
+    except Disabled as problem:
+        return TableState(name=name, problem=str(problem))
+    return TableState(name=name, columns=tuple(table.columns.values()), rows=table.rows, precision="about")
+
+
+async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> _Table:
+    """The table with the columns that may be read.
+
+    Raises:
+        Disabled: the database has no such table or column.
+    """
+    found = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(name))}
+    if not found:
+        raise Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
+    for column in allowed:
+        if column not in found:
+            raise Disabled(f"The operator lets {name}.{column} be read, but the table has no such column.")
+    estimate = found[allowed[0]][5]
+    return _Table(
+        source=".".join(map(quoted, _split(name))),
+        columns={column: _column(found[column]) for column in allowed},
+        rows=estimate if estimate >= 0 else None,
+    )
+
+
+def _split(name: str) -> tuple[str, str]:
+    """The schema and the table: `sales.orders`, or a table of the schema `public`."""
+    schema, _, table = name.rpartition(".")
+    return schema or _DEFAULT_SCHEMA, table
+
+
+def _column(row: Sequence[Any]) -> Column:
+    name, type_name, category, is_built_in, declared, *_ = row
+    kind, cast = _TYPES.get(type_name, ("other", "text")) if is_built_in else ("other", "text")
+    if category == "A":
+        kind = "array"
+    return Column(name=name, stored_name=name, type=str(declared)[:60], kind=kind, cast=cast)
+
+
+def _cast(column: Column, value: Scalar) -> str:
+    """To what the value is cast: a column of whole numbers may be compared with any number."""
+    if column.kind == "integer" and not _WHOLE.fullmatch(_written(value)):
+        return "numeric"
+    return column.cast
+
+
+def _written(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pattern(word: str, *, at_start: bool) -> str:
+    """For ILIKE with `!` as the escape; no sign of the word has a meaning of its own."""
+    escaped = re.sub(r"[!%_]", r"!\g<0>", word)
+    return f"{escaped}%" if at_start else f"%{escaped}%"
+
+
+async def _fetched(connection: _Connection, statement: Statement) -> tuple[tuple[Cell, ...], ...]:
+    rows = await connection.fetch(statement.sql, *statement.parameters)
+    return tuple(tuple(_cell(value, kind) for value, kind in zip(row, statement.kinds, strict=True)) for row in rows)
+
+
+async def _total(connection: _Connection, statement: Statement, ends_at: float) -> int | None:
+    """How many rows there are; None where they are many, or counting takes half of the time that is left."""
+    left_seconds = max(0.0, ends_at - asyncio.get_running_loop().time())
+    await connection.execute(f"SET LOCAL statement_timeout = {max(1, int(500 * left_seconds)):d}")
+    try:
+        [[total]] = await connection.fetch(statement.sql, *statement.parameters)
+    except asyncpg.QueryCanceledError:
+        return None
+    return total if total <= MOST_COUNTED else None
+
+
+def _cell(value: Any, kind: Kind) -> Cell:
+    if value is None:
+        return None
+    match kind:
+        case "bytes":
+            return f"[{value} bytes]"
+        case "float":
+            number = float(value)
+            return number if math.isfinite(number) else str(value)
+        case "number":  # every digit of it: a fraction stays a text
+            return int(value) if _WHOLE.fullmatch(value) else value
+        case "json" | "array":
+            return _of_json(value)
+        case _:
+            return value
+
+
+def _of_json(text: str) -> Cell:
+    """What the JSON says, if it is whole; else as much of it as there is, as text."""
+    try:
+        return json.loads(text) if len(text) <= MAX_CELL_CHARS else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def _translated(error: BaseException) -> ToolError:
+    return next(kind(text) for foreign, kind, text in _TRANSLATIONS if isinstance(error, foreign))

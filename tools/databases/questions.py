@@ -1,0 +1,195 @@
+"""What a model asks of a database, and how that becomes a question of nothing but what may be read.
+
+Everything that a model names is held against the operator's list here, before a database is opened; where something
+does not fit, the answer names what would. Left to others: types and values that only the database can judge.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, cast, get_args
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from tools.base import Arguments
+from tools.databases.base import Access, Condition, Function, Measure, Operator, Order, Question, Scalar
+from tools.errors import BadArguments
+from tools.text import shortened
+
+_MOST_CONDITIONS = 20
+_MOST_VALUES = 50
+_MAX_VALUE_CHARS = 500
+_MAX_NAME_CHARS = 200
+_FARTHEST_ROW = 1_000_000
+_LARGEST_INTEGER = 2**63 - 1
+_MEASURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
+_DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
+
+_Text = Annotated[str, Field(max_length=_MAX_VALUE_CHARS)]
+_Number = int | Annotated[float, Field(allow_inf_nan=False)]
+Name = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
+"""A name that a model writes: of a database, a table, a column."""
+
+
+class ConditionArguments(Arguments):
+    """One condition on the rows."""
+
+    model_config = ConfigDict(str_strip_whitespace=False)
+
+    column: Name
+    op: Operator
+    value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MOST_VALUES)] | None = (
+        Field(default=None, description="A list for in and between; nothing for is_null and is_not_null.")
+    )
+
+
+# Written out where it is used: not every server that speaks OpenAI's language follows references within a schema.
+_Conditions = Annotated[
+    tuple[ConditionArguments, ...],
+    WithJsonSchema({"type": "array", "maxItems": _MOST_CONDITIONS, "items": ConditionArguments.model_json_schema()}),
+    Field(max_length=_MOST_CONDITIONS),
+]
+
+
+class DbQueryArguments(Arguments):
+    """What is asked, of one table."""
+
+    model_config = ConfigDict(str_strip_whitespace=False)
+
+    database: Name = Field(description="As db_describe names it.")
+    table: Name
+    columns: tuple[Name, ...] = Field(
+        default=(), max_length=30, description="What is shown; left out: all that may be read."
+    )
+    where: _Conditions = Field(
+        default=(),
+        description=(
+            "contains and starts_with disregard case, all else regards it. A row without a value in the column fits"
+            " is_null alone, not even !=."
+        ),
+    )
+    match: Annotated[str, Field(pattern="^(all|any)$")] = Field(
+        default="all", description="Whether all conditions must hold, or any one of them."
+    )
+    group_by: tuple[Name, ...] = Field(
+        default=(), max_length=5, description="One row for each combination; alone: the different values there are."
+    )
+    compute: tuple[Name, ...] = Field(
+        default=(),
+        max_length=10,
+        description="Figures about each group, or about all rows: count, count(x), sum(x), average(x), min(x), max(x).",
+    )
+    order_by: tuple[Name, ...] = Field(
+        default=(), max_length=5, description="Columns or figures, such as: day, or sum(total) desc. Empty cells last."
+    )
+    limit: int = Field(default=20, ge=1, le=500)
+    offset: int = Field(default=0, ge=0, le=_FARTHEST_ROW, description="Rows to skip; order them, then.")
+
+
+def question_of(arguments: DbQueryArguments, access: Access) -> Question:
+    """The question, of nothing but what may be read.
+
+    Raises:
+        BadArguments: something else is named, or it does not fit together.
+    """
+    check_table(arguments.table, access)
+    allowed = access.tables[arguments.table]
+    measures = tuple(_measure(text, allowed) for text in arguments.compute)
+    is_grouped = bool(measures or arguments.group_by)
+    if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
+        raise BadArguments("With group_by or compute the columns are those of group_by: leave columns out.")
+    columns = arguments.group_by if is_grouped else arguments.columns or allowed
+    for column in columns:
+        _check(column, allowed)
+    return Question(
+        table=arguments.table,
+        columns=tuple(dict.fromkeys(columns)),
+        where=tuple(_condition(condition, allowed) for condition in arguments.where),
+        any_of=arguments.match == "any",
+        is_grouped=is_grouped,
+        measures=measures,
+        order_by=tuple(_order(text, columns if is_grouped else allowed, measures) for text in arguments.order_by),
+        limit=min(arguments.limit, access.max_rows),
+        offset=arguments.offset,
+    )
+
+
+def check_table(table: str, access: Access) -> None:
+    """See that the table may be read.
+
+    Raises:
+        BadArguments: it may not.
+    """
+    if table not in access.tables:
+        raise BadArguments(f"There is no table {named(table)}; there are: {', '.join(access.tables)}.")
+
+
+def _check(column: str, allowed: Sequence[str]) -> None:
+    if column not in allowed:
+        raise BadArguments(f"There is no column {named(column)} here; there are: {', '.join(allowed)}.")
+
+
+def _measure(text: str, allowed: Sequence[str]) -> Measure:
+    match = _MEASURE.fullmatch(text if "(" in text else f"{text}(*)")
+    if match is None:
+        raise BadArguments(f"{named(text)} is no figure: use count, or {', '.join(get_args(Function))} of (column).")
+    function, column = cast("Function", match[1]), match[2]
+    if column == "*" and function == "count":
+        return Measure(function="count", column=None)
+    _check(column, allowed)
+    return Measure(function=function, column=column)
+
+
+def _order(text: str, columns: Sequence[str], measures: Sequence[Measure]) -> Order:
+    keys: dict[str, str | Measure] = {heading(measure): measure for measure in measures}
+    keys |= {column: column for column in columns}
+    if text in keys:
+        return Order(by=keys[text], descending=False)
+    match = _DIRECTION.fullmatch(text)
+    if match is None or match[1] not in keys:
+        raise BadArguments(f"Nothing can be ordered by {named(text)}; by these it can: {', '.join(keys)}.")
+    return Order(by=keys[match[1]], descending=(match[2] or "").lower() == "desc")
+
+
+def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
+    _check(given.column, allowed)
+    values: tuple[Scalar, ...] = (
+        tuple(given.value) if isinstance(given.value, list) else () if given.value is None else (given.value,)
+    )
+    if (problem := _misfit(given, len(values))) is not None:
+        raise BadArguments(f"{given.op} {problem}.")
+    for value in values:
+        _check_value(value)
+    if given.op in {"contains", "starts_with"} and values == ("",):
+        raise BadArguments(f"{given.op} needs a word.")
+    return Condition(column=given.column, operator=given.op, values=values)
+
+
+def _misfit(given: ConditionArguments, count: int) -> str | None:
+    """What is wrong with the number of values; None where nothing is."""
+    match given.op:
+        case "is_null" | "is_not_null":
+            return "takes no value" if given.value is not None else None
+        case "between":
+            return None if isinstance(given.value, list) and count == 2 else "takes a list of two values"  # noqa: PLR2004
+        case "in":
+            return None if isinstance(given.value, list) and count else "takes a list of values"
+        case _:
+            is_one = given.value is not None and not isinstance(given.value, list)
+            return None if is_one else "takes one value, which is no list; for empty cells there is is_null"
+
+
+def _check_value(value: Scalar) -> None:
+    if isinstance(value, str) and "\x00" in value:
+        raise BadArguments("A value holds characters that no text in a database has.")
+    if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+        raise BadArguments("A value is a number that no column can hold.")
+
+
+def heading(measure: Measure) -> str:
+    """How a figure is called in questions and above its column: `count`, `sum(total)`."""
+    return measure.function if measure.column is None else f"{measure.function}({measure.column})"
+
+
+def named(name: str) -> str:
+    """What a model wrote, short and quoted, for an answer to it."""
+    return repr(shortened(name, 60))

@@ -1,0 +1,391 @@
+"""An SQLite file of the operator's, read and never written.
+
+    a thread: opened (mode=ro) --> BEGIN --> the catalogue --> the authorizer is set --> the one statement --> closed
+                    '------- the brake: a deadline, and whoever has stopped waiting; looked at all the time -------'
+
+Each question opens the file anew: it may have been replaced, and nothing is held that another program waits for. A file
+with a write-ahead log that nobody has open is read as it lies (immutable): SQLite would have to make the log's files
+beside it, which fails in a folder that is read-only, and else leaves files that its owner perhaps may not write. What
+SQLite could still do on a connection that is read-only (attach a file, write a copy, load code) is refused by the
+authorizer, should a statement of ours ever say it; a view that the operator names may read what it is made of.
+
+Source: sqlite.org, "Defense Against The Dark Arts", "Datatypes In SQLite", "The Authorizer", "Write-Ahead Logging" (on
+read-only databases), "Database File Format" (2026-11-22).
+"""
+
+import asyncio
+import math
+import os
+import sqlite3
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from tools.databases.access import path_of
+from tools.databases.base import (
+    MAX_CELL_CHARS,
+    MOST_COUNTED,
+    Access,
+    Answer,
+    Cell,
+    Column,
+    Condition,
+    Kind,
+    Measure,
+    Question,
+    TableState,
+)
+from tools.databases.brake import Brake
+from tools.databases.statements import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
+
+_T = TypeVar("_T")
+_Work = Callable[[sqlite3.Connection, Brake], _T]
+
+_QUESTIONS_AT_ONCE = 2
+_LONGEST_WAIT_FOR_A_LOCK_SECONDS = 1.0
+_HEADER_BYTES = 100
+_FORMATS = slice(18, 20)  # of the header: how the file is written and read
+_WITH_LOG = b"\x02\x02"
+_MAX_VALUE_BYTES = 16_000_000  # SQLite refuses to touch anything longer
+_LIMITS: Mapping[int, int] = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _MAX_VALUE_BYTES,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 200_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 50_000,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "cache_size = -8000")
+
+_FINDS = "aldis_finds"
+_FUNCTIONS = frozenset({_FINDS, "count", "sum", "avg", "min", "max", "typeof", "length", "substr"})
+
+# By the primary code; SQLite's own texts stay out, for they may quote what is in the database.
+_TRANSLATIONS: Mapping[int, tuple[type[ToolError], str]] = {
+    sqlite3.SQLITE_BUSY: (Unavailable, "The database is locked by another program just now; ask again later."),
+    sqlite3.SQLITE_LOCKED: (Unavailable, "The database is locked by another program just now; ask again later."),
+    sqlite3.SQLITE_INTERRUPT: (TimedOut, "The database did not answer in time; ask for less."),
+    sqlite3.SQLITE_TOOBIG: (TooLarge, "A value in these rows is too large to be read; ask for other columns or rows."),
+    sqlite3.SQLITE_AUTH: (Denied, "Something in this table reads what may not be read here."),
+    sqlite3.SQLITE_CANTOPEN: (Disabled, "The database cannot be opened: the operator has to look at its address."),
+    sqlite3.SQLITE_NOTADB: (Disabled, "The file is no SQLite database: the operator has to look at its address."),
+    sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),
+    # It groups and sorts in temporary files, for which a container has little room.
+    sqlite3.SQLITE_FULL: (TooLarge, "Grouping or sorting so many rows takes more room than there is; ask for less."),
+    # Its program died as it wrote: what is half written must be taken back first, which takes writing.
+    sqlite3.SQLITE_READONLY: (
+        Unavailable,
+        "A program died as it wrote to the database: the operator has to let it open the database again.",
+    ),
+}
+_OTHERWISE = (Unavailable, "The database could not answer this.")
+_OVERFLOW = "integer overflow"
+
+_COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
+_SQL_FUNCTIONS = {"count": "count", "sum": "sum", "average": "avg", "min": "min", "max": "max"}
+
+
+class Sqlite:
+    """A database in a file."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._path = path_of(access)
+        # Threads of its own: a disk that does not answer holds up this database and nothing else.
+        self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
+
+    async def ask(self, question: Question) -> Answer:
+        """As `Database.ask`."""
+        return await self._in_thread(lambda connection, brake: self._answer(connection, brake, question))
+
+    async def describe(self) -> tuple[TableState, ...]:
+        """As `Database.describe`. Rows are counted up to `MOST_COUNTED`, those of views not at all."""
+        names = self._access.tables
+        return await self._in_thread(lambda connection, _brake: tuple(self._state(connection, name) for name in names))
+
+    async def _in_thread(self, work: _Work[_T]) -> _T:
+        """Do the work in a thread with a connection; whoever stops waiting stops the work, too.
+
+        Raises:
+            ToolError: see `Database.ask`.
+        """
+        brake = Brake(self._access.timeout_seconds)
+        try:
+            async with asyncio.timeout(self._access.timeout_seconds):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self._worked, brake, work)
+        except TimeoutError as error:
+            kind, text = _TRANSLATIONS[sqlite3.SQLITE_INTERRUPT]
+            raise kind(text) from error
+        finally:
+            brake.pull()
+
+    def _worked(self, brake: Brake, work: _Work[_T]) -> _T:
+        if not _is_file(Path(self._path)):  # a pipe or a terminal would keep the thread for good
+            raise Disabled("The database is not there: the operator has to look at its address.")
+        rest = _rest(Path(self._path))
+        try:
+            with closing(self._opened(brake, is_at_rest=rest is not None)) as connection:
+                connection.execute("BEGIN")
+                done = work(connection, brake)
+        except sqlite3.Error as error:
+            raise _translated(error) from error
+        if rest is not None and rest != _rest(Path(self._path)):  # what was read may be half old and half new
+            raise Unavailable("The database is being written just now; ask again.")
+        return done
+
+    def _opened(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
+        patience = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
+        address = f"file:{quote(self._path)}?mode=ro{'&immutable=1' if is_at_rest else ''}"
+        connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, cached_statements=0)
+        try:
+            brake.attach(connection)
+            _restrain(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _answer(self, connection: sqlite3.Connection, brake: Brake, question: Question) -> Answer:
+        table = _table(connection, question.table, self._access.tables[question.table])
+        _authorize(connection, table)
+        rows = _fetched(connection, rows_of(question, quoted(table.name), table.columns, _DIALECT))
+        if len(rows) > question.limit:
+            brake.halve()
+            return Answer(rows=rows[: question.limit], has_more=True, total=_total(connection, question, table))
+        is_beyond = question.offset > 0 and not rows
+        return Answer(rows=rows, has_more=False, total=None if is_beyond else question.offset + len(rows))
+
+    def _state(self, connection: sqlite3.Connection, name: str) -> TableState:
+        try:
+            table = _table(connection, name, self._access.tables[name])
+            rows = None if table.is_view else _count(connection, table)
+        except Disabled as problem:
+            return TableState(name=name, problem=str(problem))
+        except sqlite3.OperationalError as error:  # such as a view of a table that is gone
+            if _code(error) != sqlite3.SQLITE_ERROR:
+                raise
+            return TableState(name=name, problem=str(_translated(error)))
+        columns = tuple(table.columns.values())
+        if rows is None or rows <= MOST_COUNTED:
+            return TableState(name=name, columns=columns, rows=rows)
+        return TableState(name=name, columns=columns, rows=MOST_COUNTED, precision="more than")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    """A table that may be read, as the file has it."""
+
+    name: str
+    is_view: bool
+    columns: Mapping[str, Column]
+    """By the name that the access uses."""
+
+
+class _Dialect:
+    """SQLite's, where a cell of any type may stand in any column.
+
+    Texts are compared by their characters, whatever the column says. Words are found without regard to case, for which
+    SQLite knows ASCII alone: that is done here.
+    """
+
+    def placeholder(self, number: int) -> str:
+        return f"?{number:d}"
+
+    def shown(self, expression: str, kind: Kind) -> str:
+        """A text is cut, and of bytes only their number is fetched, as bytes."""
+        if kind != "any":
+            return expression
+        return (
+            f"CASE typeof({expression}) WHEN 'text' THEN substr({expression}, 1, {MAX_CELL_CHARS + 1})"
+            f" WHEN 'blob' THEN CAST(length({expression}) AS BLOB) ELSE {expression} END"
+        )
+
+    def plain(self, column: Column) -> str:
+        """Without an order of its own: the length of bytes is known then without reading them."""
+        return column_of(column)
+
+    def key(self, column: Column) -> str:
+        return f"{column_of(column)} COLLATE BINARY"
+
+    def measured(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+        """Sums and averages go over numbers alone."""
+        if column is None:
+            return "count(*)", "integer"
+        expression, function = self.key(column), _SQL_FUNCTIONS[measure.function]
+        if measure.function in {"sum", "average"}:
+            numbers = f"CASE WHEN typeof({expression}) IN ('integer', 'real') THEN {expression} END"
+            return f"{function}({numbers})", "number"
+        return f"{function}({expression})", "integer" if function == "count" else "any"
+
+    def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
+        expression, operator = self.key(column), condition.operator
+        if operator in _COMPARISONS:
+            return f"{expression} {operator} {bind(condition.values[0])}"
+        match operator:
+            case "is_null":
+                return f"{expression} IS NULL"
+            case "is_not_null":
+                return f"{expression} IS NOT NULL"
+            case "in":
+                return f"{expression} IN ({', '.join(map(bind, condition.values))})"
+            case "between":
+                low, high = map(bind, condition.values)
+                return f"{expression} >= {low} AND {expression} <= {high}"
+            case _:
+                word, at_start = bind(str(condition.values[0])), int(operator == "starts_with")
+                return f"typeof({expression}) <> 'blob' AND {_FINDS}(CAST({expression} AS BLOB), {word}, {at_start:d})"
+
+
+_DIALECT = _Dialect()
+
+
+def _finds(cell: bytes | None, word: str, at_start: int) -> bool | None:
+    """Whether the word stands in the cell, without regard to case; the cell comes as bytes, for it may be no text."""
+    if cell is None:
+        return None
+    text, folded = cell.decode(errors="replace").casefold(), word.casefold()
+    return text.startswith(folded) if at_start else folded in text
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # it may not be looked at
+        return False
+
+
+def _rest(path: Path) -> tuple[int, int, int] | None:
+    """What tells one state of the file from another, if it has a write-ahead log and nobody has it open; else None."""
+    log = Path(f"{os.path.realpath(path)}-wal")  # beside the file itself, not beside a link to it
+    try:
+        with path.open("rb") as file:
+            header, state = file.read(_HEADER_BYTES), os.fstat(file.fileno())
+        if header[_FORMATS] != _WITH_LOG or log.exists():
+            return None
+    except OSError:  # it may not be looked at: SQLite says why
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _restrain(connection: sqlite3.Connection) -> None:
+    for limit, most in _LIMITS.items():
+        connection.setlimit(limit, most)
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}").close()
+    connection.text_factory = _text
+    connection.create_function(_FINDS, 3, _finds, deterministic=True)
+
+
+def _text(stored: bytes) -> str:
+    return stored.decode(errors="replace")
+
+
+def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) -> _Table:
+    """The table with the columns that may be read.
+
+    Raises:
+        Disabled: the file has no such table or column, or the table is no plain one.
+    """
+    found = connection.execute(
+        "SELECT name, type, coalesce(rootpage, 0) FROM sqlite_master"
+        " WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE",
+        (name,),
+    ).fetchone()
+    if found is None:
+        raise Disabled(f"The operator lets the table {name!r} be read, but the database has none of that name.")
+    stored_name, kind, root = found
+    if kind == "table" and not root:
+        raise Disabled(f"The table {name!r} is a virtual one, which cannot be read here.")
+    stored = connection.execute("SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1", (stored_name,))
+    by_name = {_folded(each): (each, declared) for each, declared in stored}
+    for column in columns:
+        if _folded(column) not in by_name:
+            raise Disabled(f"The operator lets {name}.{column} be read, but the table has no such column.")
+    return _Table(
+        name=stored_name,
+        is_view=kind == "view",
+        columns={column: _column(column, *by_name[_folded(column)]) for column in columns},
+    )
+
+
+def _folded(name: str) -> str:
+    """As SQLite compares names: without regard to the case of ASCII letters."""
+    return "".join(sign.lower() if sign.isascii() else sign for sign in name)
+
+
+def _column(name: str, stored_name: str, declared: str) -> Column:
+    return Column(name=name, stored_name=stored_name, type=declared[:60].lower() or "any", kind="any")
+
+
+def _authorize(connection: sqlite3.Connection, table: _Table) -> None:
+    """From now on the connection reads these columns and nothing else; a view also what its definition names.
+
+    The statement is ours and names one table: what else is read for a view, the operator has written into it.
+    """
+    columns = frozenset(column.stored_name for column in table.columns.values()) | {""}  # "": the rows as such
+
+    def decided(action: int, first: str | None, second: str | None, _file: str | None, _within: str | None) -> int:
+        match action:
+            case sqlite3.SQLITE_SELECT:
+                may = True
+            case sqlite3.SQLITE_READ:
+                may = second in columns if first == table.name else table.is_view
+            case sqlite3.SQLITE_FUNCTION:
+                may = second in _FUNCTIONS or table.is_view
+            case sqlite3.SQLITE_RECURSIVE:
+                may = table.is_view
+            case _:
+                may = False
+        return sqlite3.SQLITE_OK if may else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(decided)
+
+
+def _fetched(connection: sqlite3.Connection, statement: Statement) -> tuple[tuple[Cell, ...], ...]:
+    rows = connection.execute(statement.sql, statement.parameters).fetchall()
+    return tuple(tuple(map(_cell, row)) for row in rows)
+
+
+def _total(connection: sqlite3.Connection, question: Question, table: _Table) -> int | None:
+    """How many rows there are; None where they are many, or counting them takes too long or too much room."""
+    statement = count_of(question, quoted(table.name), table.columns, _DIALECT)
+    try:
+        [total] = connection.execute(statement.sql, statement.parameters).fetchone()
+    except sqlite3.OperationalError as error:
+        if _code(error) in {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL}:
+            return None
+        raise
+    return total if total <= MOST_COUNTED else None
+
+
+def _count(connection: sqlite3.Connection, table: _Table) -> int:
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table.name)} LIMIT {MOST_COUNTED + 1:d})"  # noqa: S608  (quoted)
+    [rows] = connection.execute(sql).fetchone()
+    return int(rows)
+
+
+def _cell(stored: Any) -> Cell:
+    if isinstance(stored, bytes):
+        return f"[{stored.decode()} bytes]"
+    if isinstance(stored, float) and not math.isfinite(stored):
+        return str(stored)
+    return stored
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    """The primary error code; None where the error is Python's own."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _translated(error: sqlite3.Error) -> ToolError:
+    if str(error) == _OVERFLOW:
+        return TooLarge("The sum is larger than the database can reckon with; ask for the average.")
+    kind, text = _TRANSLATIONS.get(_code(error) or 0, _OTHERWISE)
+    return kind(text)

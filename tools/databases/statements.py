@@ -1,0 +1,139 @@
+"""From a question to SQL. Pure: what is written here is the only SQL about the operator's tables that Aldis can say.
+
+    Question + the table's columns + Dialect --> Statement (rows), Statement (how many there are)
+
+Names come from the database's own catalogue and are quoted; values are parameters; figures for limit and offset are
+whole numbers. No text of a model becomes a part of a statement.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tools.databases.base import MOST_COUNTED, Column, Condition, Kind, Measure, Order, Question, Scalar
+
+Bind = Callable[[Scalar], str]
+"""Takes a value along as a parameter and gives what stands for it in the statement."""
+
+
+class Dialect(Protocol):
+    """What databases say differently."""
+
+    def placeholder(self, number: int) -> str:
+        """What stands for the parameter of this number, from 1."""
+        ...
+
+    def shown(self, expression: str, kind: Kind) -> str:
+        """The expression as it is fetched: bounded in size."""
+        ...
+
+    def plain(self, column: Column) -> str:
+        """The column as it is shown."""
+        ...
+
+    def key(self, column: Column) -> str:
+        """The column as it is compared with others of its kind: grouped, ordered."""
+        ...
+
+    def measured(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+        """The figure as an expression, and how it behaves.
+
+        Raises:
+            BadArguments: there is no such figure of such a column.
+        """
+        ...
+
+    def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
+        """The condition on the column, true only where it holds: never where the column has no value.
+
+        Raises:
+            BadArguments: such columns know no such condition.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """SQL with its parameters."""
+
+    sql: str
+    parameters: tuple[Scalar, ...]
+    kinds: tuple[Kind, ...]
+    """How each column of its rows behaves."""
+
+
+def quoted(name: str) -> str:
+    """A name as SQL quotes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def column_of(column: Column) -> str:
+    """The column as an expression: with its table, for SQLite takes a quoted name alone for a text if it must."""
+    return f"t.{quoted(column.stored_name)}"
+
+
+def rows_of(question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
+    """The rows that are asked for, and one more, which shows that there are more. `source` is the table, quoted.
+
+    Raises:
+        BadArguments: as the dialect says.
+    """
+    shown = [_shown_column(columns[name], question, dialect) for name in question.columns]
+    shown += [_shown_measure(measure, columns, dialect) for measure in question.measures]
+    tail, parameters = _tail(question, source, columns, dialect)
+    order = ", ".join(_ordered(order, columns, dialect) for order in question.order_by)
+    return Statement(
+        sql=(
+            f"SELECT {', '.join(expression for expression, _ in shown)} {tail}"
+            + (f" ORDER BY {order}" if order else "")
+            + f" LIMIT {question.limit + 1:d} OFFSET {question.offset:d}"
+        ),
+        parameters=parameters,
+        kinds=tuple(kind for _, kind in shown),
+    )
+
+
+def count_of(question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
+    """How many rows there are in all, counted up to one more than `MOST_COUNTED`."""
+    tail, parameters = _tail(question, source, columns, dialect)
+    sql = f"SELECT count(*) FROM (SELECT 1 AS one {tail} LIMIT {MOST_COUNTED + 1:d}) AS counted"  # noqa: S608  (see above)
+    return Statement(sql=sql, parameters=parameters, kinds=("integer",))
+
+
+def _tail(
+    question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect
+) -> tuple[str, tuple[Scalar, ...]]:
+    """From which rows, in which groups; with the parameters."""
+    parameters: list[Scalar] = []
+
+    def bind(value: Scalar) -> str:
+        parameters.append(value)
+        return dialect.placeholder(len(parameters))
+
+    conditions = [dialect.condition(columns[each.column], each, bind) for each in question.where]
+    where = (" OR " if question.any_of else " AND ").join(f"({condition})" for condition in conditions)
+    groups = ", ".join(dialect.key(columns[name]) for name in question.columns) if question.is_grouped else ""
+    tail = f"FROM {source} AS t" + (f" WHERE {where}" if where else "") + (f" GROUP BY {groups}" if groups else "")
+    return tail, tuple(parameters)
+
+
+def _shown_column(column: Column, question: Question, dialect: Dialect) -> tuple[str, Kind]:
+    expression = dialect.key(column) if question.is_grouped else dialect.plain(column)
+    return dialect.shown(expression, column.kind), column.kind
+
+
+def _shown_measure(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
+    expression, kind = _measured(measure, columns, dialect)
+    return dialect.shown(expression, kind), kind
+
+
+def _measured(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
+    return dialect.measured(measure, None if measure.column is None else columns[measure.column])
+
+
+def _ordered(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:
+    if isinstance(order.by, Measure):
+        key, _ = _measured(order.by, columns, dialect)
+    else:
+        key = dialect.key(columns[order.by])
+    return f"{key} {'DESC' if order.descending else 'ASC'} NULLS LAST"

@@ -1,0 +1,128 @@
+"""Pure: the day that a search service means when it says how old a page is, in whichever way it says so."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+# The beginnings of the words for a span, in English, German, French and Spanish, without accents; longer ones first.
+_SPANS: Mapping[str, timedelta] = {
+    "min": _MINUTE,
+    "hour": _HOUR,
+    "stunde": _HOUR,
+    "heure": _HOUR,
+    "hora": _HOUR,
+    "day": _DAY,
+    "tag": _DAY,
+    "jour": _DAY,
+    "dia": _DAY,
+    "week": 7 * _DAY,
+    "woche": 7 * _DAY,
+    "semain": 7 * _DAY,
+    "seman": 7 * _DAY,
+    "month": 30 * _DAY,
+    "monat": 30 * _DAY,
+    "mois": 30 * _DAY,
+    "mes": 30 * _DAY,
+    "year": 365 * _DAY,
+    "jahr": 365 * _DAY,
+    "an": 365 * _DAY,
+}
+_AGO = re.compile(
+    r"(?:\b(?:vor|il y a|hace)\s+)?(\d{1,3}|an?|one|einem|einer|une?|una?)\s+("
+    + "|".join(_SPANS)
+    + r")[a-z]*(\s+ago)?\b"
+)
+_INTRODUCED = re.compile(r"\b(?:vor|il y a|hace)\s")
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan ene",
+            "feb fev",
+            "mar maer mrz",
+            "apr avr abr",
+            "may mai",
+            "jun juin",
+            "jul juil",
+            "aug aou ago",
+            "sep",
+            "oct okt",
+            "nov",
+            "dec dez dic",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")  # month first: the one service that writes so is American
+_MONTH_FIRST = re.compile(r"\b([a-z]{3,10})\.?\s+(\d{1,2}),?\s+(\d{4})\b")
+_DAY_FIRST = re.compile(r"\b(\d{1,2})\.?\s+(?:de\s+)?([a-z]{3,10})\.?,?\s+(?:de\s+)?(\d{4})\b")
+
+
+def dated(age: str | None, now: datetime) -> date | None:
+    """The day, in UTC; None where the words tell none, or one that is still to come.
+
+    An age in weeks, months or years gives a day as rough as itself.
+    """
+    if not age:
+        return None
+    words = "".join(c for c in unicodedata.normalize("NFKD", age.lower()) if not unicodedata.combining(c))
+    for read in _READERS:
+        if (day := read(words, now)) is not None:
+            return day if day <= now.astimezone(UTC).date() + _DAY else None
+    return None
+
+
+def _by_iso(words: str, now: datetime) -> date | None:
+    del now
+    found = _ISO.search(words)
+    return None if found is None else _day(found[1], found[2], found[3])
+
+
+def _by_mail(words: str, now: datetime) -> date | None:
+    del now
+    try:
+        return parsedate_to_datetime(words).date()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _by_age(words: str, now: datetime) -> date | None:
+    found = _AGO.search(words)
+    if found is None or not (found[3] or _INTRODUCED.search(words)):
+        return None
+    count = int(found[1]) if found[1].isdigit() else 1
+    return (now - count * _SPANS[found[2]]).astimezone(UTC).date()
+
+
+def _by_slashes(words: str, now: datetime) -> date | None:
+    del now
+    found = _SLASHED.search(words)
+    return None if found is None else _day(found[3], found[1], found[2])
+
+
+def _by_month(words: str, now: datetime) -> date | None:
+    del now
+    if (found := _MONTH_FIRST.search(words)) and (month := _month(found[1])):
+        return _day(found[3], month, found[2])
+    if (found := _DAY_FIRST.search(words)) and (month := _month(found[2])):
+        return _day(found[3], month, found[1])
+    return None
+
+
+def _month(word: str) -> int | None:
+    return _MONTHS.get(word[:4]) or _MONTHS.get(word[:3])
+
+
+def _day(year: str, month: str | int, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+_READERS: tuple[Callable[[str, datetime], date | None], ...] = (_by_iso, _by_age, _by_slashes, _by_month, _by_mail)

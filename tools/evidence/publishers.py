@@ -1,0 +1,118 @@
+"""Pure: who stands behind a host, as far as its name tells: one publisher or another, an authority, a platform.
+
+The tables are short and our own. What they do not know is a site like any other: who owns it, and whether two
+publishers belong to one house, nobody can see from a name.
+"""
+
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
+from typing import Literal
+
+from tools.search.base import lies_in
+
+Kind = Literal["official", "fact_check", "site", "reference", "platform"]
+"""An authority; a newsroom that examines claims; any other site; an encyclopaedia, which repeats what others found out;
+a place where everybody writes."""
+
+# Labels under which the countries keep what others register, as in example.co.uk.
+_SHARED_LABELS = "ac asso co com edu go gob gouv gov govt gub gv info int ltd mil ne net nic nom or org plc sch web"
+# Where a country keeps a label for its state; elsewhere anybody may own such a name, as gob.io.
+_STATE_LABELS = {
+    "gov": """ae al ar au az ba bd bh br by cl cn co cy cz dz eg ge gh gr hk hr hu ie il in iq ir it jo kw kz lb lk lt
+        lv ma md mk mt my ng np ph pk pl pt qa ro rs ru sa sg si sk sy tn tr tt tw ua uk vn za zm zw""",
+    "gob": "ar bo cl do ec es gt hn mx ni pa pe sv ve",
+    "go": "cr id jp ke kr th tz ug",
+    "gouv": "bj ci cd fr ht ml sn tg",
+    "govt": "nz",
+    "gub": "uy",
+    "gv": "at",
+}
+_STATE_ENDINGS = "gov int mil"
+_AUTHORITIES = """
+europa.eu un.org imf.org worldbank.org icrc.org
+bund.de bundestag.de bundesregierung.de bundeskanzler.de bundespraesident.de bundesbank.de auswaertiges-amt.de
+bundesverfassungsgericht.de bka.de rki.de destatis.de dwd.de polizei.de polizei.nrw
+admin.ch parlament.ch snb.ch meteoschweiz.ch oenb.at
+elysee.fr senat.fr assemblee-nationale.fr service-public.fr conseil-constitutionnel.fr insee.fr meteofrance.fr
+banque-france.fr boe.es congreso.es senado.es policia.es guardiacivil.es bde.es casareal.es aemet.es
+police.uk parliament.uk nhs.uk royal.uk bankofengland.co.uk canada.ca gc.ca
+rijksoverheid.nl overheid.nl politie.nl knmi.nl regeringen.se regjeringen.no
+"""
+_FACT_CHECKERS = """
+snopes.com politifact.com factcheck.org fullfact.org leadstories.com checkyourfact.com science.feedback.org
+factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org dpa-factchecking.com
+maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in altnews.in pesacheck.org
+euvsdisinfo.eu hoaxbuster.com
+"""
+_REFERENCES = "wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com"
+_PLATFORMS = """
+x.com twitter.com facebook.com instagram.com threads.net threads.com tiktok.com youtube.com youtu.be reddit.com
+linkedin.com pinterest.com quora.com medium.com substack.com tumblr.com blogspot.com wordpress.com t.me telegram.org
+telegram.me vk.com bsky.app mastodon.social gab.com truthsocial.com rumble.com bitchute.com odysee.com 4chan.org
+weebly.com wixsite.com livejournal.com github.io discord.com twitch.tv
+"""
+_BY_SITE: tuple[tuple[Kind, frozenset[str]], ...] = (
+    ("fact_check", frozenset(_FACT_CHECKERS.split())),
+    ("reference", frozenset(_REFERENCES.split())),
+    ("platform", frozenset(_PLATFORMS.split())),
+    ("official", frozenset(_AUTHORITIES.split())),
+)
+_SHARED = frozenset(_SHARED_LABELS.split())
+_STATES = frozenset((label, country) for label, countries in _STATE_LABELS.items() for country in countries.split())
+_OF_STATES = frozenset(_STATE_ENDINGS.split())
+_COUNTRY_CHARS = 2
+
+
+def registrable(host: str) -> str:
+    """The part of the host that somebody registered: `news.example.co.uk` is `example.co.uk`; an address is itself.
+
+    By the usual labels of countries, not by the whole list of public suffixes: an ending that it does not know counts
+    for a site, so that two sites under it are taken for one. One for two only where a site itself bears such a label,
+    as web.de does.
+    """
+    if _is_address(host):
+        return host
+    labels = host.lower().rstrip(".").split(".")
+    return ".".join(labels[-3:] if _is_shared(labels) else labels[-2:])
+
+
+def publisher(host: str) -> str:
+    """What tells publishers apart: the registered name without its ending, since one house has several endings.
+
+    `bbc.com` and `news.bbc.co.uk` are both `bbc`.
+    """
+    return host if _is_address(host) else registrable(host).partition(".")[0]
+
+
+def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
+    """What the host is; `official_sites` are authorities besides those of the table."""
+    if lies_in(host, official_sites):
+        return "official"
+    for named, sites in _BY_SITE:
+        if not sites.isdisjoint(_itself_and_above(host)):
+            return named
+    return "official" if _is_of_a_state(host) else "site"
+
+
+def _itself_and_above(host: str) -> Iterator[str]:
+    labels = host.lower().rstrip(".").split(".")
+    return (".".join(labels[at:]) for at in range(len(labels)))
+
+
+def _is_of_a_state(host: str) -> bool:
+    """Whether the ending, or what a country keeps for its state (`example.gov.uk`), says so."""
+    labels = host.lower().rstrip(".").split(".")
+    return labels[-1] in _OF_STATES or tuple(labels[-2:]) in _STATES
+
+
+def _is_shared(labels: Sequence[str]) -> bool:
+    """Whether the name lies below a label that its country shares out."""
+    return len(labels) > 2 and len(labels[-1]) == _COUNTRY_CHARS and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.c
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,266 @@
+"""Tools of other distributions: Python entry points of the group `aldis.tools`, found at every start.
+
+    entry point --a name that is free?--> not switched off? --> imported --> Extension --needs nothing more?--> Tool
+         '--------------------------------- what goes wrong anywhere --> Failure: told, and left out
+
+An entry point names a class, or a function, that gives a tool (or a tuple of tools) when it is called. It is handed
+what its parameters are called: `options`, annotated with its own class of `Options`; `http`; `fetcher`. The entry
+point's name is the group of its settings, `TOOLS__<NAME>__<FIELD>`. One that is switched off there is not even
+imported.
+
+What strangers' code raises when it is imported or built is no reason not to start, whatever it is: so here, as where
+tools run, everything is caught. Only types are told of it, for messages may hold what was set. What it prints goes to
+standard error, for ours may be read by a program.
+Left to others: reading settings (`bot.settings`), telling of failures (`bot.app`, the doctor).
+"""
+
+import functools
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, cast, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from tools.base import Options, Tool, ToolSpec
+from tools.fetch import Fetcher
+from tools.http import Http
+from tools.text import MIN_FITTED_CHARS
+
+GROUP = "aldis.tools"
+
+_HANDED = ("options", "http", "fetcher")
+_GROUP_NAME = re.compile(r"(?!model_)[a-z](?:_?[a-z0-9])*")
+_TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_MOST_SHOWN_CHARS = 80
+_ANSWERS: Mapping[str, Any] = {"missing": str | None, "unasked": Mapping[str, str], "seen_by": tuple[str, ...] | None}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """An entry point that gives no tool."""
+
+    name: str
+    """What it is called, cut, without what cannot be shown."""
+    distribution: str
+    """Where it comes from: `aldis-tides 1.2`."""
+    why: str
+    """What is wrong, for the operator: one line, without anything that was set."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extension:
+    """An entry point that was imported and can be built."""
+
+    name: str
+    distribution: str
+    options: type[Options]
+    """What may be set for it; all of it has a default."""
+    make: Callable[..., object]
+    wants: frozenset[str]
+    """What it is handed, by the names of its parameters."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extensions:
+    """What the machine's distributions bring."""
+
+    found: tuple[Extension, ...] = ()
+    switched_off: tuple[str, ...] = ()
+    """Names of those that were not imported."""
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extended:
+    """What became of the extensions."""
+
+    by_name: Mapping[str, tuple[Tool, ...]]
+    """The tools of each that can work as it is set."""
+    failures: tuple[Failure, ...]
+
+
+class _Unfit(Exception):
+    """The entry point gives no tool; the text says why, and stands behind `it ...`."""
+
+
+@functools.cache
+def announced() -> tuple[metadata.EntryPoint, ...]:
+    """The entry points of the group, in the order of their names; nothing is imported. Looked for once a process."""
+    return tuple(sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, _origin(point))))
+
+
+def imported(
+    points: Iterable[metadata.EntryPoint], *, off: Collection[str] | None, taken: Collection[str]
+) -> Extensions:
+    """What the entry points name, imported; never raises.
+
+    `off` names those that are switched off, None means all; `taken` are the names that settings of tools have already.
+    """
+    found: dict[str, Extension] = {}
+    switched_off: list[str] = []
+    failures: list[Failure] = []
+    for point in points:
+        try:
+            _check_name(point.name, {*taken, *found, *switched_off})
+            if off is None or point.name in off:
+                switched_off.append(point.name)
+            else:
+                found[point.name] = _imported(point)
+        except _Unfit as unfit:
+            failures.append(_failure(point.name, _origin(point), unfit))
+    return Extensions(found=tuple(found.values()), switched_off=tuple(switched_off), failures=tuple(failures))
+
+
+def extended(
+    extensions: Extensions,
+    options_by_name: Mapping[str, Options],
+    *,
+    http: Http,
+    fetcher: Fetcher,
+    taken: Collection[str],
+) -> Extended:
+    """The tools of the extensions that are on and lack nothing; never raises.
+
+    `taken` are the names, as models see them, of the tools that there are already: nothing may go by one of them.
+    """
+    built: dict[str, tuple[Tool, ...]] = {}
+    failures = list(extensions.failures)
+    names = set(taken)
+    for extension in extensions.found:
+        options = options_by_name.get(extension.name) or extension.options()
+        try:
+            _check_answers(options)
+            if not options.enabled or options.missing():
+                continue
+            made = _built(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
+        except _Unfit as unfit:
+            failures.append(_failure(extension.name, extension.distribution, unfit))
+            continue
+        built[extension.name] = made
+        names.update(tool.spec.name for tool in made)
+    return Extended(by_name=built, failures=tuple(failures))
+
+
+@contextmanager
+def _foreign(unfit: str) -> Generator[None]:
+    """Within it runs strangers' code: what it raises is told as `unfit`, with its type."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except (_Unfit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # (Rust's panics and SystemExit, for instance, are no `Exception`)
+        raise _Unfit(f"{unfit}: {_kind(error)}") from error
+
+
+def _check_name(name: str, taken: Collection[str]) -> None:
+    if not _GROUP_NAME.fullmatch(name):
+        raise _Unfit("cannot be called so: small letters, digits and single underscores, a letter first")
+    if name in taken:
+        raise _Unfit("is called like something else that is set under TOOLS")
+
+
+def _imported(point: metadata.EntryPoint) -> Extension:
+    with _foreign("cannot be imported"):
+        make = point.load()
+    if not callable(make):
+        raise _Unfit("is neither a class nor a function")
+    with _foreign("has parameters that cannot be read"):
+        parameters = inspect.signature(make, eval_str=True).parameters.values()
+    wants = frozenset(_wanted(parameters))
+    return Extension(
+        name=point.name,
+        distribution=_origin(point),
+        options=_options_of(parameters) if "options" in wants else Options,
+        make=make,
+        wants=wants,
+    )
+
+
+def _wanted(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
+    """The names of what is to be handed over."""
+    for parameter in parameters:
+        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            continue
+        if parameter.name in _HANDED and parameter.kind is not parameter.POSITIONAL_ONLY:
+            yield parameter.name
+        elif parameter.default is parameter.empty:
+            raise _Unfit(f"asks for {_shown(parameter.name)}; there are {', '.join(_HANDED)}")
+
+
+def _options_of(parameters: Iterable[inspect.Parameter]) -> type[Options]:
+    [kind] = [parameter.annotation for parameter in parameters if parameter.name == "options"]
+    if not (isinstance(kind, type) and issubclass(kind, Options)):
+        raise _Unfit("must annotate its parameter options with a subclass of tools.Options")
+    with _foreign("has options without a default"):
+        kind()
+    return kind
+
+
+def _check_answers(options: Options) -> None:
+    """Whether the options say of themselves what the lists of tools want to know."""
+    for name, kind in _ANSWERS.items():
+        with _foreign(f"has options whose {name}() cannot be used"):
+            TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
+
+
+def _built(extension: Extension, handed: Mapping[str, object], taken: Collection[str]) -> tuple[Tool, ...]:
+    with _foreign("cannot be built"):
+        made = extension.make(**{name: handed[name] for name in extension.wants})
+        tools = cast("tuple[object, ...]", made) if isinstance(made, tuple) else (made,)
+        checked = [_checked(tool) for tool in tools]
+    names = [tool.spec.name for tool in checked]
+    for place, name in enumerate(names):
+        if name in {*taken, *names[:place]}:
+            raise _Unfit(f"gives a tool {name}, and there is one already")
+    return tuple(checked)
+
+
+def _checked(tool: object) -> Tool:
+    spec = getattr(tool, "spec", None)
+    if not (isinstance(spec, ToolSpec) and inspect.iscoroutinefunction(getattr(tool, "run", None))):
+        raise _Unfit("gives no tool: one has a spec and an async run")
+    if not _TOOL_NAME.fullmatch(spec.name):
+        raise _Unfit("gives a tool whose name is none: small letters, digits and underscores, a letter first")
+    # What models are offered, and what every call is run by: what is wrong with it shows here, and not in each turn.
+    json.dumps(spec.parameters)
+    _check_values(spec)
+    return cast("Tool", tool)
+
+
+def _check_values(spec: ToolSpec) -> None:
+    """Whether each value is of its type and size: a cost that is a float, for instance, breaks every turn."""
+    for name, kind in get_type_hints(ToolSpec).items():
+        try:
+            TypeAdapter(kind).validate_python(getattr(spec, name), strict=True)
+        except ValidationError as error:
+            raise _Unfit(f"gives a tool with a wrong {name} in its spec") from error
+    most, seconds = spec.max_result_chars, spec.timeout_seconds
+    if most is not None and most < MIN_FITTED_CHARS:
+        raise _Unfit(f"gives a tool whose max_result_chars is below {MIN_FITTED_CHARS}")
+    if not (seconds is None or seconds > 0) or not (spec.cost_usd.is_finite() and spec.cost_usd >= 0):
+        raise _Unfit("gives a tool whose time or cost is no amount")
+
+
+def _failure(name: str, distribution: str, unfit: _Unfit) -> Failure:
+    return Failure(name=_shown(name), distribution=distribution, why=f"it {unfit}")
+
+
+def _origin(point: metadata.EntryPoint) -> str:
+    return "an unknown place" if point.dist is None else _shown(f"{point.dist.name} {point.dist.version}")
+
+
+def _kind(error: BaseException) -> str:
+    """The type of what was raised; of a module that is not there its name, too."""
+    absent = error.name if isinstance(error, ModuleNotFoundError) else None
+    return type(error).__name__ + (f" ({_shown(absent)})" if absent else "")
+
+
+def _shown(text: str) -> str:
+    return "".join(character for character in text if character.isprintable())[:_MOST_SHOWN_CHARS]

@@ -1,0 +1,300 @@
+"""The tool `image_generate`: makes a picture of a description, by any service that has OpenAI's images endpoint.
+
+    description --> service --b64_json-------------> bytes --PNG, JPEG or WebP?--> a file beside the answer
+                       '------url--guarded fetch----^
+
+A picture may cost money, so a request is sent once, and a call whose end nobody knows is not repeated (effects `once`).
+One that was made costs what it costs, whether or not it can be sent.
+Left to others: sending the file (`bot.turn.enclosures`), asking a person first (`bot.turn.toolbox`).
+
+Source: OpenAI's API reference, `/images/generations`, and the openai SDK 3.54.0 (2026-11-21). GPT image models always
+answer with `b64_json` and refuse `response_format`; of compatible servers many answer with `url` unless that is asked
+for, and one in a private network must take it, for nothing is fetched from there. A picture takes 20 to 120 seconds.
+"""
+
+import base64
+from collections.abc import Mapping
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, ValidationError
+
+from tools.base import Arguments, BaseUrl, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
+from tools.fetch import Fetcher
+from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer
+from tools.text import cleaned
+
+MAX_PROMPT_CHARS = 4_000
+MAX_PICTURE_BYTES = 8_000_000
+"""What a message may carry."""
+MAX_ANSWER_BYTES = MAX_PICTURE_BYTES * 4 // 3 + 100_000
+"""The same in base 64, with room for what stands around it."""
+
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_MODEL = "gpt-image-2.5-flare"
+"""The model at OpenAI itself unless one is named; there is none that the service would choose.
+
+Source: the model list of the openai SDK 3.54.0, 2026-11-21.
+"""
+
+_SERVICE = "The image service"
+_GROUP = "TOOLS__IMAGES__"
+_FETCH_SECONDS = 30.0
+_FETCHED_TYPES = ("image/png", "image/jpeg", "image/webp", "application/octet-stream", "binary/octet-stream")
+_LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # who answers so does not know what those behind it have done
+_MAYBE_PAID = "The picture may be paid all the same: do not repeat it unasked."
+_FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
+_UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_SETTINGS = frozenset({"model", "size", "quality"})
+_WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse to be asked for a format
+
+
+class ImagesOptions(Options):
+    """The settings `TOOLS__IMAGES__<FIELD>` of image_generate, which is offered once there is an address or a key."""
+
+    base_url: BaseUrl | None = None
+    """The address of the service, with /v1; left out, it is OpenAI itself. A server of your own may need no key."""
+    api_key: Key | None = None
+    """Its key. No other key of yours is sent to it."""
+    model: str | None = Field(default=None, min_length=1, max_length=200)
+    """The model that draws; none means `gpt-image-2.5-flare` at OpenAI itself, elsewhere whatever the server takes."""
+    size: str = Field(default="1024x1024", pattern=r"^(auto|[1-9][0-9]{1,4}x[1-9][0-9]{1,4})$")
+    """Width and height in pixels, or `auto` where the service knows that."""
+    quality: str | None = Field(default=None, pattern=r"^[a-z]{1,20}$")
+    """Such as low, medium or high, which decides what a picture costs with most services; none leaves it to them."""
+    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
+    """What one picture costs, in US dollars, for the ledger and the budgets; 0 means that pictures are not counted."""
+    timeout_seconds: float = Field(default=180, gt=0, le=600)
+    """For one picture in all; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
+
+    def missing(self) -> str | None:
+        """See `Options`: OpenAI needs a key, another service an address."""
+        return None if self.base_url or self.api_key else "API_KEY or BASE_URL"
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return (f"{urlsplit(self.base_url or OPENAI_URL).hostname}: the description",)
+
+
+class ImageArguments(Arguments):
+    """What is drawn."""
+
+    prompt: str = Field(
+        min_length=1,
+        max_length=MAX_PROMPT_CHARS,
+        description="What the picture shows, and how: subject, setting, style, colours. No private details of people.",
+    )
+
+
+class ImageGenerate:
+    """Makes pictures."""
+
+    def __init__(self, options: ImagesOptions, http: Http, fetcher: Fetcher) -> None:
+        """`fetcher` fetches pictures of which the service tells only where they are."""
+        self._http = http
+        self._fetcher = fetcher
+        self._url = f"{options.base_url or OPENAI_URL}/images/generations"
+        self._headers = _headers(options)
+        self._timeout_seconds = options.timeout_seconds
+        self._wanted = _wanted(options)
+        self.spec = ToolSpec(
+            name="image_generate",
+            description=(
+                "Makes one picture from a description and attaches it to your answer; you do not see it yourself. Only"
+                " when a picture is asked for. It takes up to some minutes. The description goes to an image service,"
+                " which refuses some subjects; it cannot change a picture that exists."
+            ),
+            arguments=ImageArguments,
+            effects="once",
+            own_words=True,
+            timeout_seconds=options.timeout_seconds,
+            cost_usd=options.cost_usd,
+        )
+
+    async def run(self, arguments: ImageArguments, context: ToolContext) -> Result:
+        """The picture as a file; the model learns its format and size in bytes.
+
+        Raises:
+            BadArguments: the description is empty, or none that the service takes.
+            Denied: the service's rules forbid the picture.
+            Disabled: key, account, model or size are refused; the message names what the operator must look into.
+            RateLimited, TooLarge, Unavailable: no picture, or none that can be sent.
+            UnknownOutcome: there was no whole answer, or none in time; the picture may be made and paid.
+        """
+        del context
+        prompt = cleaned(arguments.prompt).strip()
+        if not prompt:
+            raise BadArguments("The description is empty.")
+        made = await self._asked(prompt)
+        try:
+            return _result(await self._picture(made))
+        except ToolError as error:
+            error.cost_usd = self.spec.cost_usd
+            raise
+
+    async def _asked(self, prompt: str) -> BytesAnswer:
+        """The answer that holds the picture; a server that cannot be asked for a format is asked without."""
+        answer = await self._posted({**self._wanted, "prompt": prompt})
+        if "response_format" in self._wanted and not answer.ok and _blames(answer, "response_format"):
+            rest = {name: value for name, value in self._wanted.items() if name != "response_format"}
+            answer = await self._posted({**rest, "prompt": prompt})
+        if not answer.ok:
+            raise _refusal(answer.as_json(_SERVICE))
+        return answer
+
+    async def _posted(self, body: Mapping[str, Any]) -> BytesAnswer:
+        try:
+            answer = await self._http.post_json(
+                self._url,
+                service=_SERVICE,
+                body=body,
+                timeout_seconds=self._timeout_seconds,
+                max_bytes=MAX_ANSWER_BYTES,
+                headers=self._headers,
+            )
+        except (BrokenOff, TimedOut) as error:
+            raise UnknownOutcome(f"{error} {_MAYBE_PAID}") from error
+        except TooLarge as error:  # nothing is as long but a picture
+            error.cost_usd = self.spec.cost_usd
+            raise
+        if answer.status in _LOST_BEHIND_GATEWAYS:
+            raise UnknownOutcome(f"{_SERVICE} lost the request on its way (status {answer.status}). {_MAYBE_PAID}")
+        return answer
+
+    async def _picture(self, answer: BytesAnswer) -> bytes:
+        try:
+            made = _Answer.model_validate(answer.as_json(_SERVICE).body).data[0]
+        except ValidationError as error:
+            raise Unavailable(f"{_SERVICE} answers something that cannot be read.") from error
+        if made.b64_json:
+            return _decoded(made.b64_json)
+        if made.url is None:
+            raise Unavailable(f"{_SERVICE} answers without a picture.")
+        return _decoded(made.url) if made.url.startswith("data:") else await self._fetched(made.url)
+
+    async def _fetched(self, url: str) -> bytes:
+        """What stands at the address: a stranger's, however well the service is known."""
+        try:
+            page = await self._fetcher.get(
+                url, accept=_FETCHED_TYPES, max_bytes=MAX_PICTURE_BYTES, timeout_seconds=_FETCH_SECONDS
+            )
+        except TooLarge:
+            raise
+        except ToolError as error:
+            raise Unavailable(f"{_SERVICE} made a picture that cannot be fetched.") from error
+        if not page.ok:
+            raise Unavailable(f"{_SERVICE} made a picture that cannot be fetched (status {page.status}).")
+        return page.body
+
+
+class _Made(BaseModel):
+    b64_json: str | None = None
+    url: str | None = None
+
+
+class _Answer(BaseModel):
+    data: tuple[_Made, ...] = Field(min_length=1)
+
+
+class _Error(BaseModel):
+    """Why a request is refused, as far as the service says so."""
+
+    message: str = ""
+    param: str | None = None
+    code: str | int | None = None
+
+
+class _Refused(BaseModel):
+    error: _Error = _Error()
+
+
+def _headers(options: ImagesOptions) -> Mapping[str, str]:
+    accept = {"Accept": "application/json"}
+    if options.api_key is None:
+        return accept
+    return accept | {"Authorization": f"Bearer {options.api_key.get_secret_value()}"}
+
+
+def _wanted(options: ImagesOptions) -> Mapping[str, Any]:
+    """The request but for the description."""
+    model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
+    takes_format = _WITH_FORMAT_ALWAYS not in (model or "")
+    wanted = {
+        "model": model,
+        "size": options.size,
+        "quality": options.quality,
+        "response_format": "b64_json" if takes_format else None,
+    }
+    return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
+
+
+def _result(picture: bytes) -> Result:
+    kind = _kind(picture)
+    if kind is None:
+        raise Unavailable(f"{_SERVICE} made something that is no PNG, JPEG or WebP.")
+    file = ResultFile(name=f"picture.{kind}", content_type=f"image/{kind}", data=picture)
+    return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
+
+
+def _decoded(text: str) -> bytes:
+    """The bytes of base 64, which may stand in an address of the kind `data:`."""
+    try:
+        picture = base64.b64decode(text.rpartition(",")[2])
+    except ValueError as error:
+        raise Unavailable(f"{_SERVICE} answers with a picture that cannot be read.") from error
+    if len(picture) > MAX_PICTURE_BYTES:
+        raise TooLarge(f"The picture has more than {MAX_PICTURE_BYTES / 1_000_000:g} MB.")
+    return picture
+
+
+def _kind(picture: bytes) -> str | None:
+    """What the bytes are, whatever anybody calls them; None where it is none of these."""
+    if picture.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if picture.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    return "webp" if picture[:4] == b"RIFF" and picture[8:12] == b"WEBP" else None
+
+
+def _error(answer: JsonAnswer) -> _Error:
+    try:
+        return _Refused.model_validate(answer.body).error
+    except ValidationError:
+        return _Error()
+
+
+def _blames(answer: BytesAnswer, name: str) -> bool:
+    """Whether a refused request is refused because of that parameter."""
+    error = _error(answer.as_json(_SERVICE))
+    return error.param == name or name in error.message
+
+
+def _refusal(answer: JsonAnswer) -> ToolError:
+    """What a refusal means to the model; nothing of the service's words is in it."""
+    error = _error(answer)
+    if error.code in _FORBIDDEN:
+        return Denied(f"{_SERVICE} has rules that forbid this picture: tell the person, or describe another one.")
+    if error.code in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:
+        return Disabled(f"{_SERVICE} wants to be paid first: the operator must look into the account.")
+    match answer.status:
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            return Disabled(f"{_SERVICE} refuses the key: the operator must check {_GROUP}API_KEY.")
+        case HTTPStatus.NOT_FOUND:
+            return Disabled(
+                f"{_SERVICE} has no such model or address: the operator must check {_GROUP}MODEL, BASE_URL."
+            )
+        case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY:
+            return _refused_request(error.param)
+        case _:
+            return answer.refusal(_SERVICE)
+
+
+def _refused_request(param: str | None) -> ToolError:
+    if param == "prompt":
+        return BadArguments(f"{_SERVICE} does not take this description: make it shorter and simpler.")
+    if param in _SETTINGS:
+        return Disabled(f"{_SERVICE} does not take the {param}: the operator must change {_GROUP}{param.upper()}.")
+    return Disabled(f"{_SERVICE} refuses the request: the operator must check {_GROUP}MODEL, SIZE and QUALITY.")

@@ -1,0 +1,1 @@
+"""The tools of MCP servers: how they are set, started, listed, asked and ended."""

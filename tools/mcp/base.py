@@ -1,0 +1,64 @@
+"""What is known of a connection to an MCP server without loading the SDK: its shape, what it lists, how it fails."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tools.base import Arguments, Effects, Result
+from tools.mcp.options import ServerOptions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """A tool as a server lists it, made fit to be offered."""
+
+    name: str
+    """The server's own name for it."""
+    description: str
+    arguments: type[Arguments]
+    effects: Effects
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """What a server offers."""
+
+    tools: tuple[Listed, ...]
+    left_out: int
+    """How many of the wanted tools cannot be offered, or are too many."""
+
+
+class Failed(Exception):
+    """A connection could not be opened, or broke; the message names the kinds of error and quotes nothing."""
+
+
+class Lost(Exception):
+    """A call has no answer that can be read: whether it has happened is unknown. The message is fit for a model."""
+
+
+class Session(Protocol):
+    """An open connection."""
+
+    @property
+    def ended(self) -> asyncio.Event:
+        """Set as soon as the server has gone."""
+        ...
+
+    async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
+        """The tools that the server has and the operator wants (None: all), in the server's order."""
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
+        """What the tool found; `shown_as` is its name here. The waiting is bounded by the caller.
+
+        Raises:
+            Lost: the connection ended before or in the call, or the answer cannot be read.
+            ToolError: the server refuses the call, or says that it failed.
+        """
+        ...
+
+
+Opened = Callable[[ServerOptions], AbstractAsyncContextManager[Session]]
+"""Opens a connection, which is closed at the end; entering and leaving it may raise `Failed`."""

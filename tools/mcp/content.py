@@ -1,0 +1,115 @@
+"""Pure: what an MCP server answered to a call, as a result for the model: words, structured data, pictures.
+
+Left to others: asking (`tools.mcp.session`); cutting to the size that a model reads (`bot.turn.toolbox`).
+
+Source: Model Context Protocol 2026-07-28, "Tools", kinds of content; read 2026-11-21.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent
+from mcp_types import TextResourceContents as Words
+
+from tools.base import Result, ResultFile
+from tools.text import cleaned, shortened
+
+MAX_TEXT_CHARS = 200_000
+"""Far more than any model is shown, and little enough to be cut to that quickly."""
+MAX_PICTURES = 4
+MAX_PICTURE_BYTES = 8_000_000
+_MAX_BLOCKS = 100
+_MAX_QUOTED_CHARS = 500
+
+_KINDS = (
+    (b"\x89PNG\r\n\x1a\n", "png", "image/png"),
+    (b"\xff\xd8\xff", "jpg", "image/jpeg"),
+    (b"GIF8", "gif", "image/gif"),
+)
+
+
+def result_of(answer: CallToolResult, *, tool: str) -> Result:
+    """What the tool found; `tool` names its pictures."""
+    blocks = answer.content[:_MAX_BLOCKS]
+    texts = [text for block in blocks if (text := _words(block)) is not None]
+    pictures = tuple(_pictures(blocks, tool))
+    data: dict[str, Any] = {}
+    structured = _bounded(answer.structured_content)
+    if structured is not None:
+        data["structured"] = structured
+    if text := "\n\n".join(text for text in texts if not _says(text, structured))[: MAX_TEXT_CHARS + 1]:
+        data["text"] = text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]} [cut: more than can be read]"
+    if left_out := len(answer.content) - len(texts) - len(pictures):
+        data["left_out"] = f"{left_out} parts that cannot be passed on"
+    return Result(data=data or {"text": ""}, files=pictures)
+
+
+def quoted(answer: CallToolResult) -> str:
+    """What a server says of its failure, cleaned and short."""
+    words = " ".join(text[:MAX_TEXT_CHARS] for block in answer.content[:3] if (text := _words(block)) is not None)
+    return shortened(" ".join(cleaned(words[:MAX_TEXT_CHARS]).split()), _MAX_QUOTED_CHARS)
+
+
+def _words(block: ContentBlock) -> str | None:
+    match block:
+        case TextContent(text=text):
+            return text
+        case EmbeddedResource(resource=Words(text=text)):
+            return text
+        case ResourceLink(name=name, uri=uri):
+            return f"{name}: {uri}"
+        case _:
+            return None
+
+
+def _pictures(blocks: Iterable[ContentBlock], tool: str) -> Iterator[ResultFile]:
+    images = [block for block in blocks if isinstance(block, ImageContent)]
+    for number, image in enumerate(images[:MAX_PICTURES], start=1):
+        if (data := _decoded(image.data)) is not None and (kind := _kind_of(data)) is not None:
+            ending, content_type = kind
+            yield ResultFile(name=f"{tool}-{number}.{ending}", content_type=content_type, data=data)
+
+
+def _decoded(text: str) -> bytes | None:
+    if len(text) > MAX_PICTURE_BYTES * 4 // 3 + 4:
+        return None
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _kind_of(data: bytes) -> tuple[str, str] | None:
+    """The ending and type of a picture, by its first bytes, whatever the server calls it; None: it is none."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "webp", "image/webp"
+    return next(((ending, name) for start, ending, name in _KINDS if data.startswith(start)), None)
+
+
+def _bounded(structured: Any) -> Any:
+    """The structured data, unless it is larger than can be cut to size quickly: its words tell the same."""
+    if structured is None:
+        return None
+    try:
+        size = sum(map(len, json.JSONEncoder().iterencode(structured)))
+    except (ValueError, RecursionError):
+        return None
+    return structured if size <= MAX_TEXT_CHARS else None
+
+
+def _says(text: str, structured: Any) -> bool:
+    """Whether the text is the structured data once more, as servers add it for those who read only texts."""
+    if structured is None or len(text) > MAX_TEXT_CHARS:
+        return False
+    match structured:
+        case {"result": result, **others} if not others:
+            same = (structured, result)
+        case _:
+            same = (structured,)
+    try:
+        return text in same or json.loads(text) in same
+    except (ValueError, RecursionError):
+        return False

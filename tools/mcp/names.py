@@ -1,0 +1,53 @@
+"""Pure: what the tools of MCP servers are called here: `server_tool`, fit for every model's API, each name once.
+
+The same tools of the same servers always get the same names, whichever servers happen to be up: a turn that was
+interrupted must not call another tool by the name of the one that it meant.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+MAX_NAME_CHARS = 64
+_MARK_CHARS = 6
+_UNFIT = re.compile(r"[^a-z0-9]+")
+
+
+def spelled(name: str) -> str:
+    """The name in small letters, digits and single underscores; `x` where nothing of it is left."""
+    return _UNFIT.sub("_", name.lower()[:MAX_NAME_CHARS]).strip("_") or "x"
+
+
+def prefix_of(server: str) -> str:
+    """What the names of a server's tools begin with: a letter first."""
+    prefix = spelled(server)
+    return f"{prefix}_" if prefix[0].isalpha() else f"mcp_{prefix}_"
+
+
+def names_of(
+    server: str, tools: Sequence[str], *, servers: Collection[str], taken: Collection[str]
+) -> Mapping[str, str]:
+    """The tools of a server by the names that they get here, in their order.
+
+    `servers` are the names of all servers, `taken` those of the tools that are always there. A name that is too long,
+    or that something else has or may have, ends in a mark made of what it stands for. A tool listed twice is one.
+    """
+    prefix = prefix_of(server)
+    plain = {tool: prefix + spelled(tool) for tool in tools}
+    others = [prefix_of(other) for other in servers if other != server]
+    count = Counter(plain.values())
+
+    def is_free(name: str) -> bool:
+        is_ours = not any(name.startswith(other) and len(other) >= len(prefix) for other in others)
+        return is_ours and len(name) <= MAX_NAME_CHARS and count[name] == 1 and name not in taken
+
+    named: dict[str, str] = {}
+    for tool, name in plain.items():
+        named.setdefault(name if is_free(name) else _marked(name, server, tool), tool)
+    return named
+
+
+def _marked(name: str, server: str, tool: str) -> str:
+    mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
+    return f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"

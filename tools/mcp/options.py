@@ -1,0 +1,149 @@
+"""Which MCP servers there are: read out of `TOOLS__MCP__SERVERS`, in the form that other programs keep them in.
+
+    {"mcpServers": {"files": {"command": "mcp-files", "args": ["/srv"], "env": {"MODE": "ro"}},
+                    "crm":   {"url": "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}}
+
+What a server is given (environment, headers) is secret and is shown nowhere. Left to others: talking to them
+(`tools.mcp.session`), and when (`tools.mcp.server`).
+
+Source: modelcontextprotocol.io, "Connect to local MCP servers", 2026-11-21, for the usual names of the fields.
+"""
+
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from tools.base import BaseUrl, Options
+
+MOST_SERVERS = 16
+
+Approve = Literal["writes", "all", "never"]
+"""Which calls a person has to agree to: those of tools that are not marked as only reading; each; none."""
+
+
+class ServerOptions(BaseModel):
+    """One server: a command that is run here, or an address."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    name: str = Field(min_length=1, max_length=40)
+    """What the operator calls it; its tools' names begin with it."""
+    type: Literal["stdio", "http", "streamable-http", "streamable_http"] | None = None
+    """What it is, as other programs want to be told; here `command` and `url` say it."""
+    command: str | None = Field(default=None, min_length=1)
+    args: tuple[str, ...] = ()
+    env: Mapping[str, SecretStr] = {}
+    """What the command finds in its environment besides PATH, HOME, LANG and TZ."""
+    cwd: str | None = None
+    url: BaseUrl | None = None
+    headers: Mapping[str, SecretStr] = {}
+    disabled: bool = False
+    timeout: float | None = Field(default=None, ge=0.1, le=600)
+    """Seconds that one call may take; None means `TOOLS__TIMEOUT_SECONDS`."""
+    tools: tuple[str, ...] | None = None
+    """The only tools that models are offered, by the server's own names; None: all."""
+    approve: Approve = "writes"
+    private: bool = True
+    """Whether its answers are what people trust Aldis with, so that nothing of them must leave by an address."""
+
+    @field_validator("command", "cwd")
+    @classmethod
+    def _without_nul(cls, value: str | None) -> str | None:
+        if value is not None and "\0" in value:
+            raise ValueError("must not hold a NUL")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _one_line_each(cls, headers: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+        values = [value.get_secret_value() for value in headers.values()]
+        if not all(text.isascii() and text.isprintable() for text in (*headers, *values)):
+            raise ValueError("must be printable ASCII characters on one line each")
+        return headers
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("must have either a command or a url")
+        return self
+
+
+def _servers(given: Any) -> Any:
+    """The servers that the setting spells, in its order."""
+    if not isinstance(given, str):
+        return given
+    servers = _mapping(given)
+    if len(servers) > MOST_SERVERS:
+        raise ValueError(f"must name at most {MOST_SERVERS} servers")
+    return tuple(_server(name, server) for name, server in servers.items())
+
+
+def _mapping(given: str) -> Mapping[str, Any]:
+    """The servers by their names, out of JSON text or a file with it."""
+    text = given if given.lstrip().startswith("{") else _file(given)
+    try:
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("must be JSON, or the path of a file with JSON") from error
+    inner = cast("dict[str, Any]", found).get("mcpServers", found) if isinstance(found, dict) else None
+    if not isinstance(inner, dict):
+        raise ValueError('must be a JSON object like {"files": {"command": "mcp-files"}}')  # noqa: TRY004  (pydantic's)
+    return cast("dict[str, Any]", inner)
+
+
+def _file(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        # The path is left out: people paste the JSON, with its keys, in its place.
+        raise ValueError("must be JSON that begins with {, or the path of a file that can be read") from error
+
+
+def _server(name: str, given: Any) -> ServerOptions:
+    try:
+        return ServerOptions.model_validate({**given, "name": name} if isinstance(given, dict) else given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"][:1]))
+        what = f"{field}: {first['msg']}" if field else first["msg"]
+        raise ValueError(f"must be right for the server {name[:40]!r}: {what}") from None  # the cause holds the input
+
+
+class McpOptions(Options):
+    """Tools of MCP servers. They are offered as `server_tool`, and ask before they change anything."""
+
+    servers: Annotated[tuple[ServerOptions, ...], BeforeValidator(_servers)] = ()
+    """The servers: JSON such as `{"files": {"command": "mcp-files", "args": ["/srv"]}, "crm": {"url":
+    "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}`, alone or under `mcpServers`, or the path
+    of a file with it. For each also `timeout` (seconds), `tools` (the only ones, a list), `approve` (`writes`, `all`,
+    `never`), `private` (`false`: its answers are no secrets), `disabled`. Needs the extra `mcp`."""
+
+    def missing(self) -> str | None:
+        """What has to be set before there is any tool."""
+        return None if self.servers else "SERVERS"
+
+    def seen_by(self) -> tuple[str, ...] | None:
+        """The servers that are set, as the operator calls them."""
+        return tuple(f"{server.name}: what it is called with" for server in self.servers if not server.disabled)
+
+    @field_validator("servers")
+    @classmethod
+    def _can_be_asked(cls, servers: tuple[ServerOptions, ...]) -> tuple[ServerOptions, ...]:
+        if servers and find_spec("mcp") is None:
+            raise ValueError(
+                "needs the package mcp, which is not installed: pip install 'mcp>=2.3,<3', or an image with EXTRAS=mcp"
+            )
+        return servers

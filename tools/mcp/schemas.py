@@ -1,0 +1,205 @@
+"""Pure: the JSON schema that a stranger gives for a tool's arguments, made fit to be shown, and to check calls by.
+
+    schema --known keywords, cleaned texts--> a class of arguments: what models see, and what calls are checked by
+
+A schema can be made to hang whoever checks by it, and one that a vendor's API refuses makes every question fail. So
+only keywords of a list are kept (patterns are not: they could run for ever, and the server checks by them anyway), and
+references stay inside the schema and are counted. What cannot be made fit is refused whole. Left to others: which tool
+it is for (`tools.mcp.session`).
+
+Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs of Anthropic and OpenAI, 2026-11-21.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any, ClassVar, cast
+
+from jsonschema import Draft202012Validator, SchemaError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]  (it has no types of its own)
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+from referencing import Registry
+
+from tools.base import Arguments
+from tools.text import cleaned, shortened
+
+MAX_SCHEMA_BYTES = 8_000
+_MAX_LEVELS = 20
+_MAX_REFERENCES = 2_000  # followed in one check: of what a schema can do, only they can multiply
+_MAX_DESCRIPTION_CHARS = 400
+_SHOWN_PROBLEMS = 3
+_MAX_PROBLEM_CHARS = 150
+
+_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""What Anthropic's API accepts as the name of an argument."""
+
+_ONE_SCHEMA = frozenset({"items", "additionalProperties", "not"})
+_SCHEMAS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_NAMED_SCHEMAS = frozenset({"properties", "$defs", "definitions"})
+_VALUES = frozenset(
+    {
+        *("type", "required", "enum", "const", "default", "format", "uniqueItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+    }
+)
+_NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
+"""What both vendors refuse at the top of a tool's schema; calls are checked by it all the same."""
+
+_references_left: ContextVar[int] = ContextVar("references_left")
+
+
+class Unfit(ValueError):
+    """The schema is none, or too large, too deep or too odd to be shown; the tool cannot be offered."""
+
+
+class Given(Arguments):
+    """The arguments of a call as they came, fitting a schema; each tool has a class of its own below this one."""
+
+    shown: ClassVar[Mapping[str, Any]] = {}
+    validator: ClassVar[Validator | None] = None
+
+    given: dict[str, Any]
+    """A JSON object, checked by the schema."""
+
+    @classmethod
+    def json_schema(cls) -> Mapping[str, Any]:
+        """What the model sees."""
+        return cls.shown
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fitting(cls, given: Any) -> Any:
+        if problems := "; ".join(_problems(cls.validator, given)):
+            raise PydanticCustomError("json_schema", "{problems}", {"problems": problems})
+        return {"given": given}
+
+
+def arguments_of(schema: Mapping[str, Any]) -> type[Given]:
+    """The class of arguments that the schema describes.
+
+    Raises:
+        Unfit: it cannot be shown to a model; leave the tool out.
+    """
+    fit = {**_fitted(dict(schema), _MAX_LEVELS), "type": "object"}
+    fit.setdefault("properties", {})
+    try:
+        # JSON knows no NaN, and UTF-8 no half surrogate pairs: a request with them would be refused, whatever it asks.
+        size = len(json.dumps(fit, allow_nan=False, ensure_ascii=False).encode())
+        if size > MAX_SCHEMA_BYTES:
+            raise Unfit("too large")
+        Draft202012Validator.check_schema(fit)
+    except (SchemaError, ValueError, RecursionError) as error:
+        raise Unfit("no schema, or too large") from error
+    if not all(_leads_to_a_schema(reference, fit) for reference in _references(fit)):
+        raise Unfit("a reference leads to no schema")
+    shown = {key: value for key, value in fit.items() if key not in _NOT_AT_THE_TOP}
+    validator = _Checking(fit, registry=Registry())
+    return type("Given", (Given,), {"__module__": __name__, "shown": shown, "validator": validator})
+
+
+def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
+    if validator is None or not isinstance(given, dict):
+        yield "must be an object"
+        return
+    token = _references_left.set(_MAX_REFERENCES)
+    try:
+        for error in islice(validator.iter_errors(cast("dict[str, Any]", given)), _SHOWN_PROBLEMS):
+            place = ".".join(map(str, error.absolute_path))
+            words = shortened(error.message, _MAX_PROBLEM_CHARS)
+            yield f"{place}: {words}" if place else words
+    except RecursionError:
+        yield "nested too deeply to be checked"
+    except ArithmeticError:  # a whole number of hundreds of digits
+        yield "a number is too large to be checked"
+    finally:
+        _references_left.reset(token)
+
+
+def _counted(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """What lies behind a reference, as long as not too many were followed."""
+    left = _references_left.get(0)
+    if left <= 0:
+        raise RecursionError
+    _references_left.set(left - 1)
+    yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
+
+
+_Checking = cast(
+    "type[Validator]",
+    extend(Draft202012Validator, {"$ref": _counted}),
+)
+
+
+def _fitted(schema: Any, levels: int) -> Any:
+    """The schema with the keywords that we know, its texts cleaned and cut."""
+    if isinstance(schema, bool):
+        return schema
+    if not isinstance(schema, dict) or levels == 0:
+        raise Unfit("no schema, or too deep")
+    fit: dict[str, Any] = {}
+    for key, value in cast("dict[str, Any]", schema).items():
+        if (kept := _keyword(key, value, levels - 1)) is not None:
+            fit[key] = kept
+    if fit.get("type") == "array":
+        fit.setdefault("items", {})  # OpenAI's API refuses lists of nothing in particular
+    return fit
+
+
+def _keyword(key: str, value: Any, levels: int) -> Any:
+    """What is kept of one keyword; None: nothing."""
+    if key in _ONE_SCHEMA:
+        return _fitted(value, levels)
+    if key in _SCHEMAS and isinstance(value, list):
+        return [_fitted(item, levels) for item in cast("list[Any]", value)]
+    if key in _NAMED_SCHEMAS and isinstance(value, dict):
+        return {_named(name): _fitted(item, levels) for name, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, str):
+        return _text(key, value)
+    return value if key in _VALUES else None
+
+
+def _text(key: str, value: str) -> str | None:
+    if key == "description":
+        return shortened(cleaned(value), _MAX_DESCRIPTION_CHARS)
+    if key == "$ref":
+        return value if value.startswith("#") else None
+    return cleaned(value) if key in _VALUES else None
+
+
+def _named(name: str) -> str:
+    if not _PROPERTY.fullmatch(name):
+        raise Unfit("the name of an argument that no model may use")
+    return name
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        for key, value in cast("dict[str, Any]", schema).items():
+            if key == "$ref" and isinstance(value, str):
+                yield value
+            else:
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for item in cast("list[Any]", schema):
+            yield from _references(item)
+
+
+def _leads_to_a_schema(reference: str, schema: Mapping[str, Any]) -> bool:
+    """Whether it does, inside this one: what else stands there, such as a default, cannot be checked by."""
+    place: Any = schema
+    start, *path = reference.split("/")
+    steps = iter(path)
+    for step in steps:
+        if step in _NAMED_SCHEMAS:
+            place = place.get(step, {}).get(next(steps, ""))
+        else:
+            place = place.get(step) if step in _ONE_SCHEMA else None
+        if not isinstance(place, dict):
+            return False
+        place = cast("dict[str, Any]", place)
+    return start == "#"

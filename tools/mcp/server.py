@@ -1,0 +1,160 @@
+"""One MCP server over its whole time: started when it is first wanted, listed, asked, started again when it goes.
+
+    idle --start--> starting --listed--> up --gone--> (pause) --> starting ...
+                       '--failed or too slow--> down --(pause)--> starting ...
+    any --end--> ended: the connection closed, the command no more
+
+One task owns the connection from beginning to end: it is opened and closed there, and started again there after pauses
+that grow. Calls come from the tasks of the turns. Left to others: what is said (`tools.mcp.session`).
+"""
+
+import asyncio
+import importlib
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+
+from tools.base import Result
+from tools.errors import Unavailable
+from tools.mcp.base import Failed, Listed, Opened, Session
+from tools.mcp.options import ServerOptions
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pace:
+    """How long things may take, in seconds."""
+
+    patience: float = 10.0
+    """How long a question waits for servers that are just starting, all together; and a call for one that is started
+    again."""
+    start: float = 60.0
+    """How long a start may take in all; a command that fetches itself first may need it."""
+    first_pause: float = 0.5
+    longest_pause: float = 120.0
+    calm: float = 60.0
+    """A server that was up for so long is started again as if it were for the first time."""
+    end: float = 10.0
+    """How long the end may take."""
+
+
+class Server:
+    """One server; nothing of it runs before `start`."""
+
+    def __init__(self, options: ServerOptions, pace: Pace) -> None:
+        self.options = options
+        self.tools: tuple[Listed, ...] = ()
+        """What it offered when it was last up; empty as long as it cannot be started."""
+        self._pace = pace
+        self._session: Session | None = None
+        self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
+        self._scope: anyio.CancelScope | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._is_over = False
+        self._told_down = False
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it can be asked now."""
+        return self._session is not None
+
+    def start(self) -> None:
+        """Let it run from now on, if it does not yet."""
+        if not self._is_over and (self._owner is None or self._owner.done()):
+            self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
+
+    async def settled(self) -> None:
+        """Wait until it is up, or cannot be started for now."""
+        await self._settled.wait()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
+        """What its tool found. The waiting for an answer is bounded by the caller.
+
+        Raises:
+            Lost: the connection ended before or in the call, or the answer cannot be read.
+            ToolError: it is down, it refuses the call, or it says that it failed.
+        """
+        if not self._is_over:
+            # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
+            with anyio.move_on_after(self._pace.patience):
+                await self._settled.wait()
+        if self._session is None:
+            raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")
+        return await self._session.call(tool, arguments, shown_as=shown_as)
+
+    async def aclose(self) -> None:
+        """End it, and wait until it has ended."""
+        self._is_over = True
+        if self._owner is None:
+            return
+        if self._scope is None:
+            self._owner.cancel()
+        else:
+            # Not the task: what ends a command may be under way already, and must not be interrupted itself.
+            self._scope.cancel()
+        await asyncio.wait([self._owner], timeout=self._pace.end)
+
+    async def _live(self) -> None:
+        """One life after the other."""
+        pause = self._pace.first_pause
+        with anyio.CancelScope() as self._scope:
+            while True:
+                if await self._life() >= self._pace.calm:
+                    pause = self._pace.first_pause
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, self._pace.longest_pause)
+
+    async def _life(self) -> float:
+        """From a start to the end of the connection, however it comes; gives the seconds that it was up."""
+        now = asyncio.get_running_loop().time
+        up_at: float | None = None
+        try:
+            opened = await _way_in()
+            with anyio.CancelScope(deadline=now() + self._pace.start) as start:
+                async with opened(self.options) as session:
+                    await self._take_up(session)
+                    up_at, start.deadline = now(), math.inf
+                    await session.ended.wait()
+            why = "it did not come up in time" if up_at is None else "it went away"
+        except Failed as error:
+            why = str(error)
+        finally:
+            self._session = None
+        self._gone(was_up=up_at is not None, why=why)
+        return 0.0 if up_at is None else now() - up_at
+
+    def _gone(self, *, was_up: bool, why: str) -> None:
+        if was_up:
+            # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
+            self._settled.clear()
+        else:
+            self.tools = ()
+            self._settled.set()
+        level = logging.INFO if self._told_down and not was_up else logging.WARNING
+        _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)
+        self._told_down = True
+
+    async def _take_up(self, session: Session) -> None:
+        listing = await session.listing(self.options.tools)
+        if listing.left_out:
+            _log.warning("the MCP server %s: %d tools cannot be offered", self.options.name, listing.left_out)
+        self._session, self.tools, self._told_down = session, listing.tools, False
+        self._settled.set()
+        _log.info("the MCP server %s is up with %d tools", self.options.name, len(self.tools))
+
+
+async def _way_in() -> Opened:
+    """What opens connections; loaded here, beside the loop, for the SDK takes a second and 57 MB.
+
+    Raises:
+        Failed: the SDK is damaged, or one that we do not know.
+    """
+    try:
+        return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).opened
+    except (ImportError, AttributeError) as error:
+        raise Failed(f"the SDK cannot be loaded: {type(error).__name__}") from error

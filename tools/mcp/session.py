@@ -1,0 +1,166 @@
+"""The home of the MCP SDK: one connection to a server, opened, listed, asked and closed.
+
+Imported only when the first server is started (`tools.mcp.server`): it takes a second and 57 MB. A connection is opened
+and closed in one task; calls may come from any. Left to others: the wires (`tools.mcp.wires`), when to start, and what
+to do when it ends (`tools.mcp.server`).
+
+Source: mcp 2.3.0, 2026-11-21: a request that cannot be sent by HTTP ends the whole connection with a group of
+exceptions; answers are checked by the server's own schema unless one asks below `call_tool`, and such a schema can hang
+whoever checks by it.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+
+from tools.base import Effects, Result
+from tools.errors import BadArguments, Unavailable
+from tools.mcp.base import Failed, Listed, Listing, Lost, Session
+from tools.mcp.content import quoted, result_of
+from tools.mcp.options import ServerOptions
+from tools.mcp.schemas import Unfit, arguments_of
+from tools.mcp.wires import wired
+from tools.text import cleaned, shortened
+
+MAX_TOOLS = 32
+"""Of one server; each is paid with every question."""
+MAX_LISTING_CHARS = 60_000
+"""Of the schemas and descriptions of one server together."""
+_MAX_PAGES = 20
+_MAX_DESCRIPTION_CHARS = 800
+_MAX_QUOTED_CHARS = 300
+_SESSION_IS_OVER = frozenset({"Session terminated", "Session not found"})
+"""What a server that was started anew, or the SDK for it, says to who knew it before."""
+
+# The SDK logs what servers send that it cannot read: words of people, and more.
+for _name in ("mcp", "client", "httpx2", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+
+class _Session:
+    """An open connection; see `Session`."""
+
+    def __init__(self, client: Client, ended: asyncio.Event) -> None:
+        self._client = client
+        self._ended = ended
+
+    @property
+    def ended(self) -> asyncio.Event:
+        """Set as soon as the server has gone."""
+        return self._ended
+
+    async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
+        """The tools that can be offered; what the SDK raises becomes `Failed` where the session is left."""
+        found = [tool for tool in await self._listed() if wanted is None or tool.name in wanted]
+        fit: list[Listed] = []
+        chars = 0
+        for tool in found[:MAX_TOOLS]:
+            if (listed := _fit(tool)) is not None:
+                chars += len(listed.description) + len(str(listed.arguments.json_schema()))
+                if chars <= MAX_LISTING_CHARS:
+                    fit.append(listed)
+        return Listing(tools=tuple(fit), left_out=len(found) - len(fit))
+
+    async def _listed(self) -> list[types.Tool]:
+        tools: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MAX_PAGES):
+            page = await self._client.list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > 10 * MAX_TOOLS:
+                break
+        return tools
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
+        """What the tool found; a call that is cancelled is called off at the server, too."""
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        try:
+            answer = await self._client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult)
+        except MCPError as error:
+            raise self._meant(error) from error
+        except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            raise Lost("the server's answer cannot be read") from error
+        if answer.is_error:
+            raise Unavailable("the tool says that it failed; what it says is quoted", quoted=quoted(answer))
+        return result_of(answer, tool=shown_as)
+
+    def _meant(self, error: MCPError) -> Exception:
+        """What becomes of an error instead of an answer: which of them leave open whether the call has happened."""
+        if error.error.code == types.CONNECTION_CLOSED or error.error.message in _SESSION_IS_OVER:
+            self._ended.set()
+            return Lost("the server went away meanwhile")
+        if error.error.code in {types.INTERNAL_ERROR, types.PARSE_ERROR}:
+            return Lost("the server failed meanwhile")
+        if error.error.code == types.INVALID_PARAMS:
+            return BadArguments("the server refuses these arguments", quoted=_short(error.error.message))
+        return Unavailable("the server refuses the call", quoted=_short(error.error.message))
+
+
+@asynccontextmanager
+async def opened(server: ServerOptions) -> AsyncGenerator[Session]:
+    """A connection to the server; at the end it is closed, and a command is ended with all that it started.
+
+    Enter and leave it in the same task, inside a cancel scope that bounds the opening.
+
+    Raises:
+        Failed: it could not be opened, or broke.
+    """
+    ended = asyncio.Event()
+    try:
+        async with Client(wired(server, ended), cache=None) as client:
+            yield _Session(client, ended)
+    except _FAILURES as error:
+        raise Failed(type(error).__name__) from error
+    except BaseExceptionGroup as group:
+        # What is no failure of the connection (a bug, a cancellation) goes on as it is.
+        if group.split(_FAILURES)[1] is not None:
+            raise
+        raise Failed(", ".join(dict.fromkeys(_kinds(group)))) from group
+
+
+_FAILURES = (
+    *(OSError, ValueError, RuntimeError, MCPError),
+    *(httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
+    *(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream),
+)
+
+
+def _kinds(error: BaseException) -> list[str]:
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return [kind for part in group.exceptions for kind in _kinds(part)]
+    return [type(error).__name__]
+
+
+def _fit(tool: types.Tool) -> Listed | None:
+    """The tool as it can be offered; None where its schema cannot."""
+    try:
+        arguments = arguments_of(tool.input_schema)
+    except Unfit:
+        return None
+    description = shortened(" ".join(cleaned((tool.description or "")[:10_000]).split()), _MAX_DESCRIPTION_CHARS)
+    return Listed(
+        name=tool.name,
+        description=description or "Says nothing of itself.",
+        arguments=arguments,
+        effects=_effects(tool.annotations),
+    )
+
+
+def _effects(hints: types.ToolAnnotations | None) -> Effects:
+    """What the server says that a call does; where it says nothing, the worst is taken to be true."""
+    if hints is not None and hints.read_only_hint:
+        return "none"
+    return "repeatable" if hints is not None and hints.idempotent_hint else "once"
+
+
+def _short(text: str) -> str:
+    return shortened(" ".join(cleaned(text[:10_000]).split()), _MAX_QUOTED_CHARS)

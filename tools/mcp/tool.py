@@ -1,0 +1,48 @@
+"""A tool of an MCP server, as models and people see it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tools.base import Result, ToolContext, ToolSpec
+from tools.errors import Unavailable, UnknownOutcome
+from tools.mcp.base import Listed, Lost
+from tools.mcp.server import Server
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpTool:
+    """One tool of one server."""
+
+    name: str
+    """What it is called here."""
+    server: Server
+    listed: Listed
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What it says of itself, as far as the operator believes it."""
+        return self._spec
+
+    @cached_property
+    def _spec(self) -> ToolSpec:
+        options = self.server.options
+        asks = options.approve == "all" or (options.approve == "writes" and self.listed.effects != "none")
+        return ToolSpec(
+            name=self.name,
+            description=f"{self.listed.description} (A tool of the server {options.name}.)",
+            arguments=self.listed.arguments,
+            effects=self.listed.effects,
+            needs_approval=asks,
+            reads_private=options.private,
+            timeout_seconds=options.timeout,
+        )
+
+    async def run(self, arguments: Any, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's; servers learn nothing of who asks)
+        """What the server found. `arguments` has the JSON object of the call as `given`."""
+        try:
+            return await self.server.call(self.listed.name, arguments.given, shown_as=self.name)
+        except Lost as error:
+            if self.listed.effects == "once":
+                raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
+            raise Unavailable(f"{error}; try once more") from error

@@ -1,0 +1,188 @@
+"""The tools `intel_search` and `intel_recent`: what stood in the feeds that are read here, out of a store of our own.
+
+One group of settings for both. Nothing is asked of anybody: what people look for stays on this machine.
+Left to others: reading and keeping the feeds (the port `News`), numbering the results (`tools.search.desk`).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from tools.addresses import canonical_url
+from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments
+from tools.ports import News, Story
+from tools.search.base import Hit
+from tools.search.desk import SearchDesk, worded
+from tools.text import shortened
+
+_MOST_FEEDS = 50
+_MOST_DAYS = 365
+_MOST_RESULTS = 20
+_MAX_QUERY_CHARS = 400
+_MAX_SNIPPET_CHARS = 400
+
+
+def _listed(given: object) -> object:
+    """A setting's comma list as its items; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    return tuple(dict.fromkeys(filter(None, (item.strip() for item in given.split(",")))))
+
+
+def _as_feed(given: str) -> str:
+    """A feed's address in its one spelling."""
+    url = canonical_url(given)
+    if url is None:
+        raise ValueError("must be a comma list of addresses such as https://example.org/feed.xml")
+    return url
+
+
+class NewsOptions(Options):
+    """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the reading of feeds."""
+
+    feeds: Annotated[
+        tuple[Annotated[str, AfterValidator(_as_feed)], ...], BeforeValidator(_listed), Field(max_length=_MOST_FEEDS)
+    ] = ()
+    """The RSS and Atom feeds that are read: a comma list of their addresses, at most 50, of the public web only. Admins
+    can add others with `/feeds`. Without any feed models are not offered the tools."""
+    poll_minutes: int = Field(default=60, ge=15, le=1440)
+    """How often each feed is asked for what is new, unless it wants to be asked less often."""
+    kept_days: int = Field(default=30, ge=1, le=_MOST_DAYS)
+    """How long what stood in feeds is kept."""
+    most_entries: int = Field(default=5000, ge=100, le=20_000)
+    """How much of it is kept at most, of all feeds together; the oldest goes first."""
+
+    def unasked(self) -> dict[str, str]:
+        """See `Options`: news of one's choice, as long as the settings name no feed."""
+        return {} if self.feeds else {"the feeds that you name": "FEEDS"}
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: nobody; the feeds' servers see that they are read, never what is looked for."""
+        return ()
+
+
+Days = Annotated[int, Field(ge=1, le=_MOST_DAYS, description="How many days back from now, such as 7.")]
+Limit = Annotated[int, Field(ge=1, le=_MOST_RESULTS, description="The most results.")]
+
+
+class IntelSearchArguments(Arguments):
+    """What is looked for."""
+
+    query: str = Field(
+        min_length=1,
+        max_length=_MAX_QUERY_CHARS,
+        description='A few words in the language of the news; "two words" in double quotes stand side by side.',
+    )
+    from_days: Days = 30
+    limit: Limit = 8
+
+
+class IntelRecentArguments(Arguments):
+    """From when, and from which feed."""
+
+    from_days: Days = 2
+    limit: Limit = 10
+    feed: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="A part of the name of a feed, as results give it; leave out for all feeds.",
+    )
+
+
+class IntelSearch:
+    """Looks for words in what the feeds told."""
+
+    spec = ToolSpec(
+        name="intel_search",
+        description=(
+            "Searches the news feeds that the people here have chosen, as kept on this machine for some weeks: title,"
+            " address, feed, time and the feed's own summary of each article, the best and newest first. For news on a"
+            " matter, before web_search: it is free and private, but knows these feeds only; web_fetch reads a whole"
+            " article. Cite what you relied on by its number in square brackets, such as [3]: Aldis adds the addresses."
+        ),
+        arguments=IntelSearchArguments,
+        finds_pages=True,
+    )
+
+    def __init__(self, news: News, desk: SearchDesk) -> None:
+        self._news = news
+        self._desk = desk
+
+    async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
+        """The articles that fit; an empty list, and a message, when none does.
+
+        Raises:
+            BadArguments: the query holds nothing that can be read.
+            Disabled: no feed is read here.
+        """
+        query = worded(arguments.query)
+        if not any(map(str.isalnum, query)):
+            raise BadArguments("The query holds no words.")
+        since = _since(context, arguments.from_days)
+        found = await self._news.search(query, since=since, most=arguments.limit)
+        data: dict[str, Any] = {"query": query}
+        if not found.stories:
+            data["message"] = "The feeds told nothing of it in this time; try other words, more days, or web_search."
+        elif not found.has_all_words:
+            data["message"] = "No article has all of these words; these have some of them."
+        return Result(data=data | {"results": _rows(found.stories, self._desk)})
+
+
+class IntelRecent:
+    """What the feeds told last."""
+
+    spec = ToolSpec(
+        name="intel_recent",
+        description=(
+            "The latest articles of the news feeds that the people here have chosen, newest first: title, address,"
+            " feed, time and the feed's own summary of each. For 'what is new' without a subject; intel_search looks"
+            " for a subject. It knows these feeds only. Cite what you relied on by its number in square brackets, such"
+            " as [3]: Aldis adds the addresses."
+        ),
+        arguments=IntelRecentArguments,
+        finds_pages=True,
+    )
+
+    def __init__(self, news: News, desk: SearchDesk) -> None:
+        self._news = news
+        self._desk = desk
+
+    async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
+        """The newest articles; an empty list, and a message, when there is nothing.
+
+        Raises:
+            NotFound: no feed has this in its name; it quotes those that there are.
+            Disabled: no feed is read here.
+        """
+        since = _since(context, arguments.from_days)
+        stories = await self._news.recent(since=since, most=arguments.limit, feed=arguments.feed)
+        data = {} if stories else {"message": "The feeds told nothing new in this time; try more days."}
+        return Result(data={**data, "results": _rows(stories, self._desk)})
+
+
+def _since(context: ToolContext, days: int) -> datetime:
+    return context.now - timedelta(days=days)
+
+
+def _rows(stories: Sequence[Story], desk: SearchDesk) -> list[dict[str, Any]]:
+    """The stories in the form of all results; one without an address has no number, for it cannot be cited."""
+    numbered = iter(desk.numbered([_hit(story, story.url) for story in stories if story.url is not None]))
+    return [_row(story, {} if story.url is None else dict(next(numbered))) for story in stories]
+
+
+def _hit(story: Story, url: str) -> Hit:
+    site = (urlsplit(url).hostname or "").removeprefix("www.")
+    return Hit(title=story.title, url=url, site=site, snippet=shortened(story.summary, _MAX_SNIPPET_CHARS))
+
+
+def _row(story: Story, numbered: dict[str, Any]) -> dict[str, Any]:
+    plain = {"title": story.title, "snippet": shortened(story.summary, _MAX_SNIPPET_CHARS)}
+    when = {"published" if story.is_dated else "first_seen": f"{story.at:%Y-%m-%d %H:%M} UTC"}
+    row = plain | numbered
+    snippet = row.pop("snippet")
+    return row | {"feed": story.feed} | when | ({"snippet": snippet} if snippet else {})

@@ -1,0 +1,100 @@
+"""The settings of the search services: who is asked, in which order, how often, and where each answers."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from tools.base import BaseUrl, Key, Options
+from tools.search.brave import Mode
+from tools.search.sites import listed
+
+Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "wikipedia"]
+"""The services there are, in the order in which they are asked where the operator wants no other."""
+
+_NEEDS: Mapping[Provider, tuple[str, str]] = {
+    "searxng": ("SearXNG", "SEARXNG_BASE_URL"),
+    "brave": ("Brave Search", "API_KEY"),
+    "tavily": ("Tavily", "TAVILY_API_KEY"),
+    "serpapi": ("SerpApi", "SERPAPI_API_KEY"),
+    "perplexity": ("Perplexity", "PERPLEXITY_API_KEY"),
+}
+
+
+def _each_once(names: tuple[Provider, ...]) -> tuple[Provider, ...]:
+    if len(set(names)) != len(names):
+        raise ValueError("must name each service once")
+    return names
+
+
+PerMonth = Annotated[int, Field(ge=0, le=10_000_000)] | None
+
+
+class SearchOptions(Options):
+    """What the desk of searches is made of; the group that holds them is `TOOLS__WEB_SEARCH__<FIELD>`."""
+
+    providers: Annotated[tuple[Provider, ...], BeforeValidator(listed), AfterValidator(_each_once)] = ()
+    """Who is asked, in this order, until one answers: a comma list. Without one: searxng, brave, tavily, serpapi,
+    perplexity, wikipedia. A service without its key or address is passed over."""
+    api_key: Key | None = None
+    """Brave Search's key; without one Brave is not asked."""
+    tavily_api_key: Key | None = None
+    """Tavily's key; without one Tavily is not asked, unless it may be keyless."""
+    serpapi_api_key: Key | None = None
+    """SerpApi's key, for what Google finds; without one it is not asked."""
+    perplexity_api_key: Key | None = None
+    """The key of Perplexity's Search API; without one it is not asked."""
+    tavily_keyless: bool = False
+    """Whether Tavily is asked without a key where there is none: free, limited, and what people ask goes to Tavily."""
+    brave_per_month: PerMonth = None
+    """How often Brave is asked in a calendar month, UTC, so that no plan is overrun; none: without limit."""
+    tavily_per_month: PerMonth = None
+    """The same for Tavily."""
+    serpapi_per_month: PerMonth = None
+    """The same for SerpApi."""
+    perplexity_per_month: PerMonth = None
+    """The same for Perplexity."""
+    brave_mode: Mode = "snippets"
+    """What Brave is asked for: `snippets`, or `context`, longer passages of the pages at the same price."""
+    base_url: BaseUrl = "https://api.search.brave.com/res/v1"
+    """Where Brave Search answers."""
+    tavily_base_url: BaseUrl = "https://api.tavily.com"
+    """Where Tavily answers."""
+    serpapi_base_url: BaseUrl = "https://serpapi.com"
+    """Where SerpApi answers."""
+    perplexity_base_url: BaseUrl = "https://api.perplexity.ai"
+    """Where Perplexity answers."""
+    searxng_base_url: BaseUrl | None = None
+    """Your own SearXNG with the format `json` switched on."""
+    wikipedia_base_url: BaseUrl = "https://{language}.wikipedia.org"
+    """Where Wikipedia answers; `{language}` stands for the language below."""
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]+)*$")] = "en"
+    """Which Wikipedia is asked: en, de, fr, ..."""
+    timeout_seconds: float = Field(default=6, gt=0, le=120)
+    """For each service that is asked; TOOLS__TIMEOUT_SECONDS holds for all of them together."""
+
+    def missing(self) -> str | None:
+        """See `Options`: only where the operator's order names none but services that lack their key or address."""
+        lacking = dict(self._lacking())
+        return None if len(lacking) < len(self._order) else " or ".join(lacking.values())
+
+    def unasked(self) -> Mapping[str, str]:
+        """See `Options`: the services of the order that are passed over."""
+        return dict(self._lacking())
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`: the services of the order that are set up; each only when those before it fail."""
+        lacking = self.unasked()
+        names = [_NEEDS[provider][0] if provider in _NEEDS else "Wikimedia" for provider in self._order]
+        return tuple(name for name in names if name not in lacking)
+
+    @property
+    def _order(self) -> tuple[Provider, ...]:
+        return self.providers or get_args(Provider)
+
+    def _lacking(self) -> Iterator[tuple[str, str]]:
+        for provider in self._order:
+            name, variable = _NEEDS.get(provider, ("", ""))
+            is_keyless = provider == "tavily" and self.tavily_keyless
+            if variable and not is_keyless and getattr(self, variable.lower()) is None:
+                yield name, variable
