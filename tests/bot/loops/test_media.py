@@ -10,19 +10,20 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.media.speech import Listening, Speaking, Speech
+from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
 from bot.providers.base import Request
 from bot.turn.prompt import transcripts
 from store import Store
 from tests.bot.loops.harbour import Port, harbour
 from tests.bot.media.samples import adts, noise, pdf, picture
+from tests.bot.media.voices import speech_at
 from tests.bot.turn.talk import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
 from tests.servers.base import hang
 from tests.servers.envelopes import GROUP, Frame, attachment, delete, message
-from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
-from tools import Http, Result, ResultFile, ToolContext
+from tests.servers.openai_audio import SOUND, OpenAIAudio
+from tools import Result, ResultFile, ToolContext
 
 
 @pytest.fixture
@@ -33,15 +34,8 @@ async def service() -> AsyncGenerator[OpenAIAudio]:
 
 @pytest.fixture
 async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
-    async with Http(user_agent="Aldis/test") as http:
-        yield Speech(
-            http,
-            base_url=f"{service.url}/v1",
-            api_key=KEY,
-            timeout_seconds=20,
-            listening=Listening(model="whisper-1", language=None, price_usd=Decimal("0.6")),
-            speaking=Speaking(model="tts-1", voice="alloy", price_usd=Decimal(15)),
-        )
+    async with speech_at(service, minute_usd=Decimal("0.6"), characters_usd=Decimal(15)) as speech:
+        yield speech
 
 
 def file(port: Port, data: bytes, **more: Any) -> Frame:

@@ -17,13 +17,13 @@ from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
 from bot.media.cell import Refused
 from bot.media.parcels import MediaLimits, Parcels, Unpacked
-from bot.media.speech import Listening, Speaking, Speech
+from bot.media.speech import Speech
 from bot.media.warden import Warden
 from bot.messages import Document, Picture
 from tests.bot.loops.quay import Quay
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
-from tests.servers.openai_audio import KEY, OpenAIAudio
-from tools import Http
+from tests.bot.media.voices import speech_at
+from tests.servers.openai_audio import OpenAIAudio
 
 LIMITS = MediaLimits(max_files=3, max_bytes=100_000, max_pages=2, max_text_characters=1000)
 CHAT = ChatId("direct:alice")
@@ -51,15 +51,8 @@ async def service() -> AsyncGenerator[OpenAIAudio]:
 
 @pytest.fixture
 async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
-    async with Http(user_agent="Aldis/test") as http:
-        yield Speech(
-            http,
-            base_url=f"{service.url}/v1",
-            api_key=KEY,
-            timeout_seconds=20,
-            listening=Listening(model="whisper-1", language=None, price_usd=Decimal("0.06")),
-            speaking=Speaking(model="tts-1", voice="alloy", price_usd=None),
-        )
+    async with speech_at(service, minute_usd=Decimal("0.06"), characters_usd=None) as speech:
+        yield speech
 
 
 async def test_a_picture_is_what_it_is_not_what_it_is_called() -> None:

@@ -10,7 +10,7 @@ import pytest
 from bot.clock import SetClock
 from bot.events import Attachment
 from bot.media.parcels import MediaLimits, Parcels
-from bot.media.speech import Listening, Speaking, Speech
+from bot.media.speech import Speech
 from bot.policy.budgets import Budgets
 from bot.turn.budget import Budget
 from bot.turn.senses import Senses, Voice
@@ -18,9 +18,9 @@ from bot.turn.steps import Asked, Opened, Outcome, Spoken, Turn, dumped, loaded
 from store import Store
 from tests.bot.loops.quay import Quay
 from tests.bot.media.samples import adts
+from tests.bot.media.voices import speech_at
 from tests.bot.turn.talk import Desk, Echo, Scripted, calls, says
-from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
-from tools import Http
+from tests.servers.openai_audio import SOUND, OpenAIAudio
 
 LIMITS = MediaLimits(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_characters=1000)
 VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
@@ -35,15 +35,8 @@ async def service() -> AsyncGenerator[OpenAIAudio]:
 
 @pytest.fixture
 async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
-    async with Http(user_agent="Aldis/test") as http:
-        yield Speech(
-            http,
-            base_url=f"{service.url}/v1",
-            api_key=KEY,
-            timeout_seconds=20,
-            listening=Listening(model="whisper-1", language=None, price_usd=Decimal(60)),
-            speaking=Speaking(model="tts-1", voice="alloy", price_usd=Decimal(1_000_000)),
-        )
+    async with speech_at(service, minute_usd=Decimal(60), characters_usd=Decimal(1_000_000)) as speech:
+        yield speech
 
 
 def attaching(turn: Turn, *attachments: Attachment) -> Turn:
