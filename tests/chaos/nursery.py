@@ -7,23 +7,16 @@ A line of JSON on standard input says how the next life is to be; lines on stand
 and the status with which it ended (negative: the signal).
 """
 
-import ctypes
 import json
 import os
 import random
-import signal
 import sys
 import traceback
 from typing import Any
 
-import bot.providers.anthropic
-import bot.providers.openai
-import bot.transports.signal_cli  # noqa: F401 - all three are imported here so that no life has to
 from bot.cli import main
 from tests.chaos import mortal
-
-_DIES_WITH_PARENT = 1
-"""Source: PR_SET_PDEATHSIG of Linux, prctl(2) (2026)."""
+from tests.flows.warm import die_with_parent  # with all that no life has to import then
 
 _CRASHED = 70
 """The status of a life that ended by an error of its own."""
@@ -45,7 +38,7 @@ def live(orders: dict[str, Any]) -> None:
 
 def serve() -> None:
     """One life after the other, until standard input ends."""
-    _die_with_parent()
+    die_with_parent()
     _say("ready")
     for line in sys.stdin:
         process_id = os.fork()
@@ -58,7 +51,7 @@ def serve() -> None:
 
 def _be(orders: dict[str, Any]) -> None:
     """Live and leave, without anything of the nursery's being done twice."""
-    _die_with_parent()
+    die_with_parent()
     status = _CRASHED
     try:
         live(orders)
@@ -69,12 +62,6 @@ def _be(orders: dict[str, Any]) -> None:
     finally:
         sys.stderr.flush()
         os._exit(status)
-
-
-def _die_with_parent() -> None:
-    """A harness that is killed must not leave a life behind; only Linux has this."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
 
 
 def _say(line: str) -> None:

@@ -41,7 +41,7 @@ _DESCRIPTORS = 4
 
 def serve(orders: socket.socket) -> None:
     """One process after the other, until nobody is there to order any."""
-    _die_with_parent()
+    die_with_parent()
     while received := _received(orders):
         order, descriptors = received
         if os.fork() == 0:
@@ -67,7 +67,7 @@ def _received(orders: socket.socket) -> tuple[dict[str, Any], Sequence[int]] | N
 
 def _keep(order: dict[str, Any], descriptors: Sequence[int]) -> None:
     """Begin the process, tell its id, and its status when it has ended."""
-    _die_with_parent()
+    die_with_parent()
     *streams, told = descriptors
     process_id = os.fork()
     if process_id == 0:
@@ -84,7 +84,7 @@ def _keep(order: dict[str, Any], descriptors: Sequence[int]) -> None:
 
 def _be(order: dict[str, Any], streams: Sequence[int]) -> None:
     """Be the module, and leave without anything of this one's being done twice."""
-    _die_with_parent()
+    die_with_parent()
     status: object = _CRASHED
     try:
         os.environ.clear()
@@ -113,7 +113,7 @@ def _be(order: dict[str, Any], streams: Sequence[int]) -> None:
         os._exit(status if isinstance(status, int) else 1)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Tests that are killed must not leave a process behind; only Linux has this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
