@@ -1,13 +1,15 @@
-"""Pure: what a message asks for, as far as patterns can tell: arithmetic, weather, the time, a search.
+"""Pure: what a message asks for, as far as patterns can tell: arithmetic, conversions, weather, the time, a search.
 
 English only. A message may ask for several things; each becomes the tool call that answers it.
-Left to others: arithmetic (`sums`), whether the tools are there and what their answers say (`offline`, `wordings`).
+Left to others: arithmetic (`sums`), conversions (`measures`), whether the tools are there and what their answers say
+(`offline`, `wordings`).
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.providers.measures import conversion
 from bot.providers.sums import embedded, expression
 
 MAX_INTENTS = 8
@@ -112,6 +114,11 @@ def _sum(clause: str) -> Sequence[Intent]:
     return [Intent(tool="calculate", arguments={"expression": found})] if found else ()
 
 
+def _conversion(clause: str) -> Sequence[Intent]:
+    found = conversion(clause)
+    return [Intent(tool="convert", arguments=found)] if found else ()
+
+
 def _time(clause: str) -> Sequence[Intent]:
     if not _TIME.search(clause):
         return ()
@@ -144,7 +151,15 @@ def _question(clause: str) -> Sequence[Intent]:
     return [Intent(tool="web_search", arguments={"query": match[1]})]
 
 
-_READERS: Sequence[Callable[[str], Sequence[Intent]]] = (_search, _sum, _time, _weather, _embedded_sum, _question)
+_READERS: Sequence[Callable[[str], Sequence[Intent]]] = (
+    _search,
+    _sum,
+    _conversion,
+    _time,
+    _weather,
+    _embedded_sum,
+    _question,
+)
 
 _SEARCH = _pattern(
     r"(?:do an? )?(?:web )?(?:search|google|look up|look for|find out|find)\b(?: (?:the (?:web|internet)|online))?"

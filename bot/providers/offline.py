@@ -29,6 +29,7 @@ NAME = "offline"
 
 _TOPICS: Mapping[str, tuple[str, str]] = {
     "calculate": ("arithmetic", "What is 17*23?"),
+    "convert": ("units and money", "How many km are 26 miles?"),
     "get_weather": ("weather", "Will it rain in Paris tomorrow?"),
     "current_time": ("time", "What time is it in Tokyo?"),
     "web_search": ("search", "Search for lighthouses"),
@@ -54,7 +55,9 @@ _OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
 
 
 class Offline:
-    """Answers arithmetic, weather, time and search requests by the tools, and says plainly what it is to all others."""
+    """Answers what is to be calculated, converted, looked up, the weather and the time by the tools, and says plainly
+    what it is to all else.
+    """
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ Left to others: which tools are asked (`intents`), what a whole answer consists 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.messages import ToolAnswer
 
@@ -42,6 +42,18 @@ class _Content(_Shape):
 class _Sum(_Shape):
     expression: str
     result: str
+
+
+class _Conversion(_Shape):
+    """An amount before and after; for money also by which rate."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, populate_by_name=True)
+
+    before: str = Field(alias="from")
+    to: str
+    rate: str = ""
+    rate_date: str = ""
+    attribution: str = ""
 
 
 class _Time(_Shape):
@@ -96,6 +108,12 @@ class _Search(_Shape):
 def _sum(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Sum.model_validate(data)
     return f"`{found.expression}` = **{found.result}**"
+
+
+def _conversion(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
+    found = _Conversion.model_validate(data)
+    rate = f"{found.rate} on {found.rate_date}. {found.attribution}".strip() if found.rate else ""
+    return "\n".join(filter(None, (f"{found.before} = **{found.to}**", rate)))
 
 
 def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
@@ -157,6 +175,7 @@ def _hit(hit: _Hit) -> str:
 
 _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]] = {
     "calculate": _sum,
+    "convert": _conversion,
     "current_time": _time,
     "get_weather": _weather,
     "web_search": _search,
@@ -164,6 +183,7 @@ _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]
 
 _FAILURES: Mapping[str, tuple[str, str]] = {
     "calculate": ("I cannot calculate `{}`.", "expression"),
+    "convert": ("I cannot convert {}.", "unit"),
     "current_time": ("I cannot tell the time in {}.", "timezone"),
     "get_weather": ("I have no weather for {}.", "place"),
     "web_search": ("The search for “{}” failed.", "query"),

@@ -28,8 +28,11 @@ from bot.providers.offline import Offline
 from tools.base import Tool, ToolContext
 from tools.calculator import Calculator
 from tools.clock import CurrentTime
+from tools.convert import Convert, ConvertOptions
+from tools.http import Http
 
-TOOLS = ("calculate", "get_weather", "current_time", "web_search")
+CONVERT = Convert(ConvertOptions(), Http("aldis-tests"))
+TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
 TOKYO = {
     "timezone": "Asia/Tokyo",
@@ -139,6 +142,10 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
     )
 
 
+def convert(amount: float, unit: str, to: str) -> tuple[str, dict[str, object]]:
+    return "convert", {"amount": amount, "unit": unit, "to": to}
+
+
 def calculate(expression: str) -> tuple[str, dict[str, object]]:
     return "calculate", {"expression": expression}
 
@@ -237,6 +244,14 @@ SENTENCES = [
     ("google python 3.14 release date", search("python 3.14 release date")),
     ("who is Ada Lovelace?", search("Ada Lovelace")),
     ("what is a lighthouse?", search("lighthouse")),
+    ("3 miles in km", convert(3, "miles", "km")),
+    ("How many km are 26.2 miles?", convert(26.2, "miles", "km")),
+    ("convert -40 degrees celsius to °F", convert(-40, "celsius", "°F")),
+    ("What is 1,200.50 USD in EUR?", convert(1200.5, "USD", "EUR")),
+    ("how much is €20 in dollars", convert(20, "EUR", "USD")),
+    ("100 km/h in mph please", convert(100, "km/h", "mph")),
+    ("2 tickets to Paris", None),
+    ("5 days in Rome", None),
     ("Tell me about the Eiffel Tower.", search("Eiffel Tower")),
     ("When was Rome founded?", search("When was Rome founded")),
     ("hello", None),
@@ -391,6 +406,7 @@ async def test_a_search_without_results() -> None:
     ("sentence", "words"),
     [
         ("2/0", "I cannot calculate `2/0`. No."),
+        ("3 miles in kg", "I cannot convert miles. No."),
         ("weather in Nowhere", "I have no weather for Nowhere. No."),
         ("what time is it in Nowhere", "I cannot tell the time in Nowhere. No."),
         ("what time is it", "`current_time` failed. No."),
@@ -537,6 +553,7 @@ async def test_a_request_without_a_question_is_refused() -> None:
         ("the square root of 16", Calculator(), "`sqrt(16)` = **4**"),
         ("average of 3, 4 and 8", Calculator(), "`mean(3, 4, 8)` = **5**"),
         ("what is 5!", Calculator(), "`factorial(5)` = **120**"),
+        ("How many km are 3 miles?", CONVERT, "3 mile = **4.828032 kilometer**"),
         (
             "What time is it in Tokyo?",
             CurrentTime(),
