@@ -63,6 +63,8 @@ class _Older:
     former: Summary | None
     turns: Mapping[TurnId, tuple[StoredMessage, ...]] = field(default_factory=dict[TurnId, tuple[StoredMessage, ...]])
     """Oldest first."""
+    said: tuple[Message, ...] = ()
+    """What stands in them, in order."""
 
     @property
     def expires_at(self) -> datetime | None:
@@ -134,8 +136,13 @@ class Summaries:
         rows = shelves.history.last(conversation, _MOST_TURNS, after=after)
         stands = [row for row in rows if row.expires_at is None or row.expires_at > now]
         turns = {turn: tuple(group) for turn, group in groupby(stands, key=lambda row: row.turn)}
-        cut = 0 if _fitting(turns, self._window) == len(turns) else len(turns) - _fitting(turns, _half(self._window))
-        return _Older(former=former, turns=dict(list(turns.items())[:cut]))
+        read = [_read(group) for group in turns.values()]
+        sizes = [sum(map(prompt.estimated_tokens, said)) for said in read]
+        if _fitting(sizes, self._window) == len(sizes):
+            return _Older(former=former)
+        cut = len(sizes) - _fitting(sizes, _half(self._window))
+        said = tuple(message for turn in read[:cut] for message in turn)
+        return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
     async def _completion(self, turn: Turn, older: _Older) -> Completion | None:
         request = Request(
@@ -206,9 +213,8 @@ def _half(window: Window) -> Window:
     return Window(max_turns=window.max_turns // 2, max_tokens=window.max_tokens // 2)
 
 
-def _fitting(turns: Mapping[TurnId, Sequence[StoredMessage]], window: Window) -> int:
-    """How many of the last turns fit a window."""
-    sizes = [sum(map(prompt.estimated_tokens, _read(rows))) for rows in turns.values()]
+def _fitting(sizes: Sequence[int], window: Window) -> int:
+    """How many of the last turns, of so many tokens each, fit a window."""
     count, left = 0, window.max_tokens
     for size in reversed(sizes):
         left -= size
@@ -224,8 +230,7 @@ def _read(rows: Iterable[StoredMessage]) -> list[Message]:
 
 def _transcript(older: _Older) -> str:
     """What was said, oldest first, without the results of tools; of too much the newest."""
-    lines = [line for rows in older.turns.values() for line in _lines(_read(rows))]
-    said = "\n\n".join(lines)[-_TRANSCRIPT_CHARACTERS:]
+    said = "\n\n".join(_lines(older.said))[-_TRANSCRIPT_CHARACTERS:]
     if older.former is None:
         return said
     return f"Summary of what was said before:\n{older.former.summary.decode()}\n\n{said}"
