@@ -148,8 +148,12 @@ def _no_status_left(audit: _Audit) -> None:
         audit.check("no status stays without an answer", visible.is_gone or bool(ends) or is_excused, said)
         standing[said.answers[0]] += not visible.is_gone
         is_sure = all(_is_sure(audit, one) for one in audit.record.attempts if one.said.answers == said.answers)
+        # One whose answer was refused, both as its edit and as a new message, stands beside nothing.
+        stands_alone = refused and not ends
         audit.check(
-            "no status stays beside its answer, unless a send was in doubt", visible.is_gone or not is_sure, said
+            "no status stays beside its answer, unless a send was in doubt",
+            visible.is_gone or stands_alone or not is_sure,
+            said,
         )
     audit.findings.figures["statuses left beside their answer"] += sum(standing.values())
 
