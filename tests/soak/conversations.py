@@ -1,7 +1,8 @@
 """The conversations of a round: which message answers which letters, and how long they waited beyond the model's time.
 
 An answer names the letters that it answers. A notice (the turn took too long) names none: the turns of a conversation
-come one after the other and each asks the model once, so the notice in place k belongs to the turn that asked k-th.
+come one after the other and each asks the model once, so the notice in place k belongs to the turn that asked k-th. Of a
+status and the edits that it became only the last counts: that is what people see in the end.
 """
 
 import statistics
@@ -57,8 +58,10 @@ def of(record: Record) -> list[Conversation]:
     thoughts: dict[str, list[Thought]] = defaultdict(list)
     for letter in record.letters:
         letters[letter.chat].append(letter)
+    edited = {(out.sent.chat, out.sent.edits) for out in record.outs}
     for out in record.outs:
-        outs[out.sent.chat].append(out)
+        if (out.sent.chat, out.sent.timestamp) not in edited:  # a status goes where its edit stands
+            outs[out.sent.chat].append(out)
     for thought in sorted(record.thoughts, key=lambda thought: thought.began_seconds):
         thoughts[thought.canary].append(thought)
     return [
