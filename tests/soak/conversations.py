@@ -1,8 +1,8 @@
 """The conversations of a round: which message answers which letters, and how long they waited beyond the model's time.
 
 An answer names the letters that it answers. A notice (the turn took too long) names none: the turns of a conversation
-come one after the other and each asks the model once, so the notice in place k belongs to the turn that asked k-th. Of a
-status and the edits that it became only the last counts: that is what people see in the end.
+come one after the other and each asks the model once, so the notice in place k belongs to the turn that asked k-th. Of
+a status and the edits that it became only the last counts: that is what people see in the end.
 """
 
 import statistics

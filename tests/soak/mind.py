@@ -56,7 +56,10 @@ class Mind(Forgetful, OpenAIServer):
         if seen.method == "GET":
             return await super().respond(seen, request)
         began_seconds = time.monotonic()
-        text = self.heard(seen, parsed(seen.body)).text
+        heard = self.heard(seen, parsed(seen.body))
+        if not heard.tools:  # a summary of older turns, which no turn waits for
+            return await super().respond(seen, request)
+        text = heard.text
         [canary, *_] = CANARY.findall(text)
         is_silent = canary in self.silent_for
         try:
@@ -86,4 +89,6 @@ async def _silence(request: web.Request) -> web.StreamResponse:
 
 
 def _echoed(heard: Heard) -> Scripted:
+    if not heard.tools:
+        return say("They spoke of what grows.")
     return say(f"On {CANARY.findall(heard.text)[0]}: to {named(numbers_in(heard.text))} I say that it grows.")
