@@ -44,7 +44,7 @@ from bot.transports.frame import (
     text_in,
     whole_in,
 )
-from bot.transports.mentions import PLACEHOLDER, Own, mention_in, with_names
+from bot.transports.mentions import MENTION_SIGN, Own, mention_in, with_names
 from bot.transports.notes import note_in
 from bot.transports.view_once import without_content
 
@@ -225,7 +225,7 @@ def _message(opened: _Opened) -> Incoming:
     text = _words(data)
     mentions = [mention_in(as_object(item), own) for item in items_in(data, "mentions")]
     # Signal-cli 0.13.22 to 0.13.24 lost the list of mentions (https://github.com/AsamK/signal-cli/issues/1940).
-    lost = not mentions and opened.chat.startswith("group:") and text.startswith(PLACEHOLDER)
+    lost = not mentions and opened.chat.startswith("group:") and text.startswith(MENTION_SIGN)
     view_once = data.get("viewOnce") is True
     quote = object_in(data, "quote")
     return Incoming(
@@ -233,7 +233,7 @@ def _message(opened: _Opened) -> Incoming:
         name=name_of(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
         chat=opened.chat,
         sent_at=opened.envelope.sent_at,
-        text=text.lstrip(PLACEHOLDER).lstrip() if lost else with_names(text, mentions),
+        text=text.lstrip(MENTION_SIGN).lstrip() if lost else with_names(text, mentions),
         mentions_me=lost or any(mention.is_me for mention in mentions),
         mentioned=tuple(named for mention in mentions for named in mention.others),
         quote=_quote(quote, own),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.events import Named, PersonId
 from bot.transports.frame import Json, name_of, person_in, text_in, whole_in
 
-PLACEHOLDER = "\ufffc"
+MENTION_SIGN = "\ufffc"
 """Stands where a native mention is; its place and length (1) count UTF-16 code units."""
 
 
@@ -62,13 +62,13 @@ def mention_in(item: Json, own: Own) -> Mention:
 def with_names(text: str, mentions: list[Mention]) -> str:
     """The text with its placeholders written out; Aldis's own mention at the very beginning is left out.
 
-    A mention that does not point to a placeholder (or points to the same one again) changes nothing.
+    A mention that does not point to such a sign (or points to the same one again) changes nothing.
     """
     units = text.encode("utf-16-le")
     written, end, addressed = "", 0, False
     for mention in sorted(mentions, key=lambda mention: mention.start):
         start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
-        if start < end or units[start:stop].decode("utf-16-le", "replace") != PLACEHOLDER:
+        if start < end or units[start:stop].decode("utf-16-le", "replace") != MENTION_SIGN:
             continue
         written += units[end:start].decode("utf-16-le", "replace")
         leads = mention.is_me and not written.strip()

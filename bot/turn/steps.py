@@ -329,11 +329,11 @@ def _fees(steps: Iterable[Step]) -> tuple[Fee, ...]:
 
 def entries(outcome: Outcome) -> tuple[Entry, ...]:
     """The ledger's rows: opened files, failed attempts before what came of them, then the tools."""
-    found = [_fee_entry(fee) for fee in outcome.fees]
+    found = [_model_entry(fee, fee.name, fee.outcome) for fee in outcome.fees]
     for completion in outcome.completions:
-        found += [_attempt_entry(attempt) for attempt in completion.attempts]
+        found += [_model_entry(attempt, attempt.model, attempt.error) for attempt in completion.attempts]
         found.append(_completion_entry(completion))
-    found += [_attempt_entry(attempt) for attempt in outcome.failures]
+    found += [_model_entry(failure, failure.model, failure.error) for failure in outcome.failures]
     found += [_run_entry(run) for run in outcome.runs]
     return tuple(found)
 
@@ -353,25 +353,15 @@ def _completion_entry(completion: Completion) -> Entry:
     )
 
 
-def _attempt_entry(attempt: Attempt) -> Entry:
+def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> Entry:
+    """A row for what a model was asked without a completion: a try that failed, a file that was listened to."""
     return Entry(
         kind="model",
-        name=attempt.model,
-        outcome=attempt.error,
-        latency_seconds=attempt.latency_seconds,
-        provider=attempt.provider,
-        cost_usd=attempt.cost_usd,
-    )
-
-
-def _fee_entry(fee: Fee) -> Entry:
-    return Entry(
-        kind="model",
-        name=fee.name,
-        outcome=fee.outcome,
-        latency_seconds=fee.latency_seconds,
-        provider=fee.provider,
-        cost_usd=fee.cost_usd,
+        name=name,
+        outcome=outcome,
+        latency_seconds=asked.latency_seconds,
+        provider=asked.provider,
+        cost_usd=asked.cost_usd,
     )
 
 

@@ -1,24 +1,12 @@
 """What people set, as they see it, over both ways to Signal: it survives a restart, and Aldis speaks their language."""
 
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
-import pytest
-
+from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, message
 from tests.servers.script import say
-from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_rest_api import SignalRestApi
-
-Signal = SignalCli | SignalRestApi
-
-
-@pytest.fixture(params=[SignalCli, SignalRestApi])
-async def signal(request: pytest.FixtureRequest) -> AsyncGenerator[Signal]:
-    async with request.param() as server:
-        yield server
 
 
 async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) -> None:

@@ -1,24 +1,12 @@
 """A reminder as people see it, over both ways to Signal: planned by the model, due in a later life, said once."""
 
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
-import pytest
-
+from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, GROUP, message
 from tests.servers.script import call, say
-from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_rest_api import SignalRestApi
-
-Signal = SignalCli | SignalRestApi
-
-
-@pytest.fixture(params=[SignalCli, SignalRestApi])
-async def signal(request: pytest.FixtureRequest) -> AsyncGenerator[Signal]:
-    async with request.param() as server:
-        yield server
 
 
 async def test_a_reminder_outlives_the_process_and_comes_once(signal: Signal, tmp_path: Path) -> None:

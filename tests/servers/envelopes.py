@@ -19,7 +19,7 @@ Frame = dict[str, Any]
 FIXTURES = Path(__file__).parent.parent / "bot" / "transports" / "envelopes"
 """One file for every kind of frame that signal-cli is known to write."""
 
-PLACEHOLDER = "\ufffc"
+MENTION_SIGN = "\ufffc"
 """Stands in a text where a native mention is."""
 
 
@@ -151,7 +151,7 @@ def message(
     optional: Frame = {"mentions": [mention_of(ALDIS)]} if mention else {}
     optional |= {"quote": quote} if quote else {}
     optional |= {"attachments": list(attachments)} if attachments else {}
-    written = f"{PLACEHOLDER} {text or ''}" if mention else text
+    written = f"{MENTION_SIGN} {text or ''}" if mention else text
     body = data(at, written, group=group, **optional) | {"expiresInSeconds": expires_in_seconds} | more
     return envelope(author, at, account=account, dataMessage=body)
 

@@ -18,7 +18,7 @@ from tests.servers.envelopes import (
     BOB,
     CAROL,
     GROUP,
-    PLACEHOLDER,
+    MENTION_SIGN,
     Frame,
     data,
     delete,
@@ -150,8 +150,8 @@ async def test_people_in_the_exchange_are_mentioned_natively(store: Store, clock
         port.thinker.script += [
             says(f"😀 **@Alice**: ask @Carol or @Bob, not @Dave or @Alicea.\n\n`@Carol`\n\n{long} @Carol")
         ]
-        text = f"Aldis, does {PLACEHOLDER} know?"
-        await asked(port, text, mentions=[mention_of(CAROL, text.index(PLACEHOLDER))])
+        text = f"Aldis, does {MENTION_SIGN} know?"
+        await asked(port, text, mentions=[mention_of(CAROL, text.index(MENTION_SIGN))])
         first, *_, last = port.quay.sent
         assert named(first.content.text, first.mentions) == [
             ("@Alice", ALICE.uuid),

@@ -40,7 +40,7 @@ from tests.servers.envelopes import (
     FIXTURES,
     GROUP,
     GROUP_NAME,
-    PLACEHOLDER,
+    MENTION_SIGN,
     Frame,
     Person,
     attachment,
@@ -758,7 +758,7 @@ def test_halves_of_surrogate_pairs_are_replaced() -> None:
     assert heard(message("a\ud800b 🪴")).text == "a�b 🪴"
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(PLACEHOLDER)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(MENTION_SIGN)
 VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=4), SCALARS, max_size=2)
 
 

@@ -48,7 +48,7 @@ from tests.servers.envelopes import (
     GROUP,
     GROUP_NAME,
     MALLORY,
-    PLACEHOLDER,
+    MENTION_SIGN,
     mention_of,
     message,
     undecryptable,
@@ -198,7 +198,7 @@ async def test_a_mention_by_a_person_without_a_number_is_mine(bridge: Bridge) ->
     mine = mention_of(replace(CAROL, uuid=bridge.server.own.uuid)) if bridge.server.own else {}
     async with Listening(transport) as stream:
         await bridge.server.connected()
-        await bridge.server.deliver(message(f"a {PLACEHOLDER}", author=CAROL, mentions=[mine | {"start": 2}]))
+        await bridge.server.deliver(message(f"a {MENTION_SIGN}", author=CAROL, mentions=[mine | {"start": 2}]))
         event = transport.event(await stream.next())
     assert isinstance(event, Incoming)
     assert (event.mentions_me, event.text) == (True, "a @Aldis")
@@ -209,7 +209,7 @@ async def test_an_account_that_is_not_told_who_it_is_learns_it(bridge: Bridge) -
     own, bridge.server.own = bridge.server.own, None
     assert own is not None
     transport = bridge.transport()
-    mention = message(f"a {PLACEHOLDER}", mentions=[{"uuid": own.uuid, "start": 2, "length": 1}])
+    mention = message(f"a {MENTION_SIGN}", mentions=[{"uuid": own.uuid, "start": 2, "length": 1}])
     async with Listening(transport) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(mention, message("note", author=own), mention)
