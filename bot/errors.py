@@ -11,6 +11,8 @@
     '- TransportError              Signal did not take something
        |- NotSent                  again later: it surely did not go out; may say when
        |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
+       |- NotUploaded              the sender: a file that goes with it was not taken, so that nothing went out
+       |- Untrusted                an admin: somebody's safety number has changed, and nobody has said yet that it may
        |- Undeliverable            nobody: it will never go out
        |- Disconnected             the intake: connect again
        '- Unfetchable              nobody: the file that came with a message cannot be had
@@ -20,6 +22,7 @@ People hear sentences from `bot.phrases`.
 """
 
 from decimal import Decimal
+from typing import Literal
 
 
 class AldisError(Exception):
@@ -85,8 +88,32 @@ class SendUnknown(TransportError):
     """A send was started and its answer never came or proves nothing: reconcile it by receipts."""
 
 
+class NotUploaded(TransportError):
+    """A file was not taken, and bridges upload before they send: surely nothing went out. Send the words without it.
+
+    `is_final`: this file will never be taken (it is too large, say); else it may be, later.
+    """
+
+    def __init__(self, message: str, *, is_final: bool) -> None:
+        super().__init__(message)
+        self.is_final = is_final
+
+
+class Untrusted(TransportError):
+    """Nobody got it, for the safety number of whoever it is for has changed: hold it until that is trusted."""
+
+
+UndeliverableReason = Literal["unregistered", "not_in_group", "no_keys", "refused"]
+"""There is no such account, we are not in the group (or may not write there), the account has no usable keys, or the
+bridge refuses the request itself."""
+
+
 class Undeliverable(TransportError):
-    """It will never go out: unregistered recipient, untrusted key, refused request."""
+    """It will never go out, and surely did not. `reason` is a word for counters and the health page."""
+
+    def __init__(self, message: str, *, reason: UndeliverableReason = "refused") -> None:
+        super().__init__(message)
+        self.reason: UndeliverableReason = reason
 
 
 class Disconnected(TransportError):

@@ -14,6 +14,7 @@ SENTENCES: Mapping[str, str] = {
     "NO_WORDS_LEFT": "La respuesta no cabía en la longitud permitida. Pide algo más corto, o una parte.",
     "CUT_OFF": "… (cortado aquí: la respuesta ha llegado a la longitud permitida)",
     "CUT_PARTS": "… (cortado: la respuesta era demasiado larga para un chat; pide el resto)",
+    "FILES_NOT_SENT": "(Iba a adjuntar algo más, pero Signal no aceptó el archivo.)",
     "TOOK_TOO_LONG": "Tardaba demasiado, así que lo he dejado. Inténtalo de nuevo, o pide un paso más pequeño.",
     "STOPPED": "Detenido.",
     "FAILED": "Algo ha ido mal por mi parte y no he podido responder. Queda anotado; vuelve a preguntar.",

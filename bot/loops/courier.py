@@ -4,7 +4,8 @@
                    |-went out---------> sent
                    |-surely not-------> again later, with growing pauses
                    |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
-                   '-never will-------> dead, the operator is told
+                   |-not its files----> the words alone, and a sentence that there should have been more
+                   '-never will-------> dead, the operator is told; what is refused for its form is tried once without
 
 Sends of different conversations run side by side, those of one conversation one after the other. A reply that takes
 the place of an earlier one edits it as long as Signal's apps allow that, and is a new message afterwards; a status that
@@ -20,14 +21,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from bot import events
+from bot import events, phrases
 from bot.clock import Clock
-from bot.errors import NotSent, SendUnknown, Undeliverable
-from bot.events import Outgoing, Removal, Reply, SentId, UnreadableEvent
+from bot.errors import NotSent, NotUploaded, TransportError, Undeliverable, Untrusted
+from bot.events import Outgoing, Removal, Reply, SentId, Styled, UnreadableEvent
+from bot.languages.spoken import Language, speaking
 from bot.logs import described
 from bot.metrics import Counts
 from bot.transports.base import Transport
-from store import Entry, OutboxItem, Sent, Shelves, Store, StoreError
+from store import ConversationId, Entry, OutboxItem, Sent, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +43,13 @@ _SHORTEST_WAIT_SECONDS = 0.05
 _LONGEST_NAP_SECONDS = 5.0
 """While something waits: so far the store may be behind in knowing how long receipts were listened for."""
 
+_MAX_UPLOADS = 3
+"""How often files are tried that may be taken the next time; the words do not wait for them any longer."""
+
 _MOST_EDITS = 10
+_PLAIN_FROM = 2
+"""After how many tries of which nobody knows what became of them what stands around the words is left out."""
+
 _EDITABLE = timedelta(days=1)
 """Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
 
@@ -61,16 +69,30 @@ class Patience:
     max_resends: int = 3
 
 
-class Courier:
-    """The loop of departures."""
+def _english(_: Shelves, __: ConversationId) -> Language:
+    return "en"
 
-    def __init__(self, transport: Transport, store: Store, clock: Clock, counts: Counts, *, patience: Patience) -> None:
+
+class Courier:
+    """The loop of departures. `language` tells what Aldis speaks in a conversation, for the few words of its own."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        patience: Patience,
+        language: Callable[[Shelves, ConversationId], Language] = _english,
+    ) -> None:
         self._transport = transport
         self._store = store
         self._clock = clock
         self._counts = counts
         self._grace = timedelta(seconds=patience.grace_seconds if transport.has_receipts else 0)
         self._max_resends = patience.max_resends
+        self._language = language
         self._sending: set[asyncio.Task[None]] = set()
         self._is_closing = False
 
@@ -149,25 +171,79 @@ class Courier:
         try:
             outgoing = events.outgoing(item.reply)
         except UnreadableEvent as error:
-            return self._given_up(item, str(error))
+            return self._given_up(item, str(error), "unreadable")
         return await self._tried(item, outgoing)
 
-    async def _tried(self, item: OutboxItem, outgoing: Outgoing) -> Callable[[Shelves], None]:
+    async def _tried(
+        self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
+    ) -> Callable[[Shelves], None]:
+        """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
         now = self._clock.now()
+        if isinstance(outgoing, Reply) and item.was_unknown and item.attempts >= _PLAIN_FROM:
+            outgoing = _plain(outgoing)
         edits = _editable(item, now) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
             sent_at, edits = await self._sent_at(outgoing, edits)
-        except NotSent as error:
-            return self._later(item, error)
-        except SendUnknown as error:
-            # A removal that is done twice is the same as one.
-            return self._later(item, error) if isinstance(outgoing, Removal) else self._in_doubt(item, str(error))
-        except Undeliverable as error:
-            return self._given_up(item, str(error))
+        except TransportError as error:
+            return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
             return self._in_doubt(item, described(error))
         self._counts.add("replies_sent")
-        return lambda shelves: self._went_out(shelves, item, outgoing, sent_at, edits)
+
+        def went_out(shelves: Shelves) -> None:
+            self._went_out(shelves, item, outgoing, sent_at, edits)
+            if lost_files:
+                self._tell_of_lost_files(shelves, item, outgoing)
+
+        return went_out
+
+    async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Callable[[Shelves], None]:
+        """What a failed send means for the item."""
+        match error:
+            case NotUploaded():
+                return await self._without_files(item, outgoing, error)
+            case Undeliverable():
+                return self._given_up(item, str(error), error.reason)
+            case Untrusted():
+                return self._given_up(item, str(error), "untrusted")
+            case NotSent():
+                return self._later(item, error)
+            case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
+                return self._later(item, error)
+            case _:
+                return self._in_doubt(item, str(error))
+
+    async def _without_files(
+        self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
+    ) -> Callable[[Shelves], None]:
+        """Send the words alone, at once or after some tries: nothing went out so far."""
+        if not error.is_final and (item.attempts + 1 < _MAX_UPLOADS or not _has_files(outgoing)):
+            return self._later(item, error)
+        if not isinstance(outgoing, Reply) or not outgoing.files:
+            return self._given_up(item, str(error), "too_large")
+        self._counts.add("files_refused")
+        _log.error("the files of reply %d cannot be sent: %s", item.id, error)
+        if outgoing.content.text:
+            words = replace(outgoing, files=(), is_voice_note=False)
+            return await self._tried(item, words, lost_files=True)
+        now = self._clock.now()
+
+        def tell(shelves: Shelves) -> None:
+            self._tell_of_lost_files(shelves, item, outgoing)
+            shelves.outbox.give_up(item.id, now=now)
+
+        return tell
+
+    def _tell_of_lost_files(self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing) -> None:
+        """Tell the people, within a transaction, in a message of its own: with the words it might not fit one."""
+        conversation = shelves.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        with speaking(self._language(shelves, conversation)):
+            content = Styled(text=phrases.said(phrases.FILES_NOT_SENT))
+        sentence = events.dumped(Reply(chat=outgoing.chat, content=content, ok=False))
+        position, in_group = shelves.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
+        shelves.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
 
     def _went_out(
         self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
@@ -199,10 +275,19 @@ class Courier:
             try:
                 return await self._transport.send(replace(outgoing, edits=SentId(edits.sent_at))), edits
             except Undeliverable as error:
+                if error.reason != "refused":
+                    raise
                 _log.warning("an edit was refused (%s); it is sent as a new message", error)
-        return await self._transport.send(outgoing), None
+        try:
+            return await self._transport.send(outgoing), None
+        except Undeliverable as error:
+            plain = _plain(outgoing)
+            if error.reason != "refused" or plain == outgoing:
+                raise
+            _log.warning("a message was refused (%s); it is sent without quote, mentions and styles", error)
+            return await self._transport.send(plain), None
 
-    def _later(self, item: OutboxItem, error: NotSent | SendUnknown) -> Callable[[Shelves], None]:
+    def _later(self, item: OutboxItem, error: TransportError) -> Callable[[Shelves], None]:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
@@ -210,8 +295,9 @@ class Courier:
         due_at = self._clock.now() + timedelta(seconds=seconds)
         return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at)
 
-    def _given_up(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
-        _log.error("reply %d is undeliverable: %s", item.id, reason)
+    def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Shelves], None]:
+        self._counts.add(f"undeliverable_{reason}")
+        _log.error("reply %d is undeliverable: %s", item.id, words)
         now = self._clock.now()
         return lambda shelves: shelves.outbox.give_up(item.id, now=now)
 
@@ -233,6 +319,15 @@ class Courier:
             except StoreError as error:
                 _log.error("the outcome of a send cannot be written: %s", error)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)
+
+
+def _has_files(outgoing: Outgoing) -> bool:
+    return isinstance(outgoing, Reply) and bool(outgoing.files)
+
+
+def _plain(reply: Reply) -> Reply:
+    """The words and files alone: what stands around them may be what a bridge refuses."""
+    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=())
 
 
 def _editable(item: OutboxItem, now: datetime) -> Sent | None:

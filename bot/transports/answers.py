@@ -13,18 +13,22 @@ from pydantic import BaseModel, Field, ValidationError
 from bot.errors import SendUnknown, TransportError, Undeliverable
 from bot.events import SentId
 from bot.transports.frame import as_object, items_in, object_in, text_in
-from bot.transports.results import SUCCESS, failure, rate_limited, token_in
+from bot.transports.results import SUCCESS, failure, failure_told, rate_limited, token_in, untrusted
 
 _log = logging.getLogger(__name__)
 
 
 class RpcError(TransportError):
-    """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written."""
+    """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written.
 
-    def __init__(self, code: int, response: Mapping[str, object]) -> None:
+    `words` are its sentence: for the operator's own eyes alone, for names and numbers may stand in it.
+    """
+
+    def __init__(self, code: int, response: Mapping[str, object], words: str = "") -> None:
         super().__init__(f"signal-cli refused the call with code {code}")
         self.code = code
         self.response = response
+        self.words = words
 
 
 class _Result(BaseModel):
@@ -38,9 +42,10 @@ class _Response(BaseModel):
     results: list[_Result]
 
 
+_UNTRUSTED_CODE = -4
 _RATE_LIMIT_CODE = -5
-_REFUSED_CODES = {-1, -4, -6, -32600, -32601, -32602, -32700}
-"""User error, untrusted key, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
+_REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
+"""User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
 
 
 def sent(result: object) -> SentId:
@@ -61,8 +66,8 @@ def sent(result: object) -> SentId:
     return SentId(response.timestamp)
 
 
-def outcome(error: RpcError) -> TransportError:
-    """What a refused send means: its results per recipient tell, where there are any, else its code."""
+def outcome(error: RpcError, *, is_group: bool) -> TransportError:
+    """What a refused send means: its results for each recipient tell, where there are any, else its words and code."""
     try:
         results = _Response.model_validate(object_in(error.response, "response")).results
     except ValidationError:
@@ -71,6 +76,10 @@ def outcome(error: RpcError) -> TransportError:
         return _failure(results)
     if error.code == _RATE_LIMIT_CODE:
         return rate_limited()
+    if error.code == _UNTRUSTED_CODE:
+        return untrusted()
+    if (told := failure_told(error.words, is_group=is_group)) is not None:
+        return told
     if error.code in _REFUSED_CODES:
         return Undeliverable(f"signal-cli refused the message with code {error.code}")
     # I/O errors (-3) and internal errors (-32603) come during a send, too, when some recipients may have it already.

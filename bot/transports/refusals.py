@@ -5,28 +5,28 @@ Left to others: what HTTP alone tells (`results`), the requests themselves (`res
 Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21).
 """
 
-import re
 from http import HTTPStatus
 
-from bot.errors import NotSent, SendUnknown, TransportError, Undeliverable
-from bot.transports.frame import items_in, loaded
-from bot.transports.results import http_failure, rate_limited, token_in
+from bot.errors import SendUnknown, TransportError, Undeliverable
+from bot.transports.frame import items_in, loaded, text_in
+from bot.transports.results import failure_told, http_failure, rate_limited, token_in
 
-_RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
-_HOPELESS = re.compile(
-    r"couldn't process request|untrusted|unregistered|not registered|does not exist|not found"
-    r"|invalid (group|recipient|number)|not a group member",
-    re.IGNORECASE,
-)
+_OUR_FAULT = "couldn't process request"
+"""How the bridge begins where it did not even ask signal-cli."""
 
 
 def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
     """What an answer that is no success means, by its status and its body."""
     if status == HTTPStatus.BAD_REQUEST:
-        return _bad_request(body, is_group=is_group)
+        return _bad_request(words_in(body), is_group=is_group)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return rate_limited(challenge=challenge_in(body))
     return http_failure(status)
+
+
+def words_in(body: str) -> str:
+    """The bridge's sentence, mostly signal-cli's own; the whole body where it has none."""
+    return text_in(loaded(body), "error") or body
 
 
 def challenge_in(body: str) -> str | None:
@@ -34,11 +34,8 @@ def challenge_in(body: str) -> str | None:
     return token_in(items_in(loaded(body), "challenge_tokens"))
 
 
-def _bad_request(body: str, *, is_group: bool) -> TransportError:
-    if _RATE_LIMIT.search(body):
-        # In a group the limit may strike in the middle (https://github.com/AsamK/signal-cli/issues/2071).
-        words = "Signal limits the rate of sending"
-        return SendUnknown(f"{words}; some members may have got it") if is_group else NotSent(words)
-    if _HOPELESS.search(body):
-        return Undeliverable("signal-cli-rest-api refused the message")
-    return SendUnknown("signal-cli-rest-api failed while sending")
+def _bad_request(words: str, *, is_group: bool) -> TransportError:
+    if words.lower().startswith(_OUR_FAULT):
+        return Undeliverable("signal-cli-rest-api refused the request")
+    told = failure_told(words, is_group=is_group)
+    return SendUnknown("signal-cli-rest-api failed while sending") if told is None else told

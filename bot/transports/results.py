@@ -1,21 +1,57 @@
 """What an answer that is no success means for a send, as far as it is the same for both bridges.
 
-Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult` (2026-11-21).
+Both hand on what signal-cli says: a result for each recipient, or a sentence. signal-cli uploads files before it sends,
+and turns whatever goes wrong while it sends to one person into a result. So a sentence about an exception tells of
+something that came before the first recipient, unless it is a group's.
+
+Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.asamk.signal.commands.SendCommand`,
+`org.asamk.signal.jsonrpc.SignalJsonRpcCommandHandler`, `SendHelper` and `AttachmentHelper` in
+`org.asamk.signal.manager.helper` (2026-11-22).
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 
-from bot.errors import NotSent, SendUnknown, TransportError, Undeliverable
+from bot.errors import (
+    NotSent,
+    NotUploaded,
+    SendUnknown,
+    TransportError,
+    Undeliverable,
+    UndeliverableReason,
+    Untrusted,
+)
 
 SUCCESS = "SUCCESS"
 
 LONGEST_CHALLENGE_PAUSE_SECONDS = 900.0
 """How long at most a send waits that Signal wants a captcha for. Signal says a day, but for whoever solves none."""
 
+UNTRUSTED = "IDENTITY_FAILURE"
 _RATE_LIMITED = "RATE_LIMIT_FAILURE"
-_HOPELESS = {"UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "INVALID_PRE_KEY_FAILURE"}
+_HOPELESS: Mapping[str, UndeliverableReason] = {
+    "UNREGISTERED_FAILURE": "unregistered",
+    "INVALID_PRE_KEY_FAILURE": "no_keys",
+}
+
+_EXCEPTION = re.compile(r"^(?P<failed>Failed to send message: )?.*\((?P<name>\w+(Exception|Error))\)\Z", re.DOTALL)
+"""How signal-cli's sentence about an exception ends; in the middle stand what it is about and its words."""
+_WRAPPED = " (UnexpectedErrorException)"
+_UPLOAD = re.compile(r"Attachment|Upload|Resum|Cdn", re.IGNORECASE)
+_TRANSIENT = re.compile(r"\[(408|429|5\d\d)\]|timed? ?out|connect|network|unable to resolve|closed", re.IGNORECASE)
+_OURS = {"ClassCastException", "NumberFormatException"}
+"""What signal-cli stumbles over while it reads a request, before it does anything."""
+_RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
+_SENTENCES: tuple[tuple[re.Pattern[str], UndeliverableReason], ...] = (
+    (re.compile(r"User is not (a member in|allowed to send message to) group|Group not found"), "not_in_group"),
+    (re.compile(r"The user .* is not registered|Unregistered user"), "unregistered"),
+    (re.compile(r"Invalid (group|recipient|phone number|number)|Specified account does not exist"), "refused"),
+)
+"""How signal-cli's other sentences begin; further back stand names that strangers choose."""
+_UNTRUSTED_SENTENCE = re.compile(r"untrusted", re.IGNORECASE)
+_TAIL_CHARS = 400
+"""As much of a long sentence as tells what happened: the file itself stands before it, as base64."""
 
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 
@@ -46,21 +82,70 @@ def failure(
 
     `kinds` are the result types of all recipients. A type that is not known counts as a failure of the network.
     """
-    if set(kinds) - _HOPELESS - {_RATE_LIMITED}:
+    if set(kinds) - _HOPELESS.keys() - {_RATE_LIMITED, UNTRUSTED}:
         return SendUnknown("the connection to Signal failed while sending")
     if _RATE_LIMITED in kinds:
         return rate_limited(retry_after_seconds=retry_after_seconds, challenge=challenge)
-    return Undeliverable(f"no recipient can get it: {', '.join(sorted(set(kinds)))}")
+    if UNTRUSTED in kinds:
+        return untrusted()
+    words = f"no recipient can get it: {', '.join(sorted(set(kinds)))}"
+    reasons: list[UndeliverableReason] = [_HOPELESS[kind] for kind in sorted(kinds)]
+    return Undeliverable(words, reason=reasons[0] if reasons else "refused")
+
+
+def untrusted() -> Untrusted:
+    """What a changed safety number means for whatever is sent to its owner."""
+    return Untrusted("the safety number of the recipient has changed, and is not trusted")
+
+
+def failure_told(words: str, *, is_group: bool) -> TransportError | None:
+    """What signal-cli's sentence about a failed send means; None where it tells nothing that is known.
+
+    The words themselves are in no message of an error: file names and numbers stand in them.
+    """
+    words = words.strip()
+    for pattern, reason in _SENTENCES:
+        if pattern.match(words):
+            return Undeliverable(f"signal-cli refused it: {reason}", reason=reason)
+    found = _EXCEPTION.match(words.removesuffix(_WRAPPED))
+    if found is not None:
+        return _exception(found["name"], words[-_TAIL_CHARS:], is_send=bool(found["failed"]), is_group=is_group)
+    if _RATE_LIMIT.search(words):
+        return _limit(is_group=is_group)
+    return untrusted() if _UNTRUSTED_SENTENCE.search(words) else None
+
+
+def _exception(name: str, tail: str, *, is_send: bool, is_group: bool) -> TransportError | None:
+    """What it means that signal-cli caught an exception of this name; `is_send`: the command itself tells of it."""
+    is_file = name == "AttachmentInvalidException" or bool(_UPLOAD.search(name))
+    if not is_file and _RATE_LIMIT.search(tail):
+        return _limit(is_group=is_group)
+    if is_file:
+        return NotUploaded(f"a file was not taken ({name})", is_final=not _TRANSIENT.search(tail))
+    if name in _OURS:
+        return Undeliverable(f"signal-cli cannot read the request ({name})")
+    if is_send and not is_group:
+        return NotSent(f"signal-cli failed before it sent anything ({name})")
+    return None
+
+
+def _limit(*, is_group: bool) -> TransportError:
+    # In a group the limit may strike in the middle (https://github.com/AsamK/signal-cli/issues/2071).
+    words = "Signal limits the rate of sending"
+    return SendUnknown(f"{words}; some members may have got it") if is_group else NotSent(words)
 
 
 def http_failure(status: int) -> TransportError:
     """What an HTTP status that is no success means for a send.
 
-    400, 413 and 422 are about this very request. Other 4xx come before the request was read: the bridge's own 404, 405
-    and 415, or a proxy's 401, 403, 408 and 429, which may pass; 429 is also how the rest-api tells of a rate limit.
+    400 and 422 are about this very request, 413 is about its size: what is large in it are the files. Other 4xx come
+    before the request was read: the bridge's own 404, 405 and 415, or a proxy's 401, 403, 408 and 429, which may pass;
+    429 is also how the rest-api tells of a rate limit.
     After 5xx nothing is known: a proxy may have handed the request on.
     """
-    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}:
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
+    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
         return Undeliverable(f"the request was refused with HTTP {status}")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return rate_limited()

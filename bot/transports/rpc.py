@@ -124,7 +124,7 @@ def _result(status: int, body: bytes) -> object:
     error = object_in(answer, "error")
     if error:
         code = error.get("code")
-        raise RpcError(code if isinstance(code, int) else 0, object_in(error, "data"))
+        raise RpcError(code if isinstance(code, int) else 0, object_in(error, "data"), text_in(error, "message"))
     if "result" not in answer:
         raise SendUnknown("signal-cli's answer has no result")
     return answer["result"]

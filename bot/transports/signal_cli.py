@@ -185,7 +185,7 @@ class SignalCli:
             result = await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
         except RpcError as error:
             self.challenge = challenge_in(error.response.get("response")) or self.challenge
-            raise outcome(error) from error
+            raise outcome(error, is_group="groupId" in params) from error
         except Unfetchable as error:
             raise SendUnknown("signal-cli's answer to a send is absurdly long") from error
         self.challenge = challenge_in(result)

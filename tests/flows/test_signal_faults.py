@@ -13,13 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from bot import app, settings
+from bot import app, events, settings
+from bot.clock import MachineClock
+from bot.events import ChatId, File, Reply, Styled
 from bot.loops.lookout import CAPTCHA, Lookout
 from bot.metrics import Counts
+from bot.phrases import FILES_NOT_SENT
 from bot.transports.base import Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
-from store import opened
+from store import Shelves, opened
 from tests.flows.consoles import eventually
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
@@ -78,6 +81,20 @@ class World:
             finally:
                 stop.set()
                 await running
+
+    async def put(self, reply: Reply) -> None:
+        """Let something stand in the outbox when Aldis starts."""
+        async with opened(self.folder / "aldis.db", realm="signal") as store:
+            now = MachineClock().now()
+            conversation = await store.conversation(reply.chat, now=now)
+
+            def put(shelves: Shelves) -> None:
+                turn = shelves.inbox.begin_turn(conversation, now=now)
+                shelves.journal.close(turn, "ignored", now=now)
+                in_group = reply.chat.startswith("group:")
+                shelves.outbox.put(conversation, turn, 0, events.dumped(reply), in_group=in_group, now=now)
+
+            await store.transaction(put)
 
     async def ask(self, text: str, author: Person = ALICE, group: str | None = None) -> None:
         await self.server.deliver(message(text, author=author, group=group, mention=group is not None))
@@ -245,6 +262,28 @@ async def test_a_recipient_who_cannot_be_reached(both: Both, caplog: pytest.LogC
     told = [record for record in ours if record.levelno == logging.ERROR]
     assert len(told) == 6
     assert all("undeliverable" in record.getMessage() for record in told)
+
+
+async def test_a_file_that_signal_does_not_take_leaves_its_words(both: Both, caplog: pytest.LogCaptureFixture) -> None:
+    """They go out at once, with a sentence about the file; nothing of it is in the log, and the next file is taken."""
+    picture = File(name="lamp.png", content_type="image/png", data=b"a picture of a lamp")
+
+    async def story(world: World) -> None:
+        server = world.server
+        server.upload_fails = "[413] too large"
+        await world.put(Reply(chat=ChatId(ALICE.chat), content=Styled(text="the lamp"), files=(picture,)))
+        async with world.running():
+            await server.connected()
+            await server.sent_count(2)
+            await world.ask("two")
+            await server.sent_count(3)
+        assert [sent.text for sent in server.visible(ALICE.chat)][:2] == ["the lamp", FILES_NOT_SENT]
+        assert world.heard(ALICE.chat)[2] == "two"
+        assert await world.left() == ALL_WELL
+
+    await both(story)
+    assert "lamp.png" not in caplog.text
+    assert caplog.text.count("a file was not taken (AttachmentInvalidException)") == 2
 
 
 async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytest.LogCaptureFixture) -> None:

@@ -23,6 +23,7 @@ from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     End,
     NeverSent,
+    NotTaken,
     Parcel,
     Plan,
     Reaction,
@@ -400,6 +401,7 @@ class SignalCli(SignalServer):
 
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> Any:
         plan = self.plans.popleft() if self.plans else Plan()
+        self._taken(lambda: self.check_upload(sent))
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
         if plan.answer is cut and request.transport is not None:
@@ -409,8 +411,15 @@ class SignalCli(SignalServer):
             return answer if isinstance(answer, web.StreamResponse) else await answer
         response = {"timestamp": sent.timestamp, "results": self._results(sent, plan)}
         if not plan.succeeds:
-            raise RpcError(plan.error or -1, "Failed to send message", response if plan.results else None)
+            words = plan.sentence(in_group=sent.group is not None)
+            raise RpcError(plan.code, words, response if plan.results else None)
         return response
+
+    def _taken(self, check: Callable[[], None]) -> None:
+        try:
+            check()
+        except NotTaken as error:
+            raise RpcError(error.code, str(error)) from error
 
     def _removal(self, parameters: Parameters) -> Removed:
         parameters.only("recipient", "groupId", "noteToSelf", "targetTimestamp")
@@ -481,8 +490,8 @@ class SignalCli(SignalServer):
             recipients = [*recipients, parameters.one("account", str)]
         if len(recipients) + len(groups) != 1:
             raise RpcError(-1, "Exactly one recipient or group is expected here")
-        if groups and groups[0] not in self.groups:
-            raise RpcError(-1, "Group not found")
+        if groups:
+            self._taken(lambda: self.check_group(groups[0]))
         if recipients and not _RECIPIENT.fullmatch(recipients[0]):
             raise RpcError(-1, "Invalid recipient")
         return (recipients[0], None) if recipients else (None, groups[0])

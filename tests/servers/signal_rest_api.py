@@ -10,6 +10,7 @@ Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client
 import asyncio
 import base64
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     End,
     NeverSent,
+    NotTaken,
     Parcel,
     Plan,
     Reaction,
@@ -48,13 +50,8 @@ _SEND_FIELDS = {
     "mentions": list,
 }
 
-_ERRORS = {
-    -1: "Failed to send message",
-    -3: "Failed to send message: Connection closed!",
-    -5: "Failed to send message due to rate limiting",
-    -4: "Unable to complete request due to untrusted recipient keys",
-    -32603: "Failed to send message: Unexpected error (IllegalStateException)",
-}
+_UNTRUSTED = "Unable to complete request due to untrusted recipient keys"
+"""What the bridge says in the place of signal-cli's own sentence."""
 
 
 class BadRequest(Exception):
@@ -238,9 +235,14 @@ class SignalRestApi(SignalServer):
         if not recipient.startswith("group."):
             return None
         group = base64.b64decode(recipient.removeprefix("group."), validate=True).decode()
-        if group not in self.groups:
-            raise BadRequest("Invalid group id")
+        self._taken(lambda: self.check_group(group))
         return group
+
+    def _taken(self, check: Callable[[], None]) -> None:
+        try:
+            check()
+        except NotTaken as error:
+            raise BadRequest(str(error)) from error
 
     async def _receipt(self, seen: Seen) -> web.StreamResponse:
         body = _checked(seen, {"receipt_type": str, "recipient": str, "timestamp": int})
@@ -274,6 +276,7 @@ class SignalRestApi(SignalServer):
 
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         plan = self.plans.popleft() if self.plans else Plan()
+        self._taken(lambda: self.check_upload(sent))
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
         if plan.answer is cut and request.transport is not None:
@@ -281,10 +284,10 @@ class SignalRestApi(SignalServer):
         if plan.answer is not None:
             answer = plan.answer(seen)
             return answer if isinstance(answer, web.StreamResponse) else await answer
-        if _error_of(plan) == -5 and isinstance(sent, Sent):
+        if not plan.succeeds and plan.code == -5 and isinstance(sent, Sent):
             return self._rate_limited(plan)
         if not plan.succeeds:
-            raise BadRequest(_ERRORS[_error_of(plan)])
+            raise BadRequest(_UNTRUSTED if plan.code == -4 else plan.sentence(in_group=sent.group is not None))
         if isinstance(sent, Removed):
             return web.json_response({"timestamp": str(sent.timestamp)}, status=201)
         return web.json_response([self._success(sent, plan)], status=201)
@@ -349,16 +352,6 @@ class SignalRestApi(SignalServer):
             self.check_target(chat, target)
         except NeverSent as error:
             raise BadRequest("Couldn't process request - no message of this account has that timestamp") from error
-
-
-def _error_of(plan: Plan) -> int:
-    if plan.error is not None:
-        return plan.error
-    if set(plan.results) == {"IDENTITY_FAILURE"}:
-        return -4
-    if set(plan.results) == {"RATE_LIMIT_FAILURE"}:
-        return -5
-    return -3 if "NETWORK_FAILURE" in plan.results else -1
 
 
 def _checked(seen: Seen, fields: dict[str, type], needed: set[str] | None = None) -> Frame:

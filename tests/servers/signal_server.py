@@ -110,6 +110,14 @@ class Removed(Parcel):
     target: int
 
 
+class NotTaken(Exception):
+    """A send that signal-cli refuses before it sends anything: its error code and its sentence."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+
+
 class NeverSent(Exception):
     """An edit or a deletion of something that never went out, or not to that chat."""
 
@@ -128,6 +136,8 @@ class Plan:
     """The token of the captcha that Signal wants solved; stands with every `RATE_LIMIT_FAILURE`."""
     error: int | None = None
     """A JSON-RPC error code of signal-cli instead of results; the rest-api makes 400 or 429 of it."""
+    words: str | None = None
+    """signal-cli's sentence with that error, which the rest-api hands on; None: the one that belongs to the code."""
     goes_out: bool | None = None
     """Whether the message reaches people all the same; None follows from results and error."""
     delay_seconds: float = 0
@@ -139,6 +149,30 @@ class Plan:
     def succeeds(self) -> bool:
         """Whether anybody gets the message, as far as the answer tells."""
         return self.error is None and self.answer is None and (not self.results or "SUCCESS" in self.results)
+
+    @property
+    def code(self) -> int:
+        """The error code of signal-cli, where nobody gets it: as set, or as it follows from the results."""
+        if self.error is not None:
+            return self.error
+        kinds = set(self.results)
+        return -4 if kinds == {"IDENTITY_FAILURE"} else -5 if kinds == {"RATE_LIMIT_FAILURE"} else -1
+
+    def sentence(self, *, in_group: bool) -> str:
+        """What signal-cli says of that error.
+
+        What goes wrong while it sends to one person is a result; an exception of its own tells of something before, or
+        of a group.
+        """
+        if self.words is not None:
+            return self.words
+        odd = "Failed to send message: Connection reset (SocketException) (UnexpectedErrorException)"
+        return {
+            -1: "Failed to send message",
+            -3: "Failed to send message: Connection closed!",
+            -4: "Failed to send message due to untrusted identities",
+            -5: "Failed to send message due to rate limiting",
+        }.get(self.code, odd if in_group else "null (NullPointerException)")
 
 
 async def cut(_: Seen) -> web.StreamResponse:
@@ -199,6 +233,8 @@ class SignalServer(Server, ABC):
     """The devices of the account: number and name."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     """What the bridge has fetched for messages, by the attachment's id."""
+    upload_fails: str | None = None
+    """What happens to files on their way to Signal, in signal-cli's words; None: they are taken."""
     stickers: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     """The emoji of the stickers that the bridge knows, by pack and number."""
     plans: deque[Plan] = field(default_factory=deque[Plan])
@@ -369,6 +405,29 @@ class SignalServer(Server, ABC):
         people = self.recipients(sent)
         kinds = plan.results or ("SUCCESS",) * len(people)
         return [(people[number % len(people)], kind) for number, kind in enumerate(kinds)]
+
+    def check_upload(self, sent: Parcel) -> None:
+        """Refuse files as signal-cli does: it uploads them before it sends, and names what it was given.
+
+        Raises:
+            NotTaken: they are refused.
+        """
+        if self.upload_fails is not None and isinstance(sent, Sent) and sent.files:
+            [first, *_] = sent.files
+            name = f"data:{first.content_type};filename={first.name};base64,{base64.b64encode(first.data).decode()}"
+            words = f"Failed to send message: {name}: {self.upload_fails}"
+            raise NotTaken(-32603, f"{words} (AttachmentInvalidException) (UnexpectedErrorException)")
+
+    def check_group(self, group: str) -> None:
+        """Refuse to write to a group that the account is not in, or that there is none of.
+
+        Raises:
+            NotTaken: it is.
+        """
+        if group in self.former_groups:
+            raise NotTaken(-1, f"User is not a member in group: {self.group_name(group)} ({group})")
+        if group not in self.groups:
+            raise NotTaken(-1, f"Group not found: {group}")
 
     async def go_out(self, sent: Parcel, plan: Plan) -> None:
         """Hand a message or a deletion to the people it is for, if the plan lets it through."""

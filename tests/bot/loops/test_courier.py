@@ -1,17 +1,18 @@
 """Courier: sent, not sent and unknown are told apart, and each ends well."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from bot import events
+from bot import events, phrases
 from bot.clock import SetClock
-from bot.errors import NotSent, SendUnknown, Undeliverable
-from bot.events import ChatId, Reply, SentId, Styled
+from bot.errors import NotSent, NotUploaded, SendUnknown, Undeliverable
+from bot.events import ChatId, File, PersonId, QuoteTarget, Reply, SentId, Style, Styled, StyleRange
+from bot.languages.spoken import SENTENCES, Language
 from bot.loops.courier import Courier, Patience
 from bot.metrics import Counts
 from store import Shelves, Store, TurnId
@@ -19,9 +20,21 @@ from tests.bot.loops.quay import Quay
 from tests.conftest import NOON
 
 
-def courier_of(quay: Quay, store: Store, clock: SetClock, **changes: Any) -> Courier:
+def courier_of(
+    quay: Quay,
+    store: Store,
+    clock: SetClock,
+    *,
+    counts: Counts | None = None,
+    language: Callable[..., Language] = lambda *_: "en",
+    **changes: Any,
+) -> Courier:
     patience = Patience(**{"grace_seconds": 90.0, **changes})
-    return Courier(quay, store, clock, Counts(), patience=patience)
+    return Courier(quay, store, clock, counts or Counts(), patience=patience, language=language)
+
+
+def phrase(name: str, language: Language) -> str:
+    return SENTENCES[language][name]
 
 
 @asynccontextmanager
@@ -34,7 +47,8 @@ async def running(courier: Courier) -> AsyncGenerator[asyncio.Task[None]]:
         await asyncio.wait([task])
 
 
-async def say(store: Store, *texts: str, chat: str = "direct:alice") -> None:
+async def say(store: Store, *texts: str, chat: str = "direct:alice", **more: Any) -> None:
+    """Put these into the outbox; `more` are fields of the replies."""
     conversation = await store.conversation(chat, now=NOON)
 
     def put(shelves: Shelves) -> None:
@@ -42,7 +56,7 @@ async def say(store: Store, *texts: str, chat: str = "direct:alice") -> None:
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
         )
         for position, text in enumerate(texts):
-            reply = events.dumped(Reply(chat=ChatId(chat), content=Styled(text=text)))
+            reply = events.dumped(Reply(**{"chat": ChatId(chat), "content": Styled(text=text)} | more))
             shelves.outbox.put(conversation, TurnId(turn), position, reply, in_group=False, now=NOON)
 
     await store.transaction(put)
@@ -213,3 +227,106 @@ async def test_an_outcome_is_written_down_when_the_disk_has_room_again(store: St
         await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE away RENAME TO outbox"))
         await come_to(store, "sent")
     assert len(quay.sent) == 1
+
+
+PICTURE = File(name="lamp.png", content_type="image/png", data=b"picture")
+
+
+def texts(quay: Quay) -> list[str]:
+    return [reply.content.text for reply in quay.sent]
+
+
+async def test_the_words_do_not_wait_for_a_file_that_is_refused(store: Store, clock: SetClock) -> None:
+    """They go out at once, without it; then a sentence says so, and what stands behind follows."""
+    quay = Quay(sends=[NotUploaded("too large", is_final=True)])
+    await say(store, "here it is", files=(PICTURE,))
+    await say(store, "two")
+    async with running(courier_of(quay, store, clock, language=lambda *_: "de")):
+        await come_to(store, "sent", "sent", "sent")
+    assert texts(quay) == ["here it is", "two", phrase("FILES_NOT_SENT", "de")]
+    assert not any(reply.files for reply in quay.sent)
+
+
+async def test_a_file_that_may_be_taken_later_is_tried_a_few_times(store: Store, clock: SetClock) -> None:
+    """Within seconds; after that the words go without it."""
+    quay = Quay(sends=[NotUploaded("busy", is_final=False)] * 3)
+    await say(store, "here it is", files=(PICTURE,))
+    async with running(courier_of(quay, store, clock)):
+        for left in (2, 1):
+            await quay.until(lambda left=left: len(quay.sends) == left)
+            await come_to(store, "waiting")
+            assert quay.sent == []
+            clock.move(8)
+            store.bells["outbox"].set()
+        await come_to(store, "sent", "sent")
+    assert texts(quay) == ["here it is", phrases.FILES_NOT_SENT]
+
+
+async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(store: Store, clock: SetClock) -> None:
+    """Nothing is said of a file before the words are out."""
+    lost = NotUploaded("too large", is_final=True)
+    quay = Quay(sends=[lost, NotSent("down"), lost])
+    await say(store, "here it is", files=(PICTURE,))
+    async with running(courier_of(quay, store, clock)):
+        await quay.until(lambda: len(quay.sends) == 1)
+        await come_to(store, "waiting")
+        clock.move(8)
+        store.bells["outbox"].set()
+        await come_to(store, "sent", "sent")
+    assert texts(quay) == ["here it is", phrases.FILES_NOT_SENT]
+
+
+@pytest.mark.parametrize("files", [(PICTURE,), ()], ids=["a file alone", "too long a text"])
+async def test_what_has_no_words_or_is_too_large_by_itself_is_given_up(
+    store: Store, clock: SetClock, files: tuple[File, ...]
+) -> None:
+    """A file alone leaves the sentence; words that are too large themselves leave nothing."""
+    quay = Quay(sends=[NotUploaded("too large", is_final=True)])
+    await say(store, "" if files else "long", files=files)
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, *(("dead", "sent") if files else ("dead",)))
+    assert texts(quay) == ([phrases.FILES_NOT_SENT] if files else [])
+
+
+def adorned() -> dict[str, Any]:
+    return {
+        "content": Styled(text="one", styles=(StyleRange(start=0, length=3, style=Style.BOLD),)),
+        "quote": QuoteTarget(author=PersonId("bob"), sent_at=SentId(5), text="?"),
+    }
+
+
+async def test_what_is_refused_for_its_form_is_sent_plainly(store: Store, clock: SetClock) -> None:
+    """A request that the bridge cannot read is no weather: once without what stands around the words, then never."""
+    quay = Quay(sends=[Undeliverable("odd"), lambda: SentId(7), Undeliverable("odd"), Undeliverable("odd")])
+    counts = Counts()
+    await say(store, "one", **adorned())
+    await say(store, "two", chat="direct:bob", **adorned())
+    async with running(courier_of(quay, store, clock, counts=counts)):
+        await come_to(store, "sent", "dead")
+    [sent] = quay.sent
+    assert (sent.content, sent.quote) == (Styled(text="one"), None)
+    assert counts.all()["undeliverable_refused"] == 1
+
+
+async def test_what_stays_unknown_is_sent_plainly_the_third_time(store: Store, clock: SetClock) -> None:
+    """It may be its own form that a bridge stumbles over."""
+    quay = Quay(sends=[SendUnknown("odd"), SendUnknown("odd")])
+    await say(store, "one", **adorned())
+    async with running(courier_of(quay, store, clock)):
+        for left in (1, 0):
+            await quay.until(lambda left=left: len(quay.sends) == left)
+            await come_to(store, "unknown")
+            clock.move(90)
+            store.bells["outbox"].set()
+        await come_to(store, "sent")
+    assert quay.sent[0].quote is None
+
+
+@pytest.mark.parametrize("reason", ["unregistered", "not_in_group", "no_keys"])
+async def test_the_hopeless_is_tried_once(store: Store, clock: SetClock, reason: Any) -> None:
+    """And counted by its reason."""
+    quay, counts = Quay(sends=[Undeliverable("never", reason=reason)]), Counts()
+    await say(store, "one", **adorned())
+    async with running(courier_of(quay, store, clock, counts=counts)):
+        await come_to(store, "dead")
+    assert (quay.sent, counts.all()[f"undeliverable_{reason}"]) == ([], 1)

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable, Untrusted
 from bot.transports.base import Linking
 from bot.transports.rest_api import RestApi, RestApiLinking
 from tests.bot.transports.bridges import Bridge, bridge_to, received, reply
@@ -153,7 +153,7 @@ async def test_a_rate_limit_in_words(server: SignalRestApi, bridge: Bridge, text
     [
         ("Couldn't process request - invalid request", Undeliverable),
         ("Unregistered user", Undeliverable),
-        ("Unable to complete request due to untrusted recipient keys", Undeliverable),
+        ("Unable to complete request due to untrusted recipient keys", Untrusted),
         ("Failed to send message: Unexpected error", SendUnknown),
         ("+15554290413 is unwell", SendUnknown),
         ("", SendUnknown),

@@ -14,7 +14,17 @@ from typing import Any, Self, cast
 import pytest
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable, Unfetchable
+from bot.errors import (
+    ConfigError,
+    Disconnected,
+    NotSent,
+    NotUploaded,
+    SendUnknown,
+    TransportError,
+    Undeliverable,
+    Unfetchable,
+    Untrusted,
+)
 from bot.events import (
     Attachment,
     ChatId,
@@ -330,14 +340,14 @@ async def test_the_double_refuses_what_never_was(bridge: Bridge, chat: str) -> N
     ("plan", "outcome"),
     [
         (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
-        (Plan(results=("IDENTITY_FAILURE",)), Undeliverable),
+        (Plan(results=("IDENTITY_FAILURE",)), Untrusted),
         (Plan(error=-3), SendUnknown),
         (Plan(answer=cut, goes_out=True), SendUnknown),
         (Plan(answer=hang), SendUnknown),
         (Plan(answer=answer_json({}, status=503)), SendUnknown),
         (Plan(answer=answer_json("<html>")), SendUnknown),
         (Plan(answer=answer_json({}, status=404)), NotSent),
-        (Plan(answer=answer_json({}, status=413)), Undeliverable),
+        (Plan(answer=answer_json({}, status=413)), NotUploaded),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else None,
 )
@@ -416,8 +426,8 @@ UNREGISTERED, IDENTITY, NO_KEY = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "IN
         (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
         (Plan(results=GROUP_RATE_LIMIT), NotSent),
         (Plan(error=-5), NotSent),
-        (Plan(results=(IDENTITY,)), Undeliverable),
-        (Plan(error=-4), Undeliverable),
+        (Plan(results=(IDENTITY,)), Untrusted),
+        (Plan(error=-4), Untrusted),
         (Plan(results=("NETWORK_FAILURE",)), SendUnknown),
         (Plan(results=("NETWORK_FAILURE", UNREGISTERED, "RATE_LIMIT_FAILURE")), SendUnknown),
         (Plan(error=-3), SendUnknown),
@@ -431,7 +441,7 @@ UNREGISTERED, IDENTITY, NO_KEY = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "IN
         (Plan(answer=answer_json({}, status=404)), NotSent),
         (Plan(answer=answer_json({}, status=408)), NotSent),
         (Plan(answer=answer_json({}, status=429)), NotSent),
-        (Plan(answer=answer_json({}, status=413)), Undeliverable),
+        (Plan(answer=answer_json({}, status=413)), NotUploaded),
         (Plan(answer=answer_json({}, status=422)), Undeliverable),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else None,
@@ -444,6 +454,66 @@ async def test_a_send_that_fails_is_told_as_what_it_is(bridge: Bridge, plan: Pla
     assert type(told.value) is outcome
     assert "secret" not in str(told.value)
     assert not any(person.number in str(told.value) for person in (ALICE, BOB) if person.number)
+
+
+UPLOAD = "(AttachmentInvalidException) (UnexpectedErrorException)"
+WEATHER = "(PushNetworkException) (UnexpectedErrorException)"
+CAST = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCastException)"
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "direct", "group"),
+    [
+        (-32603, f"Failed to send message: data:x;base64,QQ==: [413] too large {UPLOAD}", NotUploaded, NotUploaded),
+        (-32603, f"Failed to send message: data:x;base64,QQ==: timeout {UPLOAD}", NotUploaded, NotUploaded),
+        (-32603, "Failed to send message: gone (ResumeLocationInvalidException)", NotUploaded, NotUploaded),
+        (-32603, f"Failed to send message: null {WEATHER}", NotSent, SendUnknown),
+        (-32603, "Failed to send message: [429] limit (RateLimitException)", NotSent, SendUnknown),
+        (-32603, CAST, Undeliverable, Undeliverable),
+        (-32603, "null (NullPointerException)", SendUnknown, SendUnknown),
+        (
+            -1,
+            f"User is not a member in group: [429] rate limit (CastException) ({GROUP})",
+            Undeliverable,
+            Undeliverable,
+        ),
+        (-1, f"User is not allowed to send message to group: Garden ({GROUP})", Undeliverable, Undeliverable),
+        (-1, f"Group not found: {GROUP}", Undeliverable, Undeliverable),
+        (-1, "The user +15554290413 is not registered.", Undeliverable, Undeliverable),
+    ],
+)
+async def test_the_words_of_signal_cli_tell_what_surely_did_not_go_out(
+    bridge: Bridge, code: int, words: str, direct: type[Exception], group: type[Exception]
+) -> None:
+    """Files go up before a message goes out; an exception comes before the first recipient, except in a group."""
+    for chat, outcome in ((ALICE.chat, direct), (IN_GROUP, group)):
+        bridge.server.plans.append(Plan(error=code, words=words, goes_out=False))
+        with pytest.raises(TransportError) as told:
+            await bridge.transport().send(reply(chat=chat))
+        assert type(told.value) is outcome
+        assert not any(part in str(told.value) for part in ("429", "QQ==", "Garden", GROUP))
+
+
+@pytest.mark.parametrize(("words", "is_final"), [("[413] too large", True), ("[503] busy", False), ("timeout", False)])
+async def test_a_file_that_is_not_taken_is_told_apart_from_a_message_that_is_not(
+    bridge: Bridge, words: str, is_final: bool
+) -> None:
+    """Nothing went out; whether the file ever will is told, as far as the words do."""
+    bridge.server.upload_fails = words
+    file = File(name="(ClassCastException).png", content_type="image/png", data=b"x" * 100_000)
+    with pytest.raises(NotUploaded) as told:
+        await bridge.transport().send(replace(reply(), files=(file,)))
+    assert (told.value.is_final, bridge.server.sent) == (is_final, [])
+    assert await bridge.transport().send(reply())
+
+
+async def test_a_group_that_the_account_has_left_or_never_saw_is_hopeless(bridge: Bridge) -> None:
+    """It says so by a reason, and without the group's name."""
+    bridge.server.former_groups = (GROUP,)
+    for group in (GROUP, "bm93aGVyZQ=="):
+        with pytest.raises(Undeliverable) as told:
+            await bridge.transport().send(reply(chat=f"group:{group}"))
+        assert told.value.reason == "not_in_group"
 
 
 @pytest.mark.parametrize("late", [Plan(delay_seconds=3), Plan(answer=hang, goes_out=True)])

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable, Untrusted
 from bot.events import Incoming
 from bot.transports.base import Linking
 from bot.transports.signal_cli import SignalCli, SignalCliLinking
@@ -145,7 +145,7 @@ async def test_a_rate_limit_tells_when(
     ("plan", "outcome"),
     [
         (Plan(results=("UNREGISTERED_FAILURE",)), Undeliverable),
-        (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Undeliverable),
+        (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Untrusted),
         (Plan(results=("NETWORK_FAILURE",), error=-1), SendUnknown),
         (Plan(results=("SOMETHING_NEW",)), SendUnknown),
         (Plan(error=-1), Undeliverable),
