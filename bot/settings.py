@@ -442,8 +442,9 @@ class WebSettings(Group):
 class WorkerSettings(Group):
     """How messages are worked off."""
 
-    conversations_at_once: int = Field(default=16, ge=1, le=1000)
-    """How many conversations are answered side by side."""
+    conversations_at_once: int = Field(default=1000, ge=1, le=10_000)
+    """How many conversations are answered side by side, those included that only wait for a model, a tool or a person.
+    A bound for the memory: as many that wait in vain keep everybody else waiting."""
     turn_timeout_seconds: float = Field(default=300, ge=1, le=3600)
     """How long one answer may take in all, tools included."""
     max_attempts: int = Field(default=3, ge=1, le=20)

@@ -178,14 +178,18 @@ class Inbox(Shelf):
         )
         return count
 
-    def errands(self, *, most: int = 50) -> tuple[Errand, ...]:
-        """The urgent items that wait, oldest first, whatever runs in their conversations; at most so many."""
+    def errands(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[Errand, ...]:
+        """The urgent items that wait, oldest first, whatever runs in their conversations; at most so many.
+
+        Those of the conversations `besides` are passed over.
+        """
         rows = self.rows(
             "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, "
             "received_at, attempts, expires_at, refusal FROM inbox JOIN conversations "
             "ON conversations.id = inbox.conversation_id WHERE inbox.state IN ('waiting', 'claimed') "
-            "AND inbox.state = 'waiting' AND urgent AND realm = ? ORDER BY inbox.id LIMIT ?",
-            (self.realm, most),
+            "AND inbox.state = 'waiting' AND urgent AND realm = ? "
+            "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
+            (self.realm, json.dumps(list(besides)), most),
         )
         return self._opened(rows)
 

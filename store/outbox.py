@@ -178,7 +178,8 @@ class Outbox(Shelf):
     def begin(self, *, now: datetime, most: int) -> tuple[OutboxItem, ...]:
         """The items to send now, at most so many: in each conversation the first that is open, if it is due.
 
-        They are `sending` then. Receipts are listened for meanwhile; that is written down.
+        Statuses come after all else. What is given is `sending` then. Receipts are listened for meanwhile; that is
+        written down.
         """
         if self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
             self._listens(millis(now))
@@ -192,7 +193,7 @@ class Outbox(Shelf):
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
             ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
-            "ORDER BY due_at, id LIMIT ?",
+            "ORDER BY position < 0, due_at, id LIMIT ?",
             (millis(now), self.realm, most),
         )
         return tuple(item for row in rows if (item := self._begun(*row, now=now)) is not None)

@@ -39,8 +39,9 @@ from tools.addresses import PUBLIC_WEB, IpAddress, Reach, WebAddress, redirected
 from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
 from tools.http import trust, unpacked
 
-MOST_AT_ONCE = 4
-"""How many fetches run side by side; more wait, within their own deadline."""
+MOST_AT_ONCE = 64
+"""How many fetches run side by side; more wait, within their own deadline. More than a few chats can cause together, so
+that pages which drip keep nobody else waiting; few enough for the memory that bodies take."""
 
 MOST_REDIRECTS = 5
 
@@ -116,6 +117,7 @@ class Fetcher:
         self._pool = await self._closing.enter_async_context(
             httpcore.AsyncConnectionPool(
                 ssl_context=self._authorities or trust(),
+                max_connections=MOST_AT_ONCE,
                 max_keepalive_connections=0,  # every request opens its own connection, so every one passes the guard
                 network_backend=_GuardedBackend(self._reach, resolve),
             )
@@ -188,7 +190,9 @@ class _Journey:
         moved_to: WebAddress | None = None
         is_permanent = True
         for _ in range(MOST_REDIRECTS + 1):
-            if consent is not None:  # outside of the slot: four that wait for a fetch of their own would wait for ever
+            if (
+                consent is not None
+            ):  # outside of the slot: as many that wait for a fetch of their own would wait for ever
                 await consent(address)
             async with self._slots:
                 step = await self._step(address)

@@ -46,6 +46,9 @@ them (measured 2026-11-22).
 LONGEST_PAUSE_SECONDS = 3.0
 """How long a service may ask us to wait before the retry; for a longer wait there is none."""
 
+_MAX_CONNECTIONS = 1000
+"""To all services together: with a few, one service that hangs keeps everybody from all others."""
+
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 _SHORTEST_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
 
@@ -326,7 +329,7 @@ def _new_client(user_agent: str) -> httpx.AsyncClient:
         trust_env=False,
         http2=False,
         timeout=None,  # noqa: S113 - every request stands under a deadline of asyncio
-        limits=httpx.Limits(max_connections=20, max_keepalive_connections=8, keepalive_expiry=30),
+        limits=httpx.Limits(max_connections=_MAX_CONNECTIONS, max_keepalive_connections=8, keepalive_expiry=30),
     )
 
 

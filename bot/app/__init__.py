@@ -4,7 +4,8 @@
 
 bridges     transports, by the bridge that is there    models      providers, their prices
 equipment   tools                                      rules       settings as the parts take them
-parts       the loops over an open store               this        all of it, opened and closed
+parts       the loops over an open store               machine     what the process may have
+this        all of it, opened and closed
 
 Left to others: the verbs of the command line (`bot.cli`).
 """
@@ -14,7 +15,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from bot.aldis import Aldis
-from bot.app import bridges, equipment, models, rules
+from bot.app import bridges, equipment, machine, models, rules
 from bot.app.bridges import linking, signal_transport, terminal
 from bot.app.equipment import USER_AGENT, surroundings_alone, toolbox
 from bot.app.models import unpriced_models
@@ -54,6 +55,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         ConfigError: a setting is wrong.
     """
     speak(settings.locale.language)
+    machine.widen()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.aclose)
         given = settings.store

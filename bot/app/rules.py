@@ -16,6 +16,9 @@ from tools import Http
 
 _log = logging.getLogger(__name__)
 
+_FEW_CONVERSATIONS = 100
+"""So few places are soon taken by models that hang."""
+
 
 def allowed(settings: Settings, realm: str) -> AccessList:
     """Who may write: those allowed and the admins; in the terminal whoever sits there."""
@@ -48,8 +51,15 @@ def doors(settings: Settings, pairing: Pairing) -> Doors:
 
 def pace(settings: Settings) -> Pace:
     """How messages are worked off."""
+    at_once = settings.worker.conversations_at_once
+    if at_once < _FEW_CONVERSATIONS:
+        _log.warning(
+            "WORKER__CONVERSATIONS_AT_ONCE=%d: as many answers that hang keep everybody else waiting; leave it out, "
+            "for one that waits costs next to nothing",
+            at_once,
+        )
     return Pace(
-        conversations_at_once=settings.worker.conversations_at_once,
+        conversations_at_once=at_once,
         turn_timeout_seconds=settings.worker.turn_timeout_seconds,
         max_attempts=settings.worker.max_attempts,
         turns_at_once=settings.limits.turns_at_once,

@@ -1,12 +1,16 @@
 """Errands: what is urgent and no question: deletions, edits, a yes or no, commands. Carried out as they arrived.
 
-They may be about the very turn that runs in their conversation, so they do not wait for it. Each is settled in the
-transaction that carries it out. Left to others: what each does (`bot.turn.revisions`, `bot.turn.approvals`,
-`bot.commands`), when they are looked for (`bot.loops.worker`).
+They may be about the very turn that runs in their conversation, so they do not wait for it. Those of one conversation
+are carried out one after the other, those of different ones side by side: a command may ask the bridge, or draw a
+picture. Each is settled in the transaction that carries it out. Left to others: what each does (`bot.turn.revisions`,
+`bot.turn.approvals`, `bot.commands`), when they are looked for (`bot.loops.worker`).
 """
 
+import asyncio
 import logging
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from bot import events
 from bot.commands.base import Call, Commands, Running
@@ -25,6 +29,10 @@ from store import ConversationId, Errand, Shelves, Store, StoreError, TurnId
 _log = logging.getLogger(__name__)
 
 _MOST_TRIES = 3
+_AT_ONCE = 50
+"""How many are read at a time."""
+_PAUSE_SECONDS = 1.0
+"""After the store has failed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +74,10 @@ class Errands:
     ) -> None:
         self._transport = transport
         self._store = store
+        self._bells = store.bells
         self._bell = store.bells["errands"]
         self._bell.set()  # something may be left from before
+        self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
         self._counts = counts
         self._turns = turns
         self._revisions = revisions
@@ -76,22 +86,43 @@ class Errands:
         self._overheard = overheard
         self._judgement = judgement
 
-    async def attend_all(self, running: Running) -> None:
-        """Carry out what waits, in the order in which it came; nothing when nothing urgent has come since.
+    @property
+    def conversations(self) -> Collection[ConversationId]:
+        """Where something urgent is being carried out: a question there may be about to be taken back."""
+        return self._lanes.keys()
+
+    async def begin_all(self, running: Running, group: asyncio.TaskGroup) -> None:
+        """Begin to carry out what waits; nothing when nothing urgent has come since.
+
+        When the last one of a conversation has ended, the bell of the inbox rings.
 
         Raises:
-            StoreError: nothing can be written; try again later.
+            StoreError: nothing can be read; try again later.
         """
         if not self._bell.is_set():
             return
         self._bell.clear()
         try:
-            while errands := await self._turns.errands():
-                for errand in errands:
-                    await self._attend(errand, running)
+            while errands := await self._turns.errands(besides=self._lanes, most=_AT_ONCE):
+                for conversation, own in groupby(sorted(errands, key=_conversation_of), _conversation_of):
+                    lane = self._attend_all(tuple(own), running)
+                    self._lanes[conversation] = group.create_task(lane, name=f"errands-{conversation}")
         except StoreError:
             self._bell.set()
             raise
+
+    async def _attend_all(self, errands: Sequence[Errand], running: Running) -> None:
+        """Those of one conversation, in the order in which they came."""
+        try:
+            for errand in errands:
+                await self._attend(errand, running)
+        except StoreError as error:
+            _log.error("what is urgent cannot be carried out: %s", error)
+            await asyncio.sleep(_PAUSE_SECONDS)
+        finally:
+            del self._lanes[errands[0].conversation]
+            self._bell.set()  # more may have come there meanwhile
+            self._bells["inbox"].set()
 
     async def _attend(self, errand: Errand, running: Running) -> None:
         """One item to its end; one that fails again and again is given up."""
@@ -163,6 +194,10 @@ class Errands:
             self._overheard.forget(command.message.chat)
             if command.rest:
                 self._overheard.forget_person(command.message.author)
+
+
+def _conversation_of(errand: Errand) -> ConversationId:
+    return errand.conversation
 
 
 def _halt(running: Running, turn: TurnId | None) -> None:

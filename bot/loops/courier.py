@@ -7,10 +7,11 @@
                    |-not its files----> the words alone, and a sentence that there should have been more
                    '-never will-------> dead, the operator is told; what is refused for its form is tried once without
 
-Sends of different conversations run side by side, those of one conversation one after the other. A reply that takes
-the place of an earlier one edits it as long as Signal's apps allow that, and is a new message afterwards; a status that
-stands in its way then is removed, and so is an earlier answer where files alone are why it cannot be edited. A status
-in doubt is given a moment for its receipt, and is never sent again.
+Sends of different conversations run side by side, those of one conversation one after the other. So that the bridge is
+not overrun there are few places for them; a send that has not ended after a moment waits for something, and gives its
+place to others. A reply that takes the place of an earlier one edits it as long as Signal's apps allow that, and is a
+new message afterwards; a status that stands in its way then is removed, and so is an earlier answer where files alone
+are why it cannot be edited. A status in doubt is given a moment for its receipt, and is never sent again.
 Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.outbox`).
 """
 
@@ -33,7 +34,9 @@ from store import ConversationId, Entry, OutboxItem, Sent, Shelves, Store, Store
 
 _log = logging.getLogger(__name__)
 
-_AT_ONCE = 16
+_PLACES = 16
+_MAX_SENDING = 1000
+"""Those included that have no place any more."""
 _FIRST_PAUSE_SECONDS = 2.0
 _LONGEST_PAUSE_SECONDS = 300.0
 _LONGEST_WAIT_SECONDS = 86_400.0
@@ -67,6 +70,8 @@ class Patience:
 
     grace_seconds: float
     max_resends: int = 3
+    place_seconds: float = 2.0
+    """After which a send gives its place away: a bridge that is well takes less for one."""
 
 
 def _english(_: Shelves, __: ConversationId) -> Language:
@@ -93,7 +98,10 @@ class Courier:
         self._grace = timedelta(seconds=patience.grace_seconds if transport.has_receipts else 0)
         self._max_resends = patience.max_resends
         self._language = language
+        self._place_seconds = patience.place_seconds
         self._sending: set[asyncio.Task[None]] = set()
+        self._placed: set[asyncio.Task[None]] = set()
+        """Those that have a place."""
         self._is_closing = False
 
     async def recover(self) -> None:
@@ -127,14 +135,18 @@ class Courier:
 
     async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
         """Begin what is due; gives the seconds until something will be, or None."""
-        if len(self._sending) >= _AT_ONCE:
+        if self._room() == 0:
             return None
         return self._started(group, await self._store.transaction(self._begun))
+
+    def _room(self) -> int:
+        """How many sends may begin now."""
+        return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
 
     def _begun(self, shelves: Shelves) -> _Begun:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
-        items = shelves.outbox.begin(now=now, most=_AT_ONCE - len(self._sending))
+        items = shelves.outbox.begin(now=now, most=self._room())
         for item in items:
             if item.was_unknown:
                 resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
@@ -150,12 +162,24 @@ class Courier:
             task = group.create_task(self._deliver(item, group), name=f"send-{item.id}")
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
+            self._give_place(task)
         return seconds
+
+    def _give_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.add(task)
+        task.add_done_callback(self._placed.discard)
+        lapse = asyncio.get_running_loop().call_later(self._place_seconds, self._take_place, task)
+        task.add_done_callback(lambda _: lapse.cancel())
+
+    def _take_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.discard(task)
+        self._store.bells["outbox"].set()
 
     async def _deliver(self, item: OutboxItem, group: asyncio.TaskGroup) -> None:
         """One send; what came of it is written down, and what that lets go is begun."""
         outcome = await self._attempt(item)
-        self._sending -= {asyncio.current_task()}  # its place is free for what is begun next
+        self._sending -= {asyncio.current_task()}
+        self._placed -= {asyncio.current_task()}  # its place is free for what is begun next
 
         def record(shelves: Shelves) -> _Begun:
             outcome(shelves)

@@ -1,12 +1,16 @@
 """Worker: takes what waits in the inbox and sees each turn through, one at a time per conversation, many side by side.
 
-    urgent --> deletion, edit, command: carried out at once, whatever runs (it may be about just that)
+    urgent --> deletion, edit, command: carried out at once, whatever runs (it may be about just that), and before
+               anything else of its conversation is taken
     claim --> read the envelopes --> route --nothing to answer-------> ignore
                                        |-----too old, over the limit--> the person is told
                                        '----> load --> agent --> keep
     it takes too long, or is stopped: the person is told.   It fails: tried again, after a few times buried and told.
     Aldis is shut down: handed back, it does not count as a try.
 
+A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
+meanwhile; `Pace.conversations_at_once` only bounds the memory. What computes is bounded where it computes: files are
+opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
 Left to others: everything about the answer (`bot.turn`), what people see of it meanwhile (`bot.turn.live`,
 `bot.turn.marks`), sending it (`bot.loops.courier`).
 """
@@ -43,6 +47,11 @@ _TYPING_SECONDS = 8.0
 """Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
+_MAX_CLAIMS = 16
+"""In one transaction: others want something from the store, too."""
+_MAX_TYPING = 50
+"""Conversations that see at the same time that Aldis is writing: it is told again every few seconds, and the bridge has
+answers to send."""
 _MOST_BURIALS = 10
 """How often it is tried to tell that a turn was given up. Every process that is killed meanwhile counts, too."""
 
@@ -52,6 +61,7 @@ class Pace:
     """How much at once, how long, how often."""
 
     conversations_at_once: int
+    """Those included that only wait."""
     turn_timeout_seconds: float
     max_attempts: int
     turns_at_once: int = 1_000_000
@@ -122,6 +132,8 @@ class Worker:
         """Whether something waits that could not be taken when last looked; then the end of a turn is worth a look."""
         self._ends = 0
         """How many turns have ended."""
+        self._typing_in = 0
+        """In how many conversations it is shown that Aldis is writing."""
 
     async def run(self) -> None:
         """Take turns until `drain` is called or the task is cancelled."""
@@ -179,7 +191,7 @@ class Worker:
     async def _look(self, group: asyncio.TaskGroup) -> None:
         """See to what waits, once."""
         try:
-            await self._errands.attend_all(self)
+            await self._errands.begin_all(self, group)
             await self._take_all(group)
             if self._is_more_waiting and self._marks.are_wanted:
                 await self._mark_waiting()
@@ -202,14 +214,19 @@ class Worker:
                 self._marks.put((found.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        most = self._pace.conversations_at_once - len(self._running)
-        if most <= 0:
-            self._is_more_waiting = True
-            return
+        while (room := self._pace.conversations_at_once - len(self._running)) > 0:
+            most = min(room, _MAX_CLAIMS)
+            if await self._take_some(group, most) < most:
+                return
+        self._is_more_waiting = True
+
+    async def _take_some(self, group: asyncio.TaskGroup, most: int) -> int:
+        """Take what waits in at most so many conversations; gives in how many something was taken."""
         seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         ends = self._ends
+        busy = {*self._running, *self._errands.conversations}
         claims, self._is_more_waiting = await self._turns.claim(
-            busy=self._running.keys(), seconds=seconds, most=most, busy_people=self._busy_people()
+            busy=busy, seconds=seconds, most=most, busy_people=self._busy_people()
         )
         if self._is_more_waiting and self._ends != ends:
             # It may wait for a turn that has ended since: nobody else would look again.
@@ -219,6 +236,7 @@ class Worker:
             self._running[claim.conversation] = task
             self._people[claim.items[0].author] += 1
             task.add_done_callback(lambda _, claim=claim: self._ended(claim))
+        return len(claims)
 
     def _busy_people(self) -> list[bytes]:
         """Who has as many turns under way as one person may have."""
@@ -411,6 +429,18 @@ class Worker:
 
     @asynccontextmanager
     async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:
+        if self._typing_in >= _MAX_TYPING:
+            yield
+            return
+        self._typing_in += 1
+        try:
+            async with self._shown_typing(chat):
+                yield
+        finally:
+            self._typing_in -= 1
+
+    @asynccontextmanager
+    async def _shown_typing(self, chat: ChatId) -> AsyncGenerator[None]:
         shown = asyncio.Event()
 
         async def keep_typing() -> None:

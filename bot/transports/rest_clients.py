@@ -50,7 +50,8 @@ class _Sessions(SessionManager):
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 raise_for_status=_refuse,
-                connector=aiohttp.TCPConnector(force_close=True),
+                # No limit: sends that hang must not keep others, receipts and questions from the bridge.
+                connector=aiohttp.TCPConnector(limit=0, force_close=True),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
             )
         return self._session

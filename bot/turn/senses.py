@@ -15,6 +15,7 @@ from typing import Protocol
 
 from bot.events import Attachment, File
 from bot.media.parcels import Parcels
+from bot.media.room import Room
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import Told
 from bot.turn import prompt
@@ -25,6 +26,10 @@ from bot.turn.steps import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
 
 _log = logging.getLogger(__name__)
 
+_ROOM_BYTES = 200_000_000
+"""For the files of all turns under way, those included that only wait for their model."""
+_UNKNOWN_BYTES = 2_000_000
+"""Of a file whose size nobody has told."""
 _MARGIN_SECONDS = 5.0
 """Of the turn's time, that speaking leaves to whoever keeps the answer."""
 _WORTHWHILE_SECONDS = 3.0
@@ -51,13 +56,21 @@ class Senses:
     """An agent that sees and hears. `voice` None: it does not speak; `budget` None: money is no object."""
 
     def __init__(
-        self, agent: Agent, parcels: Parcels, *, timezone: str, voice: Voice | None = None, budget: Budget | None = None
+        self,
+        agent: Agent,
+        parcels: Parcels,
+        *,
+        timezone: str,
+        voice: Voice | None = None,
+        budget: Budget | None = None,
+        room_bytes: int = _ROOM_BYTES,
     ) -> None:
         self._agent = agent
         self._parcels = parcels
         self._timezone = timezone
         self._voice = voice
         self._budget = budget
+        self._room = Room(room_bytes)
 
     async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
         """What the agent answers to the question with all that came with it.
@@ -65,6 +78,10 @@ class Senses:
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
+        async with self._room.of(_bytes_of(turn)):
+            return await self._answered(turn, journal, watch, told)
+
+    async def _answered(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> Outcome | Pause:
         began = asyncio.get_running_loop().time()
         asked = await self._asked(turn, journal)
         outcome = await self._agent.answer(asked, journal, watch, told)
@@ -108,6 +125,13 @@ class Senses:
             await journal.speaks(Spoken(file=file, fee=said.fee))
         voice = journal.spoken.file if journal.spoken else None
         return replace(outcome, voice=voice, fees=journal.fees, is_journaled=True)
+
+
+def _bytes_of(turn: Turn) -> int:
+    """How much the files take that came with the question, and those that are shown again."""
+    attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
+    sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attached.values()]
+    return sum(sizes) + sum(map(prompt.media_bytes, turn.history))
 
 
 def _is_spoken(turn: Turn) -> bool:

@@ -313,9 +313,10 @@ class Turns:
         """Give the claim up: it waits again. `counts` tells whether this was a failed try."""
         await self._store.transaction(lambda shelves: shelves.inbox.hand_back(claim.turn, counts=counts))
 
-    async def errands(self) -> tuple[Errand, ...]:
-        """The urgent items that wait, oldest first: deletions, edits, commands."""
-        return await self._store.read(lambda shelves: shelves.inbox.errands())
+    async def errands(self, *, besides: Collection[ConversationId], most: int) -> tuple[Errand, ...]:
+        """The urgent items that wait in other conversations than these, oldest first: deletions, edits, commands."""
+        passed_over = tuple(besides)
+        return await self._store.read(lambda shelves: shelves.inbox.errands(besides=passed_over, most=most))
 
     async def waiting(self, *, after: InboxId) -> tuple[Errand, ...]:
         """Messages that came after this one and wait to be taken, oldest first; a batch of them."""

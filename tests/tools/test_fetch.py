@@ -408,8 +408,8 @@ async def test_a_refused_connection_is_told_without_the_address(fetcher: Fetcher
     assert str(caught.value) == "The page cannot be reached (ConnectError)."
 
 
-async def test_four_fetches_run_side_by_side_and_no_more(fetcher: Fetcher, site: Site) -> None:
-    """Twelve are asked for: they come in fours, and each waits for its company."""
+async def test_fetches_run_side_by_side_and_no_more_than_there_are_slots(fetcher: Fetcher, site: Site) -> None:
+    """Three times as many are asked for: they come as many as there are slots, and each waits for its company."""
     company, inside, most = asyncio.Barrier(MOST_AT_ONCE), 0, 0
 
     async def together(_: Seen) -> web.StreamResponse:
@@ -420,13 +420,14 @@ async def test_four_fetches_run_side_by_side_and_no_more(fetcher: Fetcher, site:
         inside -= 1
         return web.Response(text="page", content_type="text/html")
 
-    site.faults += [together] * 12
-    pages = await asyncio.gather(*(fetch(fetcher, url_of(site, f"/{number}")) for number in range(12)))
-    assert (len(pages), most) == (12, MOST_AT_ONCE)
+    wanted = 3 * MOST_AT_ONCE
+    site.faults += [together] * wanted
+    pages = await asyncio.gather(*(fetch(fetcher, url_of(site, f"/{number}")) for number in range(wanted)))
+    assert (len(pages), most) == (wanted, MOST_AT_ONCE)
 
 
 async def test_waiting_for_a_slot_stands_under_the_deadline(fetcher: Fetcher, site: Site) -> None:
-    """Four that hang hold up a fifth no longer than its own time."""
+    """Those that hang hold up another one no longer than its own time."""
     arrived = asyncio.Barrier(MOST_AT_ONCE + 1)
 
     async def stay(seen: Seen) -> web.StreamResponse:

@@ -146,6 +146,19 @@ async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> N
         await ask(http, service.url, timeout_seconds=0.05)
 
 
+async def test_a_service_that_hangs_keeps_nobody_from_the_others(http: Http, service: Service) -> None:
+    """A hundred requests get no answer there; another one is answered."""
+    service.faults += [hang] * 100
+    hanging = [asyncio.create_task(ask(http, f"{service.url}/slow", timeout_seconds=600)) for _ in range(100)]
+    async with asyncio.timeout(60):
+        while len(service.requests) < 100:
+            await asyncio.sleep(0.01)
+    assert (await ask(http, service.url)).ok
+    for task in hanging:
+        task.cancel()
+    await asyncio.gather(*hanging, return_exceptions=True)
+
+
 async def test_a_trickle_does_not_outlast_the_deadline(http: Http) -> None:
     """The deadline is total: a byte now and then does not prolong it."""
 

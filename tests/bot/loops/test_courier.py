@@ -13,7 +13,7 @@ from bot.clock import SetClock
 from bot.errors import NotSent, NotUploaded, SendUnknown, Undeliverable
 from bot.events import ChatId, File, PersonId, QuoteTarget, Reply, SentId, Style, Styled, StyleRange
 from bot.languages.spoken import SENTENCES, Language
-from bot.loops.courier import Courier, Patience
+from bot.loops.courier import _PLACES, Courier, Patience
 from bot.metrics import Counts
 from store import Shelves, Store, TurnId
 from tests.bot.loops.quay import Quay
@@ -110,6 +110,54 @@ async def test_a_slow_chat_holds_nobody_up(store: Store, clock: SetClock) -> Non
         await come_to(store, "sending", "sent")
         gate.set()
         await come_to(store, "sent", "sent")
+
+
+async def test_many_sends_that_hang_hold_nobody_up(store: Store, clock: SetClock) -> None:
+    """Far more than there are places: they give them away, and who comes after them is served."""
+    gate = asyncio.Event()
+
+    class Slow(Quay):
+        async def send(self, reply: Reply) -> SentId:
+            if reply.chat.startswith("direct:slow"):
+                await gate.wait()
+            return await super().send(reply)
+
+    quay, hanging = Slow(), 3 * _PLACES
+    for number in range(hanging):
+        await say(store, "late", chat=f"direct:slow{number}")
+    async with running(courier_of(quay, store, clock, place_seconds=0.05)):
+        await come_to(store, *["sending"] * hanging)
+        await say(store, "early", chat="direct:quick")
+        await come_to(store, *["sending"] * hanging, "sent")
+        gate.set()
+        await come_to(store, *["sent"] * (hanging + 1))
+
+
+async def test_no_more_sends_begin_at_once_than_the_bridge_can_take(store: Store, clock: SetClock) -> None:
+    """The others wait until a place is free, even if many are due at the same moment."""
+    quay = Quay(gate=asyncio.Event())
+    for number in range(2 * _PLACES):
+        await say(store, "hello", chat=f"direct:{number}")
+    async with running(courier_of(quay, store, clock, place_seconds=3600)):
+        await come_to(store, *["sending"] * _PLACES, *["waiting"] * _PLACES)
+        assert quay.gate is not None
+        quay.gate.set()
+        await come_to(store, *["sent"] * (2 * _PLACES))
+
+
+async def test_a_status_lets_answers_go_first(store: Store, clock: SetClock) -> None:
+    """However long it has been due: it says only that there is no answer yet."""
+    conversation = await store.conversation("direct:busy", now=NOON)
+
+    def put_status(shelves: Shelves) -> None:
+        turn = shelves.inbox.begin_turn(conversation, now=NOON)
+        shelves.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, most_edits=8)
+
+    await store.transaction(put_status)
+    clock.move(60)
+    await say(store, "an answer")
+    [first] = await store.transaction(lambda shelves: shelves.outbox.begin(now=clock.now(), most=1))
+    assert not first.is_status
 
 
 @pytest.mark.parametrize(("retry_after", "most"), [(None, 3.0), (40.0, 40.0)], ids=["back-off", "as asked"])

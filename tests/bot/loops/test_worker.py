@@ -9,11 +9,11 @@ import pytest
 
 from bot import events, phrases
 from bot.clock import SetClock
-from bot.commands.base import Commands, Desk
+from bot.commands.base import Call, Commands, Desk, Entry
 from bot.commands.chat import ChatCommands
 from bot.commands.errands import Errands, Judgement
 from bot.events import Envelope, Kind, Reply
-from bot.loops.worker import Pace, Worker
+from bot.loops.worker import _MAX_TYPING, Pace, Worker
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.providers.base import Completion, Request, Told
@@ -51,7 +51,15 @@ class Thinker(Scripted):
         return says("answer")
 
 
-def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **changes: Any) -> Worker:
+def worker_of(
+    store: Store,
+    clock: SetClock,
+    quay: Quay,
+    provider: Scripted,
+    *,
+    entries: tuple[Entry, ...] = (),
+    **changes: Any,
+) -> Worker:
     pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": 30, "max_attempts": 2, **changes})
     limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=30)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
@@ -66,7 +74,7 @@ def worker_of(store: Store, clock: SetClock, quay: Quay, provider: Scripted, **c
         turns=turns,
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
-        commands=Commands(desk, ChatCommands(desk, approvals, timezone="UTC").entries),
+        commands=Commands(desk, (*ChatCommands(desk, approvals, timezone="UTC").entries, *entries)),
         overheard=overheard,
         judgement=judgement,
     )
@@ -97,11 +105,14 @@ async def running(worker: Worker) -> AsyncGenerator[asyncio.Task[None]]:
         await asyncio.wait([task])
 
 
-async def arrive(store: Store, text: str, sent_at: int = 1, author: str = "alice", **more: Any) -> None:
+async def arrive(
+    store: Store, text: str, sent_at: int = 1, author: str = "alice", *, urgent: bool = False, **more: Any
+) -> None:
     came = envelope(text, sent_at, author=author, **more)
     assert came.chat is not None
     conversation = await store.conversation(came.chat, now=NOON)
     arrival = Arrival(
+        urgent=urgent,
         conversation=conversation,
         account=came.account,
         author=author,
@@ -178,6 +189,45 @@ async def test_no_more_run_at_once_than_allowed(store: Store, clock: SetClock) -
         assert len(thinker.asked) == 2
         thinker.gates["wait"].set()
         assert len(await said(store, 3)) == 3
+
+
+async def test_hundreds_that_wait_for_a_model_delay_nobody(store: Store, clock: SetClock) -> None:
+    """Each of them asks a model that never answers; who comes after all of them is answered at once."""
+    thinker, quay, hanging = Thinker(), Quay(), 300
+    thinker.gates["wait"] = asyncio.Event()
+    async with running(worker_of(store, clock, quay, thinker, conversations_at_once=1000)):
+        for number in range(hanging):
+            await arrive(store, "wait", author=f"person{number}")
+        async with asyncio.timeout(60):
+            while len(thinker.asked) < hanging:
+                await asyncio.sleep(0.01)
+        await arrive(store, "quick", author="late")
+        assert await said(store, 1) == ["answer"]
+        assert len({chat for chat, _ in quay.typed}) <= _MAX_TYPING + 1
+        thinker.gates["wait"].set()
+        assert len(await said(store, hanging)) == hanging
+
+
+async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock) -> None:
+    """Nor does it hold back the commands of others; what was asked behind it in its own conversation comes after it."""
+    thinker, gate = Thinker(), asyncio.Event()
+
+    async def slow(call: Call) -> None:
+        if call.message.author == "alice":
+            await gate.wait()
+        await store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+
+    entry = Entry(name="slow", form="/slow", summary=phrases.ABOUT_STOP, run=slow)
+    async with running(worker_of(store, clock, Quay(), thinker, entries=(entry,))):
+        await arrive(store, "/slow", 1, author="alice", urgent=True)
+        await arrive(store, "behind", 2, author="alice")
+        await arrive(store, "/slow", 1, author="bob", urgent=True)
+        await arrive(store, "hello", 2, author="bob")
+        assert await said(store, 1) == ["answer"]
+        assert not any("behind" in asked for asked in thinker.asked)
+        gate.set()
+        assert await said(store, 1) == ["answer"]
+        assert "behind" in thinker.asked[-1]
 
 
 async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -> None:

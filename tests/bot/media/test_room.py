@@ -1,0 +1,50 @@
+"""Room in memory: what is heavy waits for its turn, what is light never does."""
+
+import asyncio
+
+from bot.media.room import Room
+
+
+async def test_who_needs_more_than_is_free_waits_and_others_do_not() -> None:
+    """It is let in as soon as there is room for it."""
+    room, gate, came = Room(10), asyncio.Event(), asyncio.Event()
+
+    async def stay(size_bytes: int, *, is_last: bool = False) -> None:
+        async with room.of(size_bytes):
+            if is_last:
+                came.set()
+            await gate.wait()
+
+    heavy = asyncio.create_task(stay(8))
+    await asyncio.sleep(0)
+    another = asyncio.create_task(stay(3, is_last=True))
+    async with room.of(0), room.of(2):
+        assert not came.is_set()
+    heavy.cancel()
+    await came.wait()
+    another.cancel()
+    await asyncio.gather(heavy, another, return_exceptions=True)
+    async with room.of(10):
+        pass
+
+
+async def test_what_is_larger_than_the_room_comes_alone() -> None:
+    """It is not refused for that."""
+    room = Room(10)
+    async with room.of(50), room.of(0):
+        waiting = asyncio.create_task(room.of(1).__aenter__())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    await waiting
+
+
+async def test_who_gives_up_while_waiting_takes_no_room() -> None:
+    """A turn that is stopped meanwhile leaves nothing behind."""
+    room = Room(10)
+    async with room.of(10):
+        waiting = asyncio.create_task(room.of(5).__aenter__())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    async with asyncio.timeout(20), room.of(10):
+        pass
