@@ -27,6 +27,7 @@ NO_WORDS_LEFT = (
 CUT_OFF = "… (cut off here: the answer reached the length I am allowed)"
 CUT_PARTS = "… (cut: the answer was too long for a chat; ask for the rest)"
 FILES_NOT_SENT = "(There was a file to go with this, but Signal did not accept it.)"
+REST_IN_FILE = "… (too long for one message: the file has all of it)"
 TOOK_TOO_LONG = "That took too long, so I stopped. Please try again, or ask for a smaller step."
 STOPPED = "Stopped."
 FAILED = "Something went wrong on my side and I could not answer. It has been noted; please ask again."

@@ -92,7 +92,6 @@ class Parts:
             self._clock,
             max_turns=settings.history.max_turns,
             timezone=settings.locale.timezone,
-            max_parts=settings.signal.max_parts,
             language=settings.locale.language,
         )
         self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)

@@ -20,12 +20,11 @@ from bot.errors import Disconnected
 from bot.events import ChatId, PersonId, Reply
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.base import Contact, Transport
-from bot.turn.replies import parts
+from bot.turn.replies import one_message
 from store import Shelves
 
 _GOOD_FOR = timedelta(minutes=10)
 _BRIDGE_SECONDS = 5.0
-_MOST_PARTS = 2
 _GROUP = "group:"
 
 
@@ -157,9 +156,9 @@ class BroadcastCommands:
             return False
         turn = shelves.inbox.begin_turn(conversation, now=now)
         shelves.journal.close(turn, "ignored", now=now)
-        contents = parts(text, max_parts=_MOST_PARTS, cut_mark=phrases.said(phrases.CUT_PARTS))
-        for position, content in enumerate(contents):
-            reply = Reply(chat=chat, content=content, last=position + 1 == len(contents))
-            in_group = chat.startswith(_GROUP)
-            shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
+        content, _ = one_message(text, cut_mark=phrases.said(phrases.CUT_PARTS))
+        if content is None:
+            return False
+        reply = events.dumped(Reply(chat=chat, content=content))
+        shelves.outbox.put(conversation, turn, 0, reply, in_group=chat.startswith(_GROUP), now=now)
         return True

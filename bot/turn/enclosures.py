@@ -51,7 +51,7 @@ def with_enclosures(replies: Sequence[Reply], outcome: Outcome) -> list[Reply]:
     if not replies or not (outcome.files or outcome.voice):
         return list(replies)
     *before, last = replies
-    filled = replace(last, files=outcome.files)
+    filled = replace(last, files=(*last.files, *outcome.files))
     if outcome.voice is None:
         return [*before, filled]
     # Phones show a voice note as such only where it is alone.

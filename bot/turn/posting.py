@@ -1,6 +1,6 @@
 """What a turn says goes into the outbox: as messages that fit, in the place of what it said before.
 
-    a text --> parts, styled, quoting and naming people --> put: over a status, over the answer that an edit repeats
+    a text --> a message, styled, quoting and naming people --> put: over a status, over the answer that an edit repeats
     nothing is to be said any more --> clear: the status goes
 
 All that writes does so within a transaction of its caller. Left to others: how a text is cut and styled
@@ -8,40 +8,47 @@ All that writes does so within a transaction of its caller. Left to others: how 
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 
 from bot import events, phrases
-from bot.events import ChatId, Incoming, Named, Removal, Reply, SentId
+from bot.events import ChatId, File, Incoming, Named, Removal, Reply, SentId
 from bot.turn.mentions import found
-from bot.turn.replies import parts, quoting
+from bot.turn.replies import MAX_RANGES, one_message, quoting
 from bot.turn.steps import Turn
 from store import ConversationId, OutboxId, Sent, Shelves, TurnId
 
 
-def worded(
-    text: str, answered: Sequence[Incoming], *, max_parts: int, ok: bool, talk: Sequence[Incoming] = ()
-) -> list[Reply]:
-    """A text (Markdown) as the messages to send in answer to these; none for a text without a visible character.
+def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
+    """Returns a text (Markdown) as the message to send in answer to these; none for one without a visible character.
 
-    In a group the first quotes the newest message; and whoever asked, is mentioned in a question or took part in the
-    `talk` before it is mentioned natively where the text names them.
+    A text that is too long for a message goes along whole as a file. In a group the message quotes the newest one; and
+    whoever asked, is mentioned in a question or took part in the `talk` before it is mentioned natively where the text
+    names them.
     """
-    contents = parts(text, max_parts=max_parts, cut_mark=phrases.said(phrases.CUT_PARTS))
+    content, is_whole = one_message(text, cut_mark=phrases.said(phrases.REST_IN_FILE))
+    if content is None:
+        return []
     newest = answered[-1]
     people = _people((*talk, *answered)) if newest.chat.startswith("group:") else ()
+    mentions = found(content, people)[:MAX_RANGES]
     return [
         Reply(
             chat=newest.chat,
-            content=content,
-            quote=quoting(newest) if number == 1 else None,
-            mentions=found(content, people),
+            content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
+            quote=quoting(newest),
+            mentions=mentions,
+            files=() if is_whole else (_whole(text),),
             ok=ok,
-            last=number == len(contents),
             answers=tuple(message.sent_at for message in answered),
         )
-        for number, content in enumerate(contents, 1)
     ]
+
+
+def _whole(text: str) -> File:
+    """Returns a text as a file that any phone opens."""
+    return File(name="answer.txt", content_type="text/plain", data=text.encode())
 
 
 def put(shelves: Shelves, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:

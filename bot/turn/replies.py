@@ -1,11 +1,13 @@
-"""An answer as the model wrote it becomes messages that fit Signal: styled, cut where a reader would pause.
+"""An answer as the model wrote it becomes a message that fits Signal: styled, cut where a reader would pause.
 
-Signal carries 2,000 bytes of UTF-8 in a message; a longer one travels as an attachment. So an answer is cut into a few
-parts: after a paragraph, else a line, else a sentence, else a word, else between two characters. A style that spans a
-cut goes on in the next part; a code block stays whole where it fits into one part; a heading stays with what follows.
-What is longer than the last part ends with a visible mark.
+Signal carries 2,000 bytes of UTF-8 inside a message. The bridges send a longer text by themselves as a long-text
+attachment, and phones show it as one message with "Read more", up to 64 KiB. Where a long text cannot be sent it is
+split into a few messages: after a paragraph, else a line, else a sentence, else a word, else between two characters. A
+style that spans a cut goes on in the next part; a code block stays whole where it fits into one part; a heading stays
+with what follows. What is longer than the last part ends with a visible mark.
 
-Source: ServiceConfig.java of github.com/AsamK/signal-cli (0.14.6), 2026-11-21.
+Source: ServiceConfig.java of github.com/AsamK/signal-cli (0.14.6); MessageUtil.kt and DataMessageProcessor.kt of
+github.com/signalapp/Signal-Android (2026-11-22).
 Pure. Left to others: Markdown and its look (`bot.turn.markdown`, `bot.turn.layout`), writing the outbox (`turns`).
 """
 
@@ -20,6 +22,11 @@ from bot.turn.layout import marked
 from bot.turn.styling import Marked, Span
 
 LIMIT_BYTES = 2000
+"""Of a part: what travels inside a message."""
+MAX_MESSAGE_BYTES = 64 * 1024
+"""Of a message with its long text: phones fetch no longer one by themselves (`MAX_TOTAL_BODY_SIZE_BYTES`)."""
+MAX_RANGES = 250
+"""Styles and mentions in one message: phones pass over those behind (`BODY_RANGE_PROCESSING_LIMIT`)."""
 MIN_LIMIT_BYTES = 200
 """Less leaves no room for a cut mark and a character of any size."""
 
@@ -72,6 +79,23 @@ def parts(
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
     return tuple(part.styled() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
+
+
+def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
+    """Returns an answer as a single message of at most `MAX_MESSAGE_BYTES`, and whether that is all of it.
+
+    None for an answer without a visible character. What is cut ends with `cut_mark`, as in `parts`.
+    """
+    found = parts(markdown, limit_bytes=MAX_MESSAGE_BYTES, max_parts=1, cut_mark=cut_mark)
+    if not found:
+        return None, True
+    return found[0], not found[0].text.endswith(cut_mark)
+
+
+def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:
+    """Splits a message that was put together already into parts of at most `LIMIT_BYTES`; see `parts`."""
+    cutter = _Cutter.of(Marked.of(content))
+    return tuple(part.styled() for part in cutter.parts(LIMIT_BYTES, max_parts, cut_mark))
 
 
 def quoting(message: Incoming) -> QuoteTarget | None:

@@ -36,6 +36,18 @@ class Marked:
     text: str
     spans: tuple[Span, ...] = ()
 
+    @classmethod
+    def of(cls, content: Styled) -> "Marked":
+        """Returns what `styled` gave as it was before; a range that does not fit the text is left out."""
+        places = {unit: place for place, unit in enumerate(utf16_offsets(content.text))}
+        edges = ((places.get(given.start), places.get(given.start + given.length), given) for given in content.styles)
+        spans = (
+            Span(start=start, end=end, style=given.style)
+            for start, end, given in edges
+            if start is not None and end is not None
+        )
+        return cls(text=content.text, spans=_tidied(content.text, spans))
+
     def part(self, start: int, end: int) -> "Marked":
         """The text between two indices without the white space at its end; styles that reach out are cut there."""
         text = self.text[start:end].rstrip()

@@ -73,7 +73,6 @@ class Turns:
         *,
         max_turns: int,
         timezone: str,
-        max_parts: int,
         language: Language = "en",
     ) -> None:
         """`language` is what Aldis itself speaks until it is known what the people of a conversation do."""
@@ -81,7 +80,6 @@ class Turns:
         self._clock = clock
         self._max_turns = max_turns
         self._timezone = timezone
-        self._max_parts = max_parts
         self._language: Language = language
         self._recent: OrderedDict[ConversationId, tuple[_Past, ...]] = OrderedDict()
         """The last turns of the conversations that were active last: opening and reading them anew costs a tenth of a
@@ -242,7 +240,7 @@ class Turns:
         step = steps.dumped(Paused(call_ids=calls, until=until, people=people))
         shown = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in pause.calls]
         question = phrases.may_i(shown, pause.cost_usd)
-        replies = posting.worded(question, turn.incoming, max_parts=self._max_parts, ok=True)
+        replies = posting.replies_to(question, turn.incoming, ok=True)
 
         def put_off(shelves: Shelves) -> None:
             if not shelves.journal.is_running(turn.id):
@@ -354,7 +352,7 @@ class Turns:
         shelves.journal.close(turn, "ignored", now=now)
         in_group = message.chat.startswith("group:")
         with speaking(self.language(shelves, conversation)):
-            replies = posting.worded(phrases.said(text), (message,), max_parts=self._max_parts, ok=True)
+            replies = posting.replies_to(phrases.said(text), (message,), ok=True)
         outcome = Outcome(text=text, ok=True, files=files)
         for position, reply in enumerate(with_enclosures(replies, outcome)):
             shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
@@ -420,7 +418,7 @@ class Turns:
 
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text = outcome.text if outcome.ok else phrases.said(outcome.text)
-        replies = posting.worded(text, turn.incoming, max_parts=self._max_parts, ok=outcome.ok, talk=turn.talk)
+        replies = posting.replies_to(text, turn.incoming, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
 
 

@@ -192,7 +192,7 @@ async def harbour(
     """Aldis in one process; everything is over at the end."""
     quay, thinker, counts, pairing = quay or Berth(), Thinker(), Counts(), Pairing()
     limits = Limits(max_tool_calls=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=30)
-    turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC", max_parts=5)
+    turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
     memory = Memory(store, clock)
     reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
     tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))

@@ -14,7 +14,7 @@ from tests.conftest import NOON
 
 
 def housekeeping_of(store: Store, clock: SetClock, **every: Any) -> Housekeeping:
-    turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
     return Housekeeping(store, clock, Revisions(store, clock, turns, deletes_answers=False), **every)
 
 

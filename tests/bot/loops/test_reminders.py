@@ -200,7 +200,7 @@ async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetCloc
 
 
 def reminding(store: Store, clock: SetClock, allowed: AccessList | None = None) -> Reminding:
-    turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
     reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
     everybody = AccessList(persons=frozenset({"*"}), groups=frozenset())
     return Reminding(store, clock, Counts(), reminders, allowed=lambda: allowed or everybody, account=ACCOUNT)

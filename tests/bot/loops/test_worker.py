@@ -63,7 +63,7 @@ def worker_of(
     pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": 30, "max_attempts": 2, **changes})
     limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=30)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
-    turns = Turns(store, clock, max_turns=20, timezone="UTC", max_parts=5)
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
     desk, counts, approvals = Desk(store, turns, clock), Counts(), Approvals(store, clock, turns)
     judgement = Judgement(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
     overheard = Overheard(clock, most=0)

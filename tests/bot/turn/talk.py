@@ -150,7 +150,7 @@ class Desk:
 
     def started_anew(self) -> Turns:
         """The turns as after a restart: everything comes from the store."""
-        return Turns(self.store, self.clock, max_turns=20, timezone="UTC", max_parts=5)
+        return Turns(self.store, self.clock, max_turns=20, timezone="UTC")
 
     @property
     def agent(self) -> Agent:

@@ -44,7 +44,7 @@ class Purse(Desk):
     timezone: str = "UTC"
 
     def started_anew(self) -> Turns:
-        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone, max_parts=5)
+        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone)
 
     @cached_property
     def budget(self) -> Budget:
