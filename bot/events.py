@@ -252,7 +252,7 @@ class File:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """One message to send, fixed before it is sent: it fits Signal's 2,000 bytes."""
+    """One message to send, fixed before it is sent: at most 64 KiB, of which phones show the first 2,000 bytes."""
 
     chat: ChatId
     content: Styled

@@ -235,7 +235,7 @@ class SignalSettings(Group):
     unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
     """How long to wait for the receipt of such a send before it is sent again; no shorter than a send."""
     max_parts: int = Field(default=5, ge=1, le=50)
-    """Into how many messages a long answer may be split; the rest is cut."""
+    """Into how many messages a long answer is split where it cannot be sent as one; the rest is cut."""
     ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
     """What shows on a message that it is being answered, where that takes more than seconds: an emoji, or nothing."""
     live: Annotated[Literal["off", "status", "stream"], Lowered] = "status"

@@ -239,6 +239,19 @@ class Outbox(Shelf):
             self._pass_over(item)
         self._reconcile()
 
+    def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
+        """It surely did not go out, and is due at once in other words; returns False where it was taken back."""
+        rows = self.rows(
+            "SELECT conversation_id, turn_id, position FROM outbox "
+            "WHERE id = ? AND state = 'sending' AND reply IS NOT NULL",
+            (item,),
+        )
+        for conversation, turn, position in rows:
+            sealed = self.keyring.seal(ConversationId(conversation), _place(TurnId(turn), position), reply)
+            self.execute("UPDATE outbox SET reply = ? WHERE id = ?", (sealed, item))
+        self.postpone(item, due_at=now)
+        return bool(rows)
+
     def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
         """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
         self._end_attempt(item, "unknown", due_at)

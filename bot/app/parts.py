@@ -126,6 +126,7 @@ class Parts:
                 self._counts,
                 patience=patience,
                 language=self._turns.language,
+                max_parts=settings.signal.max_parts,
             ),
             housekeeping=Housekeeping(self._store, self._clock, self._revisions, retention=rules.retention(settings)),
             reminding=self._reminding(intake),

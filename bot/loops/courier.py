@@ -5,6 +5,7 @@
                    |-surely not-------> again later, with growing pauses
                    |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
                    |-not its files----> the words alone, and a sentence that there should have been more
+                   |-not its long text> in several messages
                    '-never will-------> dead, the operator is told; what is refused for its form is tried once without
 
 Sends of different conversations run side by side, those of one conversation one after the other. So that the bridge is
@@ -30,6 +31,7 @@ from bot.languages.spoken import Language, speaking
 from bot.logs import described
 from bot.metrics import Counts
 from bot.transports.base import Transport
+from bot.turn.replies import is_long, split
 from store import ConversationId, Entry, OutboxItem, Sent, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -90,7 +92,9 @@ class Courier:
         *,
         patience: Patience,
         language: Callable[[Shelves, ConversationId], Language] = _english,
+        max_parts: int = 5,
     ) -> None:
+        """`max_parts` is into how many messages a text is split that cannot be sent as one."""
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -99,6 +103,7 @@ class Courier:
         self._max_resends = patience.max_resends
         self._language = language
         self._place_seconds = patience.place_seconds
+        self._max_parts = max_parts
         self._sending: set[asyncio.Task[None]] = set()
         self._placed: set[asyncio.Task[None]] = set()
         """Those that have a place."""
@@ -240,11 +245,13 @@ class Courier:
     async def _without_files(
         self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
     ) -> Callable[[Shelves], None]:
-        """Send the words alone, at once or after some tries: nothing went out so far."""
-        if not error.is_final and (item.attempts + 1 < _MAX_UPLOADS or not _has_files(outgoing)):
+        """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
+        if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
+            return self._given_up(item, str(error), "too_large") if error.is_final else self._later(item, error)
+        if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
             return self._later(item, error)
-        if not isinstance(outgoing, Reply) or not outgoing.files:
-            return self._given_up(item, str(error), "too_large")
+        if not outgoing.files:
+            return self._split(item, outgoing)
         self._counts.add("files_refused")
         _log.error("the files of reply %d cannot be sent: %s", item.id, error)
         if outgoing.content.text:
@@ -257,6 +264,40 @@ class Courier:
             shelves.outbox.give_up(item.id, now=now)
 
         return tell
+
+    def _split(self, item: OutboxItem, reply: Reply) -> Callable[[Shelves], None]:
+        """Puts a text that cannot be sent as one message back as several; people are named in plain words there."""
+        self._counts.add("texts_split")
+        _log.warning("reply %d cannot be sent as one message; it is split", item.id)
+        now = self._clock.now()
+
+        def put(shelves: Shelves) -> None:
+            conversation = shelves.outbox.conversation_of(item.id)
+            if conversation is None:
+                return
+            with speaking(self._language(shelves, conversation)):
+                cut_mark = phrases.said(phrases.CUT_PARTS)
+            contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
+            parts = [
+                replace(
+                    reply,
+                    content=content,
+                    mentions=(),
+                    quote=None if place else reply.quote,
+                    last=place + 1 == len(contents),
+                )
+                for place, content in enumerate(contents)
+            ]
+            if not shelves.outbox.rewrite(item.id, events.dumped(parts[0]), now=now):
+                return
+            in_group, position = reply.chat.startswith("group:"), shelves.outbox.next_position(item.turn)
+            for place, part in enumerate(parts[1:], position):
+                dumped = events.dumped(part)
+                shelves.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
+            if _has_files(events.outgoing(item.reply)):
+                self._tell_of_lost_files(shelves, item, reply)
+
+        return put
 
     def _tell_of_lost_files(self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing) -> None:
         """Tell the people, within a transaction, in a message of its own: with the words it might not fit one."""

@@ -92,6 +92,11 @@ def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
     return found[0], not found[0].text.endswith(cut_mark)
 
 
+def is_long(content: Styled) -> bool:
+    """Whether a text is sent as an attachment, for it is too long to travel inside a message."""
+    return len(content.text.encode()) > LIMIT_BYTES
+
+
 def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:
     """Splits a message that was put together already into parts of at most `LIMIT_BYTES`; see `parts`."""
     cutter = _Cutter.of(Marked.of(content))

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 
-from bot.errors import Unfetchable
+from bot.errors import NotUploaded, Unfetchable
 from bot.events import (
     Attachment,
     ChatId,
@@ -20,6 +20,7 @@ from bot.events import (
     SentId,
 )
 from bot.transports.base import Contact, Group, Progress
+from bot.turn.replies import is_long
 
 ACCOUNT = "+15550100001"
 
@@ -80,6 +81,8 @@ class Quay:
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
     """How asking for groups and contacts fails."""
+    takes_long_texts: bool = True
+    """Whether what is longer than a message can hold goes out as its attachment; else it is refused like a file."""
     gate: asyncio.Event | None = None
     """Holds sends back until it is set."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -110,6 +113,8 @@ class Quay:
         )
 
     async def send(self, reply: Reply) -> SentId:
+        if not self.takes_long_texts and is_long(reply.content):
+            raise NotUploaded("the text was not taken", is_final=True)
         return await self._went_out(lambda: self.sent.append(reply))
 
     async def remove(self, removal: Removal) -> SentId:

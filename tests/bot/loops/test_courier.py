@@ -27,10 +27,11 @@ def courier_of(
     *,
     counts: Counts | None = None,
     language: Callable[..., Language] = lambda *_: "en",
+    max_parts: int = 5,
     **changes: Any,
 ) -> Courier:
     patience = Patience(**{"grace_seconds": 90.0, **changes})
-    return Courier(quay, store, clock, counts or Counts(), patience=patience, language=language)
+    return Courier(quay, store, clock, counts or Counts(), patience=patience, language=language, max_parts=max_parts)
 
 
 def phrase(name: str, language: Language) -> str:
@@ -334,6 +335,71 @@ async def test_what_has_no_words_or_is_too_large_by_itself_is_given_up(
     async with running(courier_of(quay, store, clock)):
         await come_to(store, *(("dead", "sent") if files else ("dead",)))
     assert texts(quay) == ([phrases.FILES_NOT_SENT] if files else [])
+
+
+def long_reply() -> dict[str, Any]:
+    """A text of three parts, all of it in bold."""
+    text = "word " * 1000
+    return {"content": Styled(text=text.rstrip(), styles=(StyleRange(start=0, length=4999, style=Style.BOLD),))}
+
+
+async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock: SetClock) -> None:
+    """In order, each styled, the last one known as the last; nothing of it is lost or cut."""
+    quay = Quay(takes_long_texts=False)
+    await say(store, "", quote=QuoteTarget(author=PersonId("alice"), sent_at=SentId(7), text="?"), **long_reply())
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "sent", "sent", "sent")
+    assert " ".join(texts(quay)) == long_reply()["content"].text
+    assert [(reply.last, reply.quote is not None) for reply in quay.sent] == [
+        (False, True),
+        (False, False),
+        (True, False),
+    ]
+    assert all(len(reply.content.styles) == 1 for reply in quay.sent)
+
+
+async def test_a_long_text_that_may_be_taken_later_is_tried_a_few_times(store: Store, clock: SetClock) -> None:
+    """Then its words wait no longer; the file that went with it is told to be lost."""
+    quay = Quay(sends=[NotUploaded("busy", is_final=False)] * 4)
+    await say(store, "", files=(PICTURE,), **long_reply())
+    async with running(courier_of(quay, store, clock)):
+        for left in (3, 2):
+            await quay.until(lambda left=left: len(quay.sends) == left)
+            await come_to(store, "waiting")
+            clock.move(8)
+            store.bells["outbox"].set()
+        await come_to(store, "sent", "sent", "sent", "sent")
+    assert texts(quay)[-1] == phrases.FILES_NOT_SENT
+    assert " ".join(texts(quay)[:-1]) == long_reply()["content"].text
+
+
+async def test_a_long_text_is_split_no_further_than_the_setting_allows(store: Store, clock: SetClock) -> None:
+    """What is beyond the last part is cut with a word about it."""
+    quay = Quay(takes_long_texts=False)
+    await say(store, "", **long_reply())
+    async with running(courier_of(quay, store, clock, max_parts=2)):
+        await come_to(store, "sent", "sent")
+    assert texts(quay)[-1].endswith(phrases.CUT_PARTS)
+
+
+async def test_a_long_text_that_was_taken_back_is_not_split(store: Store, clock: SetClock) -> None:
+    """Taken back while the bridge refuses it: it is over."""
+    gate = asyncio.Event()
+    quay = Quay(takes_long_texts=False)
+
+    class Slow(Quay):
+        async def send(self, reply: Reply) -> SentId:
+            await self._note()
+            await gate.wait()
+            return await quay.send(reply)
+
+    await say(store, "", **long_reply())
+    async with running(courier_of(Slow(), store, clock)):
+        await come_to(store, "sending")
+        await store.transaction(lambda shelves: shelves.outbox.execute("UPDATE outbox SET reply = NULL"))
+        gate.set()
+        await come_to(store, "dead")
+    assert quay.sent == []
 
 
 def adorned() -> dict[str, Any]:

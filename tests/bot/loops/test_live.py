@@ -355,6 +355,7 @@ async def test_no_message_takes_the_place_of_a_removal(store: Store, clock: SetC
     """
     long = "word " * 600
     async with harbour(store, clock) as port:
+        port.quay.takes_long_texts = False
         port.thinker.script += [says(long), says("short"), says(long)]
         asked = await port.deliver(message("one"))
         await port.answered(2)

@@ -62,6 +62,7 @@ async def test_a_deleted_message_is_gone_with_what_was_made_of_it(store: Store, 
 async def test_the_answer_is_deleted_too_where_the_operator_wants_it(store: Store, clock: SetClock) -> None:
     """Every part of it, by the time under which it went out."""
     async with harbour(store, clock, deletes_answers=True) as port:
+        port.quay.takes_long_texts = False
         port.thinker.script += [says("long. " * 700)]
         asked = await port.deliver(message("Tell me everything."))
         await port.quiet()
@@ -268,6 +269,7 @@ async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Sto
 async def test_a_long_answer_that_becomes_short_loses_its_further_parts(store: Store, clock: SetClock) -> None:
     """The first part is edited, the others are deleted; and a short one that becomes long grows by new messages."""
     async with harbour(store, clock) as port:
+        port.quay.takes_long_texts = False
         port.thinker.script += [says("long. " * 700), says("short."), says("long. " * 700)]
         asked = await port.deliver(message("Tell me."))
         await port.quiet()

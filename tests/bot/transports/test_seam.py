@@ -370,6 +370,14 @@ async def test_a_removal_or_note_that_fails_is_told_as_what_it_is(
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 
 
+async def test_a_long_text_is_one_message(bridge: Bridge) -> None:
+    """What is longer than a message can hold arrives byte for byte; the bridge makes it an attachment by itself."""
+    words = "Grüße 😀 *~|` " * 1200
+    await bridge.transport().send(reply(words))
+    [sent] = bridge.server.sent
+    assert sent.text == words
+
+
 @pytest.mark.parametrize("kind", ["direct", "group", "removal", "note"])
 async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: Bridge, kind: str) -> None:
     """The token is where the operator finds it and not in the words that are logged, which say what to do."""

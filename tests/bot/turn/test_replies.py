@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.events import Style, Styled
 from bot.turn.characters import borders, utf16_offsets
-from bot.turn.replies import LIMIT_BYTES, parts
+from bot.turn.replies import LIMIT_BYTES, MAX_MESSAGE_BYTES, one_message, parts, split
 from tests.bot.turn.test_markdown import ANYTHING, ranges
 
 MARK = "… (cut: the answer was too long)"
@@ -262,3 +262,30 @@ def test_parts_lose_nothing(markdown: str, limit_bytes: int) -> None:
     (whole, *_) = parts(markdown, limit_bytes=1_000_000, max_parts=1) or (Styled(text=""),)
     found = [pair for part in parts(markdown, limit_bytes=limit_bytes, max_parts=1000) for pair in seen(part)]
     assert found == seen(whole)
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(MAX_MESSAGE_BYTES, True), (MAX_MESSAGE_BYTES + 1, False)])
+def test_one_message_holds_what_signal_carries(size: int, is_whole: bool) -> None:
+    """64 KiB, not one byte more; what is cut says so."""
+    content, found = one_message("é" * (size // 2) + "a" * (size % 2), cut_mark=MARK)
+    assert content is not None
+    assert found is is_whole
+    assert size_bytes(content) <= MAX_MESSAGE_BYTES
+    assert content.text.endswith(MARK) is not is_whole
+
+
+def test_nothing_visible_is_no_message() -> None:
+    """There is nothing to send, and nothing is missing."""
+    assert one_message(" \n", cut_mark=MARK) == (None, True)
+
+
+@given(ANYTHING)
+@settings(max_examples=200)
+def test_a_message_that_is_split_keeps_its_characters_and_styles(markdown: str) -> None:
+    """Splitting what was put together already loses nothing but white space."""
+    content, _ = one_message(markdown * 200, cut_mark=MARK)
+    if content is None:
+        return
+    found = split(content, max_parts=1000, cut_mark=MARK)
+    assert all(size_bytes(part) <= LIMIT_BYTES for part in found)
+    assert [pair for part in found for pair in seen(part)] == seen(content)

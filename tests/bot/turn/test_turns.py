@@ -6,6 +6,7 @@ from bot import events, phrases
 from bot.clock import SetClock
 from bot.events import Reply
 from bot.messages import is_sendable
+from bot.turn.replies import MAX_MESSAGE_BYTES, MAX_RANGES
 from store import Store, StoreError
 from tests.bot.turn.talk import Desk, Echo, Scripted, calls, incoming, says
 from tests.conftest import NOON
@@ -87,29 +88,42 @@ async def test_only_some_conversations_are_remembered(store: Store, clock: SetCl
     assert len(there.turns._recent) == 32
 
 
-async def test_in_a_group_the_first_part_quotes_the_newest_question(store: Store, clock: SetClock) -> None:
-    """People see what is answered; only the last part says that it is the last."""
+async def test_in_a_group_a_long_answer_is_one_message_that_quotes_the_newest_question(
+    store: Store, clock: SetClock
+) -> None:
+    """What Signal carries as long text is not torn into pieces."""
     there = Desk(store, clock, Scripted([]))
     await there.arrive("group:G")
     first = incoming("one", 1, "group:G")
     turn = await there.turns.load(await there.claimed(), (first, incoming("two", 2, "group:G")))
-    there.provider.script = [says("word " * 900)]
+    answer = "word " * 3600
+    there.provider.script = [says(answer)]
     await there.turns.keep(turn, await there.answer(turn))
-    parts = await replies(store)
-    assert len(parts) == 3
-    assert [part.quote.sent_at if part.quote else None for part in parts] == [2, None, None]
-    assert [part.last for part in parts] == [False, False, True]
-    assert parts[0].answers == (1, 2)
+    [reply] = await replies(store)
+    assert reply.content.text == answer.strip()
+    assert reply.quote is not None
+    assert (reply.quote.sent_at, reply.last, reply.files) == (2, True, ())
+    assert reply.answers == (1, 2)
 
 
-async def test_an_answer_beyond_all_parts_is_cut_with_a_mark(store: Store, clock: SetClock) -> None:
-    """The person is told that there was more."""
-    there = Desk(store, clock, Scripted([says("word " * 5000)]))
+async def test_an_answer_beyond_what_signal_carries_comes_whole_in_a_file(store: Store, clock: SetClock) -> None:
+    """The message ends with a word about it; the file has the answer from its beginning to its end."""
+    answer = "word " * 14_000
+    there = Desk(store, clock, Scripted([says(answer)]))
     await there.kept()
-    parts = await replies(store)
-    assert len(parts) == 5
-    assert parts[-1].content.text.endswith(phrases.CUT_PARTS)
-    assert all(len(part.content.text.encode()) <= 2000 for part in parts)
+    [reply] = await replies(store)
+    assert reply.content.text.endswith(phrases.REST_IN_FILE)
+    assert len(reply.content.text.encode()) <= MAX_MESSAGE_BYTES
+    assert [(file.name, file.data.decode().split()) for file in reply.files] == [("answer.txt", answer.split())]
+
+
+async def test_styles_beyond_what_phones_show_are_left_out(store: Store, clock: SetClock) -> None:
+    """Phones read 250 ranges of a message; the words behind them stay."""
+    there = Desk(store, clock, Scripted([says("**a** b " * 400)]))
+    await there.kept()
+    [reply] = await replies(store)
+    assert len(reply.content.styles) == MAX_RANGES
+    assert reply.content.text.count("a") == 400
 
 
 async def test_nothing_to_answer_leaves_nothing(store: Store, clock: SetClock) -> None:
