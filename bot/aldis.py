@@ -6,6 +6,7 @@ Left to others: what the parts are (`bot.app`), when to stop (`bot.cli`).
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,11 +20,14 @@ from bot.loops.summarising import Summarising
 from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.control import Control, listening
-from bot.web.health import HealthPage, served
+from bot.web.health import HealthPage
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+
+_READING_SECONDS = 1.0
+"""How long the stream may still take to end when turns and sends have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,26 +46,29 @@ class Aldis:
     health: HealthPage
     control: Control
 
-    async def run(self, stop: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
         """Answer messages until `stop` is set; then finish or hand back what is under way, within bounded time.
 
+        What still runs when `hurry` is set is handed back at once.
+
         Raises:
-            ConfigError: the bridge says that it will never work, or the health page cannot be served.
+            ConfigError: the bridge says that it will never work, or the control socket cannot be made.
         """
-        web = self.settings.web
-        async with served(self.health, web.host, web.port), listening(self.control, self.settings.store.path):
+        async with listening(self.control, self.settings.store.path):
             watching = asyncio.create_task(self.lookout.run(), name="lookout")
             try:
-                await self._loop(stop, self.intake.run)
+                await self._loop(stop, self.intake.run, hurry)
             finally:
                 watching.cancel()
                 await asyncio.wait([watching])
 
-    async def chat(self, stop: asyncio.Event) -> None:
-        """Answer what the transport gives until its stream ends for good, or `stop` is set."""
-        await self._loop(stop, self.intake.read_once)
+    async def chat(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
+        """Answer what the transport gives until its stream ends for good, or `stop` is set; `hurry` as in `run`."""
+        await self._loop(stop, self.intake.read_once, hurry)
 
-    async def _loop(self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _loop(
+        self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]], hurry: asyncio.Event | None = None
+    ) -> None:
         await self.housekeeping.recover()
         await self.courier.recover()
         async with asyncio.TaskGroup() as group:
@@ -72,26 +79,49 @@ class Aldis:
             summarising = group.create_task(self.summarising.run(), name="summarising")
             gathering = group.create_task(self.gathering.run(), name="gathering")
             reading = group.create_task(unless(stop, read()), name="intake")
-            await asyncio.wait([reading])
-            await self.intake.aclose()
-            reminding.cancel()
-            summarising.cancel()
-            gathering.cancel()
-            await self._wind_down(working, sending)
+            await _either(stop, reading)
+            for task in (reminding, summarising, gathering):
+                task.cancel()
+            await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
             tidying.cancel()
 
-    async def _wind_down(self, working: asyncio.Task[None], sending: asyncio.Task[None]) -> None:
-        """Let turns and then sends end by themselves; what is left when the time is over is handed back."""
-        try:
+    async def _wind_down(
+        self,
+        hurry: asyncio.Event,
+        *,
+        reading: asyncio.Task[None],
+        working: asyncio.Task[None],
+        sending: asyncio.Task[None],
+    ) -> None:
+        """Let turns and then sends end by themselves, and the stream beside them.
+
+        What is left when the time is over, or when there is hurry, is handed back.
+        """
+
+        async def end() -> None:
+            self.worker.drain()
+            await asyncio.wait([working])
+            self.courier.drain()
+            await asyncio.wait([sending])
+
+        with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.worker.shutdown_seconds):
-                self.worker.drain()
-                await asyncio.wait([working])
-                self.courier.drain()
-                await asyncio.wait([sending])
-        except TimeoutError:
+                await unless(hurry, end())
+        await asyncio.wait([reading], timeout=_READING_SECONDS)
+        await self.intake.aclose()
+        if not (working.done() and sending.done()):
             _log.warning("the time to stop is over; what is under way is taken up again at the next start")
-            working.cancel()
-            sending.cancel()
+        for task in (reading, working, sending):
+            task.cancel()
+
+
+async def _either(event: asyncio.Event, task: asyncio.Task[Any]) -> None:
+    """Wait until the event is set or the task has ended, however."""
+    waiting = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
 
 
 async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:

@@ -24,6 +24,8 @@ from bot import app, logs, settings, upkeep, workbench
 from bot.aldis import Aldis, unless
 from bot.errors import ConfigError, Disconnected
 from bot.settings import Settings
+from bot.shutdown import Shutdown
+from bot.web.health import Pages, served
 from store import StoreError
 
 _HEALTH_SECONDS = 5.0
@@ -69,25 +71,25 @@ def _chat(given: Settings, options: argparse.Namespace) -> int:
 
 async def _chatting(given: Settings, options: argparse.Namespace) -> int:
     terminal, failed = app.terminal(options.conversation, options.once, options.verbose)
-    stop = asyncio.Event()
+    shutdown = Shutdown()
     async with app.assembled(given, terminal, realm="terminal") as aldis:
-        _on_interrupt(aldis, stop)
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+        _on_interrupt(aldis, shutdown)
+        shutdown.listen(signal.SIGTERM, signal.SIGHUP)
         if options.once is None and sys.stdin.isatty():
             names = ", ".join(given.llm.providers_in_order)
             print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
-        await aldis.chat(stop)
+        await aldis.chat(shutdown.requested, shutdown.hurried)
     return 1 if failed() else 0
 
 
-def _on_interrupt(aldis: Aldis, stop: asyncio.Event) -> None:
+def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
     """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
     interrupted: set[str] = set()
 
     def interrupt() -> None:
         running = aldis.worker.running_turns()
         if not running or running <= interrupted:
-            stop.set()
+            shutdown.request()
         interrupted.update(running)
         aldis.worker.stop_turns()
 
@@ -101,14 +103,20 @@ def _run(given: Settings, _: argparse.Namespace) -> int:
 
 
 async def _running(given: Settings) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    transport = await unless(stop, app.signal_transport(given))
-    if transport is None:
-        return
-    async with app.assembled(given, transport, realm="signal") as aldis:
-        await aldis.run(stop)
+    shutdown, pages = Shutdown(), Pages()
+    shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def on_wait(what: str) -> None:
+        app.log_wait(what)
+        pages.wait_for(what)
+
+    async with served(pages, given.web.host, given.web.port):
+        transport = await unless(shutdown.requested, app.signal_transport(given, on_wait))
+        if transport is None:
+            return
+        async with app.assembled(given, transport, realm="signal") as aldis:
+            with pages.showing(aldis.health):
+                await aldis.run(shutdown.requested, shutdown.hurried)
 
 
 def _link(given: Settings, _: argparse.Namespace) -> int:

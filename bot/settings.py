@@ -449,7 +449,7 @@ class WorkerSettings(Group):
     """How long one answer may take in all, tools included."""
     max_attempts: int = Field(default=3, ge=1, le=20)
     """How often a message is tried before the person is told that it failed."""
-    shutdown_seconds: float = Field(default=20, ge=0, le=600)
+    shutdown_seconds: float = Field(default=5, ge=0, le=6)
     """How long a stop waits for running answers; what is left is continued after the next start."""
 
 

@@ -10,13 +10,14 @@ this        all of it, opened and closed
 Left to others: the verbs of the command line (`bot.cli`).
 """
 
+import asyncio
 import gc
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from bot.aldis import Aldis
 from bot.app import bridges, equipment, machine, models, rules
-from bot.app.bridges import linking, signal_transport, terminal
+from bot.app.bridges import linking, log_wait, signal_transport, terminal
 from bot.app.equipment import USER_AGENT, surroundings_alone, toolbox
 from bot.app.models import unpriced_models
 from bot.app.parts import Parts
@@ -24,16 +25,18 @@ from bot.examinations.means import Means
 from bot.languages.spoken import speak
 from bot.media.feeds import FeedReader
 from bot.media.library import Library
+from bot.providers.base import Provider
 from bot.settings import Settings
 from bot.transports.base import Transport
 from bot.turn.feeds import Newsstand
 from store import opened
-from tools import Fetcher, Http, Surroundings, alone
+from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
     "USER_AGENT",
     "assembled",
     "linking",
+    "log_wait",
     "means",
     "signal_transport",
     "surroundings_alone",
@@ -42,6 +45,7 @@ __all__ = [
     "unpriced_models",
 ]
 
+_CLOSE_SECONDS = 3.0
 _BALLAST_BYTES = 2_000_000
 """Thrown out when the disk is full, so that what must go can go; more than one transaction that deletes needs."""
 
@@ -57,7 +61,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
     speak(settings.locale.language)
     machine.widen()
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(transport.aclose)
+        stack.push_async_callback(_close, transport)
         given = settings.store
         store = await stack.enter_async_context(
             opened(
@@ -71,7 +75,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         http = await stack.enter_async_context(Http(user_agent=USER_AGENT))
         fetcher = await stack.enter_async_context(Fetcher(USER_AGENT))
         provider = models.provider(settings)
-        stack.push_async_callback(provider.aclose)
+        stack.push_async_callback(_close, provider)
         # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(USER_AGENT)))
         parts = Parts(settings, transport, store, realm, rules.speech(settings, http), reader)
@@ -88,12 +92,19 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         tools, news = equipment.apart(equipment.own_tools(settings, around))
         more = (Newsstand(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
         for source in more:
-            stack.push_async_callback(source.aclose)
+            stack.push_async_callback(_close, source)
         aldis = parts.aldis(provider, tools, more)
         # What is there by now stays: the collector need not go through it again and again.
         gc.freeze()
         gc.enable()
         yield aldis
+
+
+async def _close(part: Transport | Provider | ToolSource) -> None:
+    """Close a part; one that takes too long is left, for the store must be closed in any case."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await part.aclose()
 
 
 def means(settings: Settings) -> Means:

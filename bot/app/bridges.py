@@ -15,6 +15,8 @@ from bot.transports.bridge import Bridge, bridge_at
 
 _log = logging.getLogger(__name__)
 
+UNLINKED = "no account is linked yet; link one with: python -m bot link"
+
 _LONGEST_PAUSE_SECONDS = 30.0
 
 
@@ -33,22 +35,31 @@ def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Trans
     return here, lambda: here.failed
 
 
-async def signal_transport(settings: Settings) -> Transport:
+OnWait = Callable[[str], None]
+"""Is told what is waited for, each time that one looks in vain: a sentence for the operator."""
+
+
+def log_wait(what: str) -> None:
+    """Tell in the log what is waited for."""
+    _log.warning("%s", what)
+
+
+async def signal_transport(settings: Settings, on_wait: OnWait = log_wait) -> Transport:
     """The transport to Signal; waits until the bridge answers and has an account.
 
     Raises:
         ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
     """
-    return transport(settings, await _bridge(settings), await _account(settings))
+    return transport(settings, await _bridge(settings, on_wait), await _account(settings, on_wait))
 
 
-async def linking(settings: Settings) -> Linking:
-    """The way to link an account by the bridge at `SIGNAL__URL`.
+async def linking(settings: Settings, on_wait: OnWait = log_wait) -> Linking:
+    """The way to link an account by the bridge at `SIGNAL__URL`; waits until one answers there.
 
     Raises:
         ConfigError: what answers there is no bridge.
     """
-    return linking_over(settings, await _bridge(settings))
+    return linking_over(settings, await _bridge(settings, on_wait))
 
 
 def transport(settings: Settings, bridge: Bridge, account: str) -> Transport:
@@ -92,7 +103,7 @@ def _notes_of(settings: Settings) -> str | None:
     return settings.signal.device_name if settings.signal.note_to_self else None
 
 
-async def _bridge(settings: Settings) -> Bridge:
+async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
     """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
     if settings.signal.transport != "auto":
         return settings.signal.transport
@@ -101,22 +112,26 @@ async def _bridge(settings: Settings) -> Bridge:
         try:
             return await bridge_at(settings.signal.url)
         except Disconnected as error:
-            _log.warning("waiting for Signal: %s", error)
+            on_wait(f"waiting for Signal: {error}")
             await asyncio.sleep(next(pauses))
 
 
-async def _account(settings: Settings) -> str:
+async def _account(settings: Settings, on_wait: OnWait) -> str:
     """The account to answer for: as set, else the only one that the bridge has; waits until there is one."""
     if settings.signal.account:
         return settings.signal.account
-    link = await linking(settings)
+    link = await linking(settings, on_wait)
     try:
         pauses = _pauses()
-        while not (accounts := await _linked(link)):
-            _log.warning("no account is linked yet; link one with: python -m bot link")
+        while True:
+            if accounts := await _linked(link, on_wait):
+                return _only(accounts)
             await asyncio.sleep(next(pauses))
     finally:
         await link.aclose()
+
+
+def _only(accounts: tuple[str, ...]) -> str:
     first, *others = accounts
     if others:
         raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
@@ -131,9 +146,12 @@ def _pauses() -> Iterator[float]:
         seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
 
 
-async def _linked(link: Linking) -> tuple[str, ...]:
+async def _linked(link: Linking, on_wait: OnWait) -> tuple[str, ...]:
     try:
-        return await link.accounts()
+        accounts = await link.accounts()
     except Disconnected as error:
-        _log.warning("waiting for Signal: %s", error)
+        on_wait(f"waiting for Signal: {error}")
         return ()
+    if not accounts:
+        on_wait(UNLINKED)
+    return accounts

@@ -19,7 +19,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -45,6 +45,9 @@ _log = logging.getLogger(__name__)
 
 _TYPING_SECONDS = 8.0
 """Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""
+_TYPING_ENDS_SECONDS = 1.0
+"""How long the bridge may take to hide the indicator, which goes by itself: neither the conversation nor the end of
+Aldis waits for that."""
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
 _MAX_CLAIMS = 16
@@ -456,7 +459,9 @@ class Worker:
             task.cancel()
             await asyncio.wait([task])
             if shown.is_set():
-                await self._transport.typing(chat, started=False)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_TYPING_ENDS_SECONDS):
+                        await self._transport.typing(chat, started=False)
 
 
 def _moment(at: int) -> datetime:

@@ -20,7 +20,7 @@ AFTER_SECONDS = 3.0
 _LONGEST_SECONDS = 3600.0
 """A mark goes by itself after so long: its message may have been taken back while it waited."""
 _REACT_SECONDS = 30.0
-_LAST_SECONDS = 2.0
+_LAST_SECONDS = 1.0
 """How long the last marks may take to go when Aldis ends."""
 
 _Place = tuple[ChatId, PersonId, SentId]

@@ -128,7 +128,7 @@ async def listening(control: Control, store_path: Path) -> AsyncGenerator[None]:
         ConfigError: no socket can be made there.
     """
     path = socket_path(store_path)
-    runner = web.AppRunner(control.app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    runner = web.AppRunner(control.app, access_log=None, handle_signals=False, shutdown_timeout=0.5)
     await runner.setup()
     try:
         endpoint = _bound(path)

@@ -2,12 +2,14 @@
 
 `/healthz` answers 200 while Aldis works and 503 while it does not, with the reasons. Both are for machines that watch
 over Aldis (docker's health check, say); they listen on loopback unless set otherwise.
+
+    served --wait_for--> what it waits for --showing--> the Aldis that runs --> it is stopping
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -26,21 +28,18 @@ _LONGEST_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries may take: whoever waits longer waits in vain."""
 
 _TOO_LONG = "a message has been waiting for too long"
+STARTS = "Aldis is starting"
+STOPS = "Aldis is stopping"
 
 
 class HealthPage:
-    """What `/healthz` and `/metrics` look at."""
+    """What `/healthz` and `/metrics` say of an Aldis that runs."""
 
     def __init__(self, store: Store, lookout: Lookout, clock: Clock, counts: Counts) -> None:
         self._store = store
         self._lookout = lookout
         self._clock = clock
         self._counts = counts
-
-    async def answer(self, _: web.Request) -> web.Response:
-        """The state now, see `state`; status 503 where something is wrong."""
-        state = await self.state()
-        return web.json_response(state, status=200 if state["ok"] else 503)
 
     async def state(self) -> dict[str, Any]:
         """The state now.
@@ -64,8 +63,8 @@ class HealthPage:
             "counts": self._counts.all(),
         }
 
-    async def metrics(self, _: web.Request) -> web.Response:
-        """The figures now, always with status 200; a store that fails leaves its own out."""
+    async def metrics(self) -> str:
+        """The figures now; a store that fails leaves its own out."""
         try:
             inbox, outbox = await self._backlogs()
         except StoreError:
@@ -76,8 +75,7 @@ class HealthPage:
                 *self._queue("inbox", inbox),
                 *self._queue("outbox", outbox),
             )
-        page = exposition(self._counts.all(), (*self._hearing(), *queues))
-        return web.Response(text=page, headers={"Content-Type": CONTENT_TYPE})
+        return exposition(self._counts.all(), (*_running(is_ready=True), *self._hearing(), *queues))
 
     async def _backlogs(self) -> tuple[Waiting, Waiting]:
         return await self._store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
@@ -96,7 +94,6 @@ class HealthPage:
     def _hearing(self) -> tuple[Gauge, ...]:
         lookout = self._lookout
         return (
-            _gauge("tasks", "How many tasks of asyncio there are.", value=len(asyncio.all_tasks())),
             _gauge("problems", "How many problems the lookout sees.", value=len(lookout.problems())),
             _gauge("stream_open", "Whether the stream of messages is open.", value=lookout.is_open),
             _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=lookout.heard_seconds_ago),
@@ -109,8 +106,42 @@ class HealthPage:
         return 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
 
 
+class Pages:
+    """The pages from the first second of a run: what it waits for, and once it runs, how it is."""
+
+    def __init__(self) -> None:
+        self._waits_for = STARTS
+        self._page: HealthPage | None = None
+
+    def wait_for(self, what: str) -> None:
+        """Aldis does not run yet; `what` is a sentence for the operator."""
+        self._waits_for = what
+
+    @contextmanager
+    def showing(self, page: HealthPage) -> Generator[None]:
+        """Aldis runs while the block does, and this is how it is; after that it is stopping."""
+        self._page = page
+        try:
+            yield
+        finally:
+            self._page, self._waits_for = None, STOPS
+
+    async def answer(self, _: web.Request) -> web.Response:
+        """The state now, see `HealthPage.state`, of which there are only the first two before Aldis runs.
+
+        Status 503 where something is wrong.
+        """
+        state = await self._page.state() if self._page else {"ok": False, "problems": [self._waits_for]}
+        return web.json_response(state, status=200 if state["ok"] else 503)
+
+    async def metrics(self, _: web.Request) -> web.Response:
+        """The figures now, always with status 200."""
+        figures = await self._page.metrics() if self._page else exposition({}, _running(is_ready=False))
+        return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
+
+
 @asynccontextmanager
-async def served(page: HealthPage, host: str, port: int) -> AsyncGenerator[None]:
+async def served(pages: Pages, host: str, port: int) -> AsyncGenerator[None]:
     """Serve the pages while the block runs; port 0 serves nothing.
 
     Raises:
@@ -120,9 +151,9 @@ async def served(page: HealthPage, host: str, port: int) -> AsyncGenerator[None]
         yield
         return
     app = web.Application()
-    app.router.add_get("/healthz", page.answer)
-    app.router.add_get("/metrics", page.metrics)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    app.router.add_get("/healthz", pages.answer)
+    app.router.add_get("/metrics", pages.metrics)
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.5)
     await runner.setup()
     try:
         try:
@@ -133,6 +164,13 @@ async def served(page: HealthPage, host: str, port: int) -> AsyncGenerator[None]
         yield
     finally:
         await runner.cleanup()
+
+
+def _running(*, is_ready: bool) -> tuple[Gauge, ...]:
+    return (
+        _gauge("ready", "Whether Aldis runs; it does not while it waits for its bridge or account.", value=is_ready),
+        _gauge("tasks", "How many tasks of asyncio there are.", value=len(asyncio.all_tasks())),
+    )
 
 
 def _gauge(name: str, help_: str, *, value: float | None) -> Gauge:

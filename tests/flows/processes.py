@@ -96,7 +96,11 @@ class Process:
 
     def interrupt(self) -> None:
         """SIGINT: Ctrl-C."""
-        self._process.send_signal(signal.SIGINT)
+        self.signal(signal.SIGINT)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Any other signal."""
+        self._process.send_signal(number)
 
     async def ended(self) -> Ended:
         async with asyncio.timeout(EXIT_SECONDS):

@@ -2,6 +2,7 @@
 
 python mcp_rough.py plain   FILE    `echo`, `post`, `die`, `hold` as they say; its process id goes into FILE
 python mcp_rough.py flood   FILE    likewise, but it answers calls with 20 MB that are no line
+python mcp_rough.py stuck   FILE    likewise, but a call is the last thing that it hears, and it minds no SIGTERM
 python mcp_rough.py silent  FILE    says nothing, does not mind that its input ends, and has started another process
 python mcp_rough.py hostile FILE    lists tools that nobody should be shown as they are
 python mcp_rough.py babble  FILE    writes what is no message, words of a person in it
@@ -77,6 +78,11 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             sys.stdout.write("x" * 20_000_000)
             sys.stdout.flush()
             return None
+        case "tools/call" if HOW == "stuck":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            Path(f"{WHERE}.held").touch()
+            while True:
+                signal.pause()
         case "tools/call" if params["name"] == "die":
             os._exit(1)
         case "tools/call" if params["name"] == "hold":

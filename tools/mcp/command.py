@@ -25,8 +25,9 @@ from mcp.shared.message import SessionMessage
 
 _Read = SessionMessage | Exception
 _READ_BYTES = 65_536
-_EACH_STEP_SECONDS = 2.0
-"""How long a process may take to end after its input, after a request to end, and after its death."""
+_EACH_STEP_SECONDS = 0.6
+"""How long a process may take to end after its input, after a request to end, and after its death: Aldis, which may
+have to end meanwhile, has ten seconds for all of it."""
 
 
 class _Pipes(SubprocessStreamProtocol):

@@ -39,7 +39,7 @@ class Pace:
     longest_pause: float = 120.0
     calm: float = 60.0
     """A server that was up for so long is started again as if it were for the first time."""
-    end: float = 10.0
+    end: float = 2.5
     """How long the end may take."""
 
 

@@ -14,7 +14,7 @@ from bot.clock import SetClock
 from bot.errors import ConfigError
 from bot.loops.lookout import CAPTCHA, CLOSED, Lookout
 from bot.metrics import Counts
-from bot.web.health import HealthPage, served
+from bot.web.health import STARTS, STOPS, HealthPage, Pages, served
 from bot.web.metrics import exposition
 from store import Arrival, Store, opened
 from tests.bot.loops.quay import Quay, envelope
@@ -36,8 +36,16 @@ def page_of(store: Store, clock: SetClock, counts: Counts, quay: Quay | None = N
 @asynccontextmanager
 async def asking(page: HealthPage) -> AsyncGenerator[aiohttp.ClientSession]:
     """The page, served, and somebody who asks it."""
+    pages = Pages()
+    async with asking_of(pages) as http:
+        with pages.showing(page):
+            yield http
+
+
+@asynccontextmanager
+async def asking_of(pages: Pages) -> AsyncGenerator[aiohttp.ClientSession]:
     port = free_port()
-    async with served(page, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:
+    async with served(pages, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:
         yield http
 
 
@@ -123,6 +131,7 @@ async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
         assert figures == {
             "aldis_envelopes_message_total": 1,
             "aldis_streams_total": 2,
+            "aldis_ready": 1,
             "aldis_problems": 1,
             "aldis_stream_open": 1,
             "aldis_heard_seconds_ago": 12,
@@ -182,15 +191,28 @@ def test_a_count_has_a_name_that_prometheus_takes(name: str, line: str) -> None:
     assert line in exposition({name: 1}, ()).splitlines()
 
 
-async def test_a_port_that_is_taken_is_the_operators_mistake(store: Store, clock: SetClock) -> None:
+async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, clock: SetClock) -> None:
+    """From the first second, and again when it stops: ill, one sentence, and figures that say as much."""
+    pages = Pages()
+    async with asking_of(pages) as http:
+        assert await state_of(http) == (503, {"ok": False, "problems": [STARTS]})
+        pages.wait_for("waiting for Signal")
+        assert await state_of(http) == (503, {"ok": False, "problems": ["waiting for Signal"]})
+        figures = await figures_of(http)
+        assert (figures.pop("aldis_tasks") >= 1, figures) == (True, {"aldis_ready": 0})
+        with pages.showing(page_of(store, clock, Counts(), Quay(is_open=True))):
+            assert (await state_of(http))[0] == 200
+        assert await state_of(http) == (503, {"ok": False, "problems": [STOPS]})
+
+
+async def test_a_port_that_is_taken_is_the_operators_mistake() -> None:
     """The variable is named; port 0 serves nothing and needs none."""
-    page = page_of(store, clock, Counts())
     with socket.create_server((LOOPBACK, 0)) as listening:
         port = listening.getsockname()[1]
         with pytest.raises(ConfigError, match=rf"^WEB__PORT: {LOOPBACK}:{port} cannot be listened on; .* 0 for none$"):
-            async with served(page, LOOPBACK, port):
+            async with served(Pages(), LOOPBACK, port):
                 raise AssertionError("it was served")
-    async with served(page, "no such host", 0):
+    async with served(Pages(), "no such host", 0):
         pass
 
 

@@ -1,0 +1,72 @@
+"""The end of a run: asked for once, hurried up by a second time, and never longer than Docker waits."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from annotated_types import Le
+
+from bot.settings import WorkerSettings
+from bot.shutdown import MAX_SECONDS, Shutdown
+
+DOCKER_SECONDS = 10.0
+
+
+@contextmanager
+def handled(number: signal.Signals, how: signal.Handlers) -> Generator[None]:
+    """Whoever started the process wants it so."""
+    before = signal.signal(number, how)
+    try:
+        yield
+    finally:
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, before)
+
+
+async def test_a_second_time_hurries_it_up() -> None:
+    """The first asks, the second and all others hurry."""
+    shutdown = Shutdown(leave=lambda: None)
+    assert not shutdown.requested.is_set()
+    shutdown.request()
+    assert (shutdown.requested.is_set(), shutdown.hurried.is_set()) == (True, False)
+    shutdown.request()
+    shutdown.request()
+    assert shutdown.hurried.is_set()
+
+
+async def test_whatever_hangs_the_process_ends() -> None:
+    """Also where it is the event loop itself that hangs; but only once the end was requested."""
+    left = threading.Event()
+    shutdown = Shutdown(max_seconds=0.01, leave=left.set)
+    assert not left.wait(0.05)
+    shutdown.request()
+    assert left.wait(60)  # nothing else runs in this loop meanwhile
+
+
+async def test_a_hang_up_requests_the_end() -> None:
+    """A terminal that closes, an ssh that drops."""
+    shutdown = Shutdown(leave=lambda: None)
+    with handled(signal.SIGHUP, signal.SIG_DFL):
+        shutdown.listen(signal.SIGTERM, signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGHUP)
+        async with asyncio.timeout(60):
+            await shutdown.requested.wait()
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+
+
+async def test_a_hang_up_that_is_ignored_stays_ignored() -> None:
+    """`nohup` starts it so."""
+    shutdown = Shutdown(leave=lambda: None)
+    with handled(signal.SIGHUP, signal.SIG_IGN):
+        shutdown.listen(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_an_end_takes_less_than_docker_waits() -> None:
+    """Whatever the setting says: what it can be leaves some seconds to close, and all of it is bounded."""
+    [most] = [bound.le for bound in WorkerSettings.model_fields["shutdown_seconds"].metadata if isinstance(bound, Le)]
+    assert isinstance(most, int | float)
+    assert most + 3 <= MAX_SECONDS < DOCKER_SECONDS

@@ -1,0 +1,200 @@
+"""Stopped in the middle of something that hangs: the end comes in order, and the next start goes on where it was.
+
+What hangs is given hardly any time to end by itself; nothing here waits for a clock.
+"""
+
+import asyncio
+import json
+import signal as signals
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from store import opened
+from tests.flows.conftest import Signal
+from tests.flows.consoles import WAIT_SECONDS, eventually, seated
+from tests.flows.processes import Ended, started
+from tests.servers import mcp_rough
+from tests.servers.base import Seen
+from tests.servers.envelopes import ALICE, message
+from tests.servers.open_meteo import OpenMeteo
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import Heard, Scripted, call, say
+from tests.servers.signal_server import Plan
+from tests.tools.mcp.test_servers import is_alive
+
+HANDED_BACK = "taken up again at the next start"
+CUT_SHORT = "cut short"
+NO_TIME = {"WORKER__SHUTDOWN_SECONDS": "0.2"}
+
+
+@dataclass
+class World:
+    """The outside of one test."""
+
+    signal: Signal
+    model: OpenAIServer
+    weather: OpenMeteo
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "SIGNAL__UNKNOWN_GRACE_SECONDS": "3",
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "OPENAI_BASE_URL": self.model.base_url,
+            "OPENAI_API_KEY": self.model.key or "",
+            "LLM__OPENAI__MODEL": "llama",
+            "TOOLS__WEATHER__BASE_URL": self.weather.url,
+            "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
+            "SIGNAL__LIVE": "off",
+        }
+
+    async def run(
+        self,
+        until: Callable[[], Awaitable[object]],
+        settings: Mapping[str, str] | None = None,
+        *,
+        asked: str | None = None,
+        number: signals.Signals = signals.SIGTERM,
+    ) -> Ended:
+        """Aldis from its start to its end by this signal, once it is asked and that has come about."""
+        streams = self.signal.streams_opened
+        async with started("run", settings={**self.settings, **(settings or {})}, folder=self.folder) as process:
+            await self.signal.connected(streams + 1)
+            if asked is not None:  # only now: signal-cli-rest-api keeps nothing for who is not there
+                await self.signal.deliver(message(asked, author=ALICE))
+            async with asyncio.timeout(WAIT_SECONDS):
+                await until()
+            process.signal(number)
+            ended = await process.ended()
+        assert ended.status == 0, ended.stderr
+        assert CUT_SHORT not in ended.stderr
+        return ended
+
+    async def finish(self, sent: int = 1) -> None:
+        """The next start: what was under way comes to its end, and nothing else is on its way behind it."""
+
+        async def thanked() -> None:
+            await self.signal.sent_count(sent)
+            await self.signal.deliver(message("thanks", author=ALICE))
+            await self.signal.sent_count(sent + 1)
+
+        await self.run(thanked)
+        async with opened(self.folder / "aldis.db", realm="signal") as store:
+            inbox, outbox = await store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+        assert (inbox.items, inbox.dead, outbox.items, outbox.dead) == (0, 0, 0, 0)
+
+    def heard(self) -> list[str]:
+        return [sent.text for sent in self.signal.visible(ALICE.chat)]
+
+
+class Hanging:
+    """An answer of a double that never comes."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+
+    async def __call__(self, seen: Seen) -> web.StreamResponse:
+        self.reached.set()
+        await asyncio.Event().wait()
+        return web.Response()
+
+
+def model_that_looks_up(heard: Heard) -> Scripted:
+    """Asks a tool once, where the question names one, then tells what it found."""
+    if heard.answers or "thanks" in heard.text:
+        return say("At your service." if "thanks" in heard.text else "It is 3 degrees.")
+    if "club" in heard.text:
+        return call("club_echo", {"text": "Is it cold?"})
+    return call("get_weather", {"place": "Hamlet"})
+
+
+@pytest.fixture
+async def world(signal: Signal, tmp_path: Path) -> AsyncGenerator[World]:
+    async with OpenAIServer(local=True, reply=model_that_looks_up) as model, OpenMeteo() as weather:
+        yield World(signal, model, weather, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signals.SIGTERM, signals.SIGINT, signals.SIGHUP], ids=lambda number: number.name)
+async def test_while_a_model_hangs(world: World, number: signals.Signals) -> None:
+    """However it is asked to stop: status 0; the next start asks the model again and answers, once."""
+    hanging = Hanging()
+    world.model.faults.append(hanging)
+    ended = await world.run(hanging.reached.wait, NO_TIME, asked="How cold is it?", number=number)
+    assert HANDED_BACK in ended.stderr
+    await world.finish()
+    assert world.heard() == ["It is 3 degrees.", "At your service."]
+
+
+async def test_while_a_tool_hangs(world: World) -> None:
+    """The completion that asked for it is paid once: it is the tool alone that is asked again."""
+    hanging = Hanging()
+    world.weather.faults.append(hanging)
+    await world.run(hanging.reached.wait, NO_TIME, asked="How cold is it?")
+    assert len(world.model.completed) == 1
+    await world.finish()
+    assert world.heard() == ["It is 3 degrees.", "At your service."]
+    assert len(world.model.completed) == 3
+
+
+async def test_while_an_mcp_server_hangs(world: World) -> None:
+    """It hears no more and minds no request to end: it is gone all the same before Aldis is, and its tool runs anew."""
+    pid, held = world.folder / "pid", world.folder / "pid.held"
+    club = {"command": sys.executable, "args": [mcp_rough.__file__, "stuck", str(pid)]}
+    settings = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), **NO_TIME}
+    await world.run(lambda: eventually(held.exists), settings, asked="Ask the club how cold it is")
+    assert not is_alive(int(pid.read_text()))
+    held.unlink()
+    await world.run(lambda: eventually(held.exists), settings)
+    assert (len(world.model.completed), world.heard()) == (1, [])
+
+
+@pytest.mark.parametrize("goes_out", [True, False])
+async def test_while_a_send_hangs(world: World, *, goes_out: bool) -> None:
+    """Nobody knows whether it went out: a receipt that came meanwhile proves it; without one it is sent again."""
+    hanging = Hanging()
+    world.signal.plans.append(Plan(answer=hanging, goes_out=goes_out))
+    world.signal.receipts_mode = "on_call"
+    await world.run(hanging.reached.wait, NO_TIME, asked="How cold is it?")
+    assert world.heard() == (["It is 3 degrees."] if goes_out else [])
+    world.signal.receipts_mode = "at_once"
+
+    async def proved() -> None:
+        await world.signal.confirm()
+        await world.signal.sent_count(1)
+        await world.signal.deliver(message("thanks", author=ALICE))
+        await world.signal.sent_count(2)
+
+    await world.run(proved)
+    assert world.heard() == ["It is 3 degrees.", "At your service."]
+    assert len(world.model.completed) == 3
+
+
+async def test_a_terminal_that_is_closed_ends_a_chat(tmp_path: Path) -> None:
+    """In order: the next one finds the store as it should be, and whoever sat there is told nothing twice."""
+    async with OpenAIServer(local=True) as model:
+        hanging = Hanging()
+        model.faults.append(hanging)
+        settings = {
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": model.key or "",
+            "LLM__OPENAI__MODEL": "llama",
+            **NO_TIME,
+        }
+        async with seated("chat", settings=settings, folder=tmp_path) as console:
+            await console.out.until("/help lists commands")
+            console.type("How long?\r")
+            async with asyncio.timeout(WAIT_SECONDS):
+                await hanging.reached.wait()
+            console.send(signals.SIGHUP)
+            ended = await console.ended()
+    assert ended.status == 0, ended.stdout
+    async with opened(tmp_path / "aldis.db", realm="terminal") as store:
+        inbox = await store.read(lambda shelves: shelves.inbox.backlog())
+    assert inbox.items == 1
