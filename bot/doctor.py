@@ -21,12 +21,20 @@ from bot.examinations.means import Means
 from bot.examinations.running import of_running
 from bot.examinations.sources import of_sources
 from bot.examinations.tools import of_tools
-from bot.settings import Settings
+from bot.settings import Settings, unread_names
+
+
+def _of_names() -> Finding:
+    """Which variables are passed over; a misspelt one would not have let the settings be read."""
+    unread = unread_names()
+    if not unread:
+        return ok("settings: every variable is understood")
+    return ok(f"settings: not read by Aldis: {', '.join(unread)}", "if one was meant for it, `python -m bot settings`")
 
 
 async def examined(settings: Settings, means: Means, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
     """Everything that was found, in the order in which it is looked at; `asks_models` costs a little money."""
-    found = [ok("settings: every variable is understood"), *of_machine(settings, clock)]
+    found = [_of_names(), *of_machine(settings, clock)]
     async with AsyncExitStack() as stack:
         store, is_held, stored = await of_store(settings, stack)
         signal, bridged = await of_bridge(settings, means, clock)

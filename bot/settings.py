@@ -51,7 +51,18 @@ from bot.spellings import (
     master_key_of,
     model_price_of,
 )
-from bot.variables import SEPARATOR, Given, Variable, complaint, gathered, markdown, resolved, variables_of
+from bot.variables import (
+    ENVIRONMENT,
+    SEPARATOR,
+    Given,
+    Variable,
+    complaint,
+    gathered,
+    markdown,
+    resolved,
+    unread,
+    variables_of,
+)
 from tools import CATALOG, Extensions, Options, announced, imported
 
 ENV_FILE = Path(".env")
@@ -113,7 +124,7 @@ class ToolsSettings(Group):
     calls_per_minute: int = Field(default=30, ge=1, le=10_000)
     """How often one person may cause calls of one tool."""
     approve: Annotated[tuple[str, ...], Items] = ()
-    """Tools that ask in the conversation before they run: a comma list of their names, as models see them."""
+    """Tools that ask in the conversation before they run: a comma list of their names, as models see them, or all."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:
@@ -565,7 +576,7 @@ def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV
     Raises:
         ConfigError: a name is unknown or a value is bad; its message is one line for the operator.
     """
-    given = gathered({**_read(env_file), "the environment": os.environ if environ is None else environ})
+    given = gathered({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
     form = _form_here(given)
     values = {**_machine_zone(given), **resolved(given, form.known, form.passed_over)}
     try:
@@ -579,6 +590,11 @@ def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV
 def known_names() -> tuple[str, ...]:
     """Every name that Aldis reads, in the order of the table, those for files and the well-known ones included."""
     return tuple(name for variable in _KNOWN for name in variable.names)
+
+
+def unread_names(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Returns what the environment (None: the process's own) holds that looks related to a setting and is not read."""
+    return unread(os.environ if environ is None else environ, _KNOWN)
 
 
 def table(model: type[Settings] = _Settings) -> str:

@@ -3,10 +3,16 @@
 Works on any tree of pydantic models: a leaf `max_tool_calls` in the group `tools` is `TOOLS__MAX_TOOL_CALLS`. A value
 comes from the environment, else from the `.env` file; an empty one counts as unset. A secret may stand in a file that
 `NAME_FILE` names. Every complaint is one line that begins with the variable and never shows a value.
+
+A misspelt name must not pass for a setting, least of all for a budget or a list of people. The `.env` file is ours
+alone: every unknown name in it is refused. The environment belongs to other programs as well: there a name is refused
+that begins like one of our groups, or that can only be a slip of one of ours (`Spelling`); compose files hand the one
+on as the other. Names that merely look related are left alone, and the doctor lists them (`unread`).
 Left to others: which settings there are and what they mean (`bot.settings`).
 """
 
 import difflib
+import re
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +28,25 @@ from bot.errors import ConfigError
 
 SEPARATOR = "__"
 FILE_SUFFIX = "_FILE"
+ENVIRONMENT = "the environment"
+"""Where a value comes from that stands in no file."""
+
+_MISTAKEN = {
+    "OPENAI_API_BASE": "OPENAI_BASE_URL",
+    "OPENAI_API_URL": "OPENAI_BASE_URL",
+    "OPENAI_MODEL": "LLM__OPENAI__MODEL",
+    "CLAUDE_API_KEY": "ANTHROPIC_API_KEY",
+    "CLAUDE_KEY": "ANTHROPIC_API_KEY",
+}
+"""What other programs call what we call otherwise; people copy these."""
+_SHARED = frozenset({"LOGLEVEL", "LOGFORMAT", "WEBHOST", "WEBPORT"})
+"""Without their underscores: names so common that in the environment they are more likely meant for somebody else."""
+_ELSEWHERE = re.compile(r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP)_?\w*")
+"""What a `.env` file may hold besides, for the container, its engine and Python."""
+_SIMILAR, _SIMILAR_WORD = 0.84, 0.8
+"""How alike two names, and their first words, have to be for one to be a slip of the other (difflib's ratio). So much
+catches a letter, a missing `API` and one underscore for two, and keeps `OPENAI_API_TYPE` and `ANTHROPIC_MODEL`, which
+other programs use, apart from ours."""
 
 _BOUNDS: Mapping[type, tuple[str, str]] = {
     Ge: ("ge", "from"),
@@ -102,7 +127,7 @@ def resolved(
     What begins with one of `passed_over` is not looked at: nobody knows what may be set there.
 
     Raises:
-        ConfigError: a name in one of our groups is unknown, or a secret is given twice or cannot be read.
+        ConfigError: a name that can only be meant for us is unknown, or a secret is given twice or cannot be read.
     """
     _refuse_unknown(given, known, tuple(passed_over))
     found = {variable.name: _value_of(variable, given) for variable in known}
@@ -146,13 +171,63 @@ def _meaning_cell(variable: Variable) -> str:
     return " ".join((variable.field.description or "").split()).replace("|", "\\|")
 
 
+class Spelling:
+    """Our names, to tell slips of them from other programs' names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        self._by_flat = {_flat(name): name for name in self.names}
+        self._by_word: dict[str, list[str]] = {}
+        for name in sorted(self.names):
+            self._by_word.setdefault(_first_word(name), []).append(name)
+
+    def slip_of(self, name: str) -> str | None:
+        """Returns the one of our names that an unknown one was surely meant to be; None where it may be another's."""
+        flat = _flat(name)
+        if name in _MISTAKEN or flat in _SHARED:
+            return _MISTAKEN.get(name)
+        if flat in self._by_flat:
+            return self._by_flat[flat]
+        words = [word for word in self._by_word if _likeness(word, _first_word(name)) >= _SIMILAR_WORD]
+        scores = {near: _likeness(flat, _flat(near)) for word in words for near in self._by_word[word]}
+        best = max(scores, key=lambda near: scores[near], default="")
+        return best if scores.get(best, 0.0) >= _SIMILAR else None
+
+    def nearest(self, name: str) -> str | None:
+        """Returns the one of our names that is most like a name which is surely none of another program."""
+        return self.slip_of(name) or next(iter(difflib.get_close_matches(name, self.names, n=1)), None)
+
+
+def unread(environ: Iterable[str], known: Sequence[Variable]) -> tuple[str, ...]:
+    """Returns the names in the environment that begin with a word of ours and are not read, sorted."""
+    names = {name for variable in known for name in variable.names}
+    words = {_first_word(name) for name in names}
+    return tuple(sorted(name for name in map(str.upper, environ) if name not in names and _first_word(name) in words))
+
+
+def _likeness(one: str, other: str) -> float:
+    """How alike two words are, from 0 to 1."""
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _flat(name: str) -> str:
+    return name.replace("_", "")
+
+
+def _first_word(name: str) -> str:
+    return name.partition("_")[0]
+
+
 def _refuse_unknown(given: Mapping[str, Given], known: Sequence[Variable], passed_over: tuple[str, ...]) -> None:
-    names = [name for variable in known for name in variable.names]
+    spelling = Spelling(name for variable in known for name in variable.names)
     groups = tuple({variable.path[0].upper() + SEPARATOR for variable in known})
     for name, value in given.items():
-        if name.startswith(groups) and not name.startswith(passed_over) and name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+        if name in spelling.names or name.startswith(passed_over):
+            continue
+        is_in_file = value.where != ENVIRONMENT and not _ELSEWHERE.fullmatch(name)
+        if is_in_file or name.startswith(groups) or spelling.slip_of(name):
+            close = spelling.nearest(name)
+            hint = f"; did you mean {close}?" if close else ""
             raise ConfigError(f"{name}: there is no such setting{hint}{_whence(value)}")
 
 

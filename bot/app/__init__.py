@@ -89,7 +89,9 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
             quotas=parts.quotas,
             papers=Library(),
         )
-        tools, news = equipment.apart(equipment.own_tools(settings, around))
+        own = equipment.own_tools(settings, around)
+        equipment.check_approve(settings, own)
+        tools, news = equipment.apart(own)
         more = (Newsstand(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
         for source in more:
             stack.push_async_callback(_close, source)

@@ -1,15 +1,19 @@
 """The tools: Aldis's own, those of other distributions, those of sources that are known only while it runs."""
 
+import difflib
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from bot.clock import MachineClock
+from bot.errors import ConfigError
 from bot.media.library import Library
 from bot.settings import Settings
-from bot.turn.toolbox import Toolbox
+from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from tools import Fetcher, Http, Surroundings, Tool, ToolSource, alone, build, extended, sources
+from tools.mcp.names import prefix_of
+from tools.mcp.options import McpOptions
 from tools.news import IntelRecent, IntelSearch, NewsOptions
 
 _log = logging.getLogger(__name__)
@@ -37,6 +41,23 @@ def toolbox(settings: Settings, tools: Sequence[Tool], more: Sequence[ToolSource
         calls_per_minute=settings.tools.calls_per_minute,
         approve=settings.tools.approve,
     )
+
+
+def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
+    """See that `TOOLS__APPROVE` names nothing but tools: a misspelt one would run without anybody's yes.
+
+    Raises:
+        ConfigError: a name is none of a tool that is switched on, nor begins like those of an MCP server.
+    """
+    names = {tool.spec.name for tool in tools}
+    mcp = settings.tools.options_by_name.get("mcp")
+    prefixes = tuple(prefix_of(server.name) for server in mcp.servers) if isinstance(mcp, McpOptions) else ()
+    for name in settings.tools.approve:
+        if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
+            close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
+            close = close or [found for found in sorted(names) if name.lower() in found]
+            hint = f"; did you mean {close[0]}?" if close else "; `python -m bot tools` lists them"
+            raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
 
 
 def own_tools(settings: Settings, around: Surroundings) -> tuple[Tool, ...]:

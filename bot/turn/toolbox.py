@@ -49,6 +49,9 @@ from tools import (
 
 _log = logging.getLogger(__name__)
 
+ALL_TOOLS = "all"
+"""Stands for every tool where tools are named that ask first."""
+
 _SHOWN_PROBLEMS = 5
 _MOST_MESSAGE_CHARS = 500
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
@@ -69,7 +72,7 @@ class Toolbox:
         calls_per_minute: int,
         approve: Collection[str] = (),
     ) -> None:
-        """`approve` names the tools of which the operator wants each call to be approved by a person."""
+        """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each."""
         self._approve = frozenset(approve)
         self._fixed = {tool.spec.name: tool for tool in tools}
         self._sources = tuple(sources)
@@ -118,7 +121,7 @@ class Toolbox:
         if tool is None or not _is_valid(tool.spec.arguments, call):
             return False  # it will not run
         by_rule = needs_approval(tool.spec.effects, has_read_untrusted=has_read_untrusted)
-        return by_rule or tool.spec.needs_approval or call.name in self._approve
+        return by_rule or tool.spec.needs_approval or not self._approve.isdisjoint({call.name, ALL_TOOLS})
 
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
         """What the calls cost together, as far as that is known before."""

@@ -238,9 +238,8 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 # Tools
 
 
-def test_tools_can_be_switched_off() -> None:
-    """All at once, or one by one."""
-    around = Surroundings(
+def surroundings() -> Surroundings:
+    return Surroundings(
         http=Http("test"),
         fetcher=Fetcher("test"),
         reminders=Diary(),
@@ -250,6 +249,38 @@ def test_tools_can_be_switched_off() -> None:
         quotas=Plenty(),
         papers=Shelf(),
     )
+
+
+@pytest.mark.parametrize("approve", ["all", "remind", "get_weather,calculate", "files_read"])
+def test_tools_that_ask_first_are_named(approve: str) -> None:
+    """Also one of an MCP server, which tells its tools only while it runs."""
+    settings = given(TOOLS__APPROVE=approve, TOOLS__MCP__SERVERS='{"files": {"command": "mcp-files"}}')
+    equipment.check_approve(settings, equipment.own_tools(settings, surroundings()))
+
+
+@pytest.mark.parametrize(
+    ("approve", "hint"),
+    [
+        ("remnid", "; did you mean remind?"),
+        ("remind,weather", "; did you mean get_weather?"),
+        ("image_generate", "; `python -m bot tools` lists them"),
+        ("ALL", "; did you mean all?"),
+    ],
+)
+def test_a_name_that_is_no_tool_is_refused(approve: str, hint: str) -> None:
+    """A tool that somebody believes to ask first must not run unasked."""
+    settings = given(TOOLS__APPROVE=approve)
+    with pytest.raises(ConfigError) as caught:
+        equipment.check_approve(settings, equipment.own_tools(settings, surroundings()))
+    assert (
+        str(caught.value)
+        == f"TOOLS__APPROVE: no tool that is switched on is called {approve.rsplit(',', maxsplit=1)[-1]}{hint}"
+    )
+
+
+def test_tools_can_be_switched_off() -> None:
+    """All at once, or one by one."""
+    around = surroundings()
     every = {tool.spec.name for tool in equipment.own_tools(given(), around)}
     assert {"calculate", "get_weather", "web_search", "web_fetch", "current_time"} <= every
     assert equipment.own_tools(given(TOOLS__ENABLED="false"), around) == ()

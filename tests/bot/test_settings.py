@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
-from bot.settings import ALSO, Settings, known_names, loaded, table
+from bot.settings import ALSO, Settings, known_names, loaded, table, unread_names
 from bot.variables import complaint as complaint_of
 from bot.variables import variables_of
 from tools.catalog import CATALOG
@@ -226,8 +226,8 @@ class TestEnvFile:
     """The `.env` file."""
 
     def test_is_read(self, tmp_path: Path) -> None:
-        """Comments, quotes, `export` and foreign names are fine."""
-        path = env_file(tmp_path, "# mine\nexport WEB__PORT=0\nLLM__SYSTEM_PROMPT='Be\nbrief.'\nOTHER=1\nLONELY\n")
+        """Comments, quotes, `export` and names without a value are fine."""
+        path = env_file(tmp_path, "# mine\nexport WEB__PORT=0\nLLM__SYSTEM_PROMPT='Be\nbrief.'\nLONELY\n")
         found = loaded({}, path)
         assert (found.web.port, found.llm.system_prompt) == (0, "Be\nbrief.")
 
@@ -353,10 +353,94 @@ def test_unknown_names_in_our_groups_are_refused(name: str, hint: str) -> None:
     assert complaint(**{name: "1"}) == f"{name}: there is no such setting{hint} (it is set in the environment)"
 
 
-@pytest.mark.parametrize("name", ["PATH", "LOG", "TOOLS", "TOOLS_ENABLED", "STORE_KEY", "MY__THING", "SIGNALS__URL"])
+SLIPS = {
+    "BUDGET_ALL_DAY_USD": "BUDGET__ALL_DAY_USD",
+    "BUDGETS__ALL_DAY_USD": "BUDGET__ALL_DAY_USD",
+    "BUDGET__ALL_DAY_USDS": "BUDGET__ALL_DAY_USD",
+    "BUDGET__ALLDAY_USD": "BUDGET__ALL_DAY_USD",
+    "BUGDET__ALL_DAY_USD": "BUDGET__ALL_DAY_USD",
+    "BUDGET_PERSON_DAY_USD": "BUDGET__PERSON_DAY_USD",
+    "ACCES__ALLOWED": "ACCESS__ALLOWED",
+    "ACCESS_ALLOWED": "ACCESS__ALLOWED",
+    "ACCESS__ALOWED": "ACCESS__ALLOWED",
+    "ACCESS__ADMIN": "ACCESS__ADMINS",
+    "ACCESS___ADMINS": "ACCESS__ADMINS",
+    "ACESS_GROUPS": "ACCESS__GROUPS",
+    "STORE_KEY": "STORE__KEY",
+    "STORE_KEY_FILE": "STORE__KEY_FILE",
+    "STORE_PATH": "STORE__PATH",
+    "ANTHROPIC_KEY": "ANTHROPIC_API_KEY",
+    "ANTHROPIC_APIKEY": "ANTHROPIC_API_KEY",
+    "ANTROPIC_API_KEY": "ANTHROPIC_API_KEY",
+    "ANTHROPIC_API_KEYS": "ANTHROPIC_API_KEY",
+    "ANTHROPIC_API_KEYFILE": "ANTHROPIC_API_KEY_FILE",
+    "CLAUDE_API_KEY": "ANTHROPIC_API_KEY",
+    "OPENAI_KEY": "OPENAI_API_KEY",
+    "OPEN_AI_API_KEY": "OPENAI_API_KEY",
+    "OPENAPI_API_KEY": "OPENAI_API_KEY",
+    "OPENAI_API_BASE": "OPENAI_BASE_URL",
+    "OPENAI_BASEURL": "OPENAI_BASE_URL",
+    "OPENAI_MODEL": "LLM__OPENAI__MODEL",
+    "LLM_PROVIDERS": "LLM__PROVIDERS",
+    "LLM__PROVIDER": "LLM__PROVIDERS",
+    "LLMS__PROVIDERS": "LLM__PROVIDERS",
+    "SIGNAL_URL": "SIGNAL__URL",
+    "SIGNALS__URL": "SIGNAL__URL",
+    "SIGNAL_ACCOUNT": "SIGNAL__ACCOUNT",
+    "SIGNAL_NOTE_TO_SELF": "SIGNAL__NOTE_TO_SELF",
+    "TOOLS_ENABLED": "TOOLS__ENABLED",
+    "TOOL__ENABLED": "TOOLS__ENABLED",
+    "TOOLS_APPROVE": "TOOLS__APPROVE",
+    "TOOLS_WEATHER_ENABLED": "TOOLS__WEATHER__ENABLED",
+    "HISTORY_RETENTION_DAYS": "HISTORY__RETENTION_DAYS",
+    "BRAVE_KEY": "BRAVE_API_KEY",
+    "TAVILY_KEY": "TAVILY_API_KEY",
+    "LOCALE_TIMEZONE": "LOCALE__TIMEZONE",
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), SLIPS.items(), ids=SLIPS)
+def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(name: str, meant: str, tmp_path: Path) -> None:
+    """Nobody believes in a budget or a key that is not there; compose passes the file on as the environment."""
+    line = f"{name}: there is no such setting; did you mean {meant}? (it is set in "
+    assert complaint(**{name: "1"}) == f"{line}the environment)"
+    with pytest.raises(ConfigError) as caught:
+        loaded({}, env_file(tmp_path, f"{name}=1\n"))
+    assert str(caught.value) == f"{line}.env)"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "LOG", "TOOLS", "MY__THING", "LOG_LEVEL", "LOGLEVEL", "WEB_PORT", "SIGNAL_SERVICE_HOST"),
+        *("SIGNAL_CLI_CONFIG", "STORE_PORT", "OPENAI_API_TYPE", "OPENAI_API_VERSION", "OPENAI_ORGANIZATION"),
+        *("ANTHROPIC_MODEL", "ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY", "WORKER_ID", "ACCESS_TOKEN", "TOOLS_DIR"),
+    ],
+)
 def test_other_names_are_not_ours(name: str) -> None:
-    """Other programs' variables are left alone."""
+    """Other programs' variables are left alone in the environment."""
     assert load(**{name: "{"}) == load()
+
+
+@pytest.mark.parametrize("name", ["LOG_LEVEL", "ANTHROPIC_BASE_URL", "MY_THING", "PASSWORD"])
+def test_every_unknown_name_in_the_file_is_refused(name: str, tmp_path: Path) -> None:
+    """The file is ours alone: whoever writes a name there means us."""
+    with pytest.raises(ConfigError, match=f"^{name}: there is no such setting"):
+        loaded({}, env_file(tmp_path, f"{name}=1\n"))
+
+
+@pytest.mark.parametrize(
+    "name", ["TZ", "EXTRAS", "HTTPS_PROXY", "COMPOSE_PROJECT_NAME", "DOCKER_HOST", "SSL_CERT_FILE"]
+)
+def test_the_file_may_hold_what_its_container_needs(name: str, tmp_path: Path) -> None:
+    """Compose reads the same file."""
+    assert loaded({}, env_file(tmp_path, f"{name}=UTC\n")) == load()
+
+
+def test_what_is_not_read_is_told() -> None:
+    """The doctor lists what looks related; what is read, and what belongs to others, is not in it."""
+    names = ("LOG_LEVEL", "anthropic_model", "ANTHROPIC_API_KEY", "PATH", "SIGNAL__URL")
+    assert unread_names(dict.fromkeys(names, "1")) == ("ANTHROPIC_MODEL", "LOG_LEVEL")
 
 
 class TestAccess:

@@ -292,8 +292,9 @@ async def test_what_failed_costs_nothing_unless_it_was_paid(clock: SetClock) -> 
     assert [str(run.cost_usd) for run in (*runs, refused)] == ["0", "0.001", "0.002", "0.002"]
 
 
-async def test_a_call_that_will_not_run_needs_no_word(clock: SetClock) -> None:
+@pytest.mark.parametrize("approve", [("echo",), ("all",)])
+async def test_a_call_that_will_not_run_needs_no_word(clock: SetClock, approve: tuple[str, ...]) -> None:
     """Nobody is asked whether something may happen that cannot."""
-    box = toolbox(clock, Echo(effects="once"), approve=("echo",))
+    box = toolbox(clock, Echo(effects="once"), approve=approve)
     assert box.needs_word(call({"word": "a"}), has_read_untrusted=False)
     assert not box.needs_word(call({"wrod": "a"}), has_read_untrusted=True)
