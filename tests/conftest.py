@@ -2,6 +2,7 @@
 
 import logging
 import os
+import random
 import signal
 import socket
 import sys
@@ -33,9 +34,18 @@ _OURS = (
 _KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that several workers end at the same time."""
-    items.sort(key=lambda item: not {"flows", "soak", "test_bench.py"} & set(item.path.parts))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """No test may need another one before it: `make tests ARGS="--shuffle 7"`."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long comes first, so that several workers end at the same time; unless the order is to be random."""
+    seed = config.getoption("shuffle")
+    if seed is None:
+        items.sort(key=lambda item: not {"flows", "soak", "test_bench.py"} & set(item.path.parts))
+    else:
+        random.Random(seed).shuffle(items)
 
 
 @pytest.fixture(autouse=True)

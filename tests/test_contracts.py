@@ -36,6 +36,14 @@ def test_no_tool_imports_another(tool: str) -> None:
     assert not imported(tool) & others
 
 
+def test_tests_that_hang_are_ended_by_one_constant() -> None:
+    """No other number of seconds ends one: what is too short somewhere would be found on that machine only."""
+    own_numbers = re.compile(r"asyncio\.timeout\([\d.]|wait_for\([^()]*, [\d.]+\)|\.wait\((timeout=)?[1-9][\d.]*\)")
+    tests = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    found = [f"{path.name}: {match[0]}" for path, text in tests.items() for match in own_numbers.finditer(text)]
+    assert not found
+
+
 def test_every_shelf_is_under_its_contract() -> None:
     """A new shelf must be listed, or nobody checks that it stands alone."""
     assert listed("shelves") == {shelf.__module__ for shelf in Shelf.__subclasses__()}

@@ -28,6 +28,7 @@ from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
 from tests.tools.test_predictions import Book
 from tests.tools.test_reminders import Diary
+from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import Fetcher, Http, Surroundings
 
 
@@ -92,7 +93,7 @@ async def completion(settings: Settings, model: str | None = None) -> Completion
                 tools=(),
                 may_call_tools=False,
                 max_output_tokens=256,
-                timeout_seconds=20,
+                timeout_seconds=DEADLINE_SECONDS,
                 conversation="c1",
                 model=model,
             )
@@ -228,9 +229,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
     with caplog.at_level(logging.WARNING, "bot.app.bridges"):
         settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
         waiting = asyncio.create_task(aldis.unless(stop, app.signal_transport(settings)))
-        async with asyncio.timeout(20):
-            while "waiting for Signal" not in caplog.text:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: "waiting for Signal" in caplog.text)
         stop.set()
         assert await waiting is None
 

@@ -11,6 +11,7 @@ from annotated_types import Le
 
 from bot.settings import WorkerSettings
 from bot.shutdown import MAX_SECONDS, Shutdown
+from tests.waiting import WAIT_SECONDS
 
 DOCKER_SECONDS = 10.0
 
@@ -43,7 +44,7 @@ async def test_whatever_hangs_the_process_ends() -> None:
     shutdown = Shutdown(max_seconds=0.01, leave=left.set)
     assert not left.wait(0.05)
     shutdown.request()
-    assert left.wait(60)  # nothing else runs in this loop meanwhile
+    assert left.wait(WAIT_SECONDS)  # nothing else runs in this loop meanwhile
 
 
 async def test_a_hang_up_requests_the_end() -> None:
@@ -52,7 +53,7 @@ async def test_a_hang_up_requests_the_end() -> None:
     with handled(signal.SIGHUP, signal.SIG_DFL):
         shutdown.listen(signal.SIGTERM, signal.SIGHUP)
         os.kill(os.getpid(), signal.SIGHUP)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(WAIT_SECONDS):
             await shutdown.requested.wait()
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
 

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.chaos.mortal import SAID, Step
-from tests.flows.processes import EXIT_SECONDS, environment
+from tests.flows.processes import environment
+from tests.waiting import WAIT_SECONDS
 
 _START_SECONDS = 120.0
 """For the imports of the nursery; generous, for machines that are busy."""
@@ -47,7 +48,7 @@ class Life:
                 os.kill(self.process_id, number)
 
     async def ended(self) -> int:
-        async with asyncio.timeout(EXIT_SECONDS):
+        async with asyncio.timeout(WAIT_SECONDS):
             return await asyncio.shield(self.ending)
 
     def said(self) -> str:
@@ -104,7 +105,7 @@ class Nursery:
             await self._life.kill()
         assert self._process.stdin is not None
         self._process.stdin.close()
-        async with asyncio.timeout(EXIT_SECONDS):
+        async with asyncio.timeout(WAIT_SECONDS):
             await self._process.wait()
 
 

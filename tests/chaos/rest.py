@@ -11,6 +11,7 @@ import aiohttp
 from tests.chaos.kills import connected
 from tests.chaos.lives import Life, Nursery
 from tests.chaos.world import Vendor, World
+from tests.waiting import WAIT_SECONDS
 
 _REST_SECONDS = 120.0
 """How long it may take until all has come to rest; generous, for machines that are busy."""
@@ -78,7 +79,7 @@ async def _watched(port: int) -> AsyncGenerator[Watch]:
 
         async def watch() -> tuple[int | None, int | None]:
             try:
-                async with asyncio.timeout(10), http.get(f"http://127.0.0.1:{port}/healthz") as response:
+                async with asyncio.timeout(WAIT_SECONDS), http.get(f"http://127.0.0.1:{port}/healthz") as response:
                     state = await response.json()
             except (aiohttp.ClientError, TimeoutError):
                 return None, None

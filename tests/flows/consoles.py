@@ -12,17 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.flows.processes import EXIT_SECONDS, Ended, environment, started
-
-WAIT_SECONDS = 120.0
-"""How long a test waits for what should happen at once; generous, for machines that are busy."""
-
-
-async def eventually(holds: Callable[[], object]) -> None:
-    """Wait until something holds that nobody announces."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while not holds():
-            await asyncio.sleep(0.02)
+from tests.flows.processes import Ended, environment, started
+from tests.waiting import WAIT_SECONDS
 
 
 async def chatted(*arguments: str, settings: Mapping[str, str], folder: Path) -> Ended:
@@ -81,7 +72,7 @@ class Console:
         self.process.send_signal(number)
 
     async def ended(self) -> Ended:
-        async with asyncio.timeout(EXIT_SECONDS):
+        async with asyncio.timeout(WAIT_SECONDS):
             status = await self.process.wait()
             self._leave()
             return Ended(status=status, stdout=await self.out.whole(), stderr=await self.err.whole())

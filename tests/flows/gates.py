@@ -6,6 +6,7 @@ from aiohttp import web
 
 from tests.servers.base import Seen
 from tests.servers.script import ModelServer, Scripted, parsed
+from tests.waiting import WAIT_SECONDS
 
 
 class Gate:
@@ -24,5 +25,5 @@ class Gate:
 
     async def arrived(self) -> None:
         """Wait until a request stands at the gate."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(WAIT_SECONDS):
             await self.reached.wait()

@@ -10,7 +10,6 @@ import aiohttp
 from aiohttp import web
 
 from tests.flows.canaries import Canaries
-from tests.flows.consoles import eventually
 from tests.flows.test_health import free_port
 from tests.servers import anthropic, brave, openai
 from tests.servers.anthropic import AnthropicServer
@@ -42,6 +41,7 @@ from tests.servers.open_meteo import OpenMeteo, place
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, cut_body, cut_connection, refuse, say, think
 from tests.servers.signal_server import Plan, SignalServer, cut
+from tests.waiting import eventually
 
 MASTER_KEY = "c0ffee5eed0fa11ce" + "ab" * 23 + "c"
 AT_ONCE = {"retry-after": "0"}

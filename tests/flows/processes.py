@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+from tests.waiting import WAIT_SECONDS
+
 REPOSITORY = Path(__file__).parent.parent.parent
-EXIT_SECONDS = 60.0
-"""How long a process may take to end; generous, for machines that are busy."""
 
 _PASSED_ON = ("PATH", "HOME", "TMPDIR")
 """Nothing that would make coverage count these processes: it doubles their time, and other tests reach nearly all."""
@@ -103,7 +103,7 @@ class Process:
         self._process.send_signal(number)
 
     async def ended(self) -> Ended:
-        async with asyncio.timeout(EXIT_SECONDS):
+        async with asyncio.timeout(WAIT_SECONDS):
             status = await self._process.wait()
             stdout, stderr = [(await said).decode() for said in self._said]
         return Ended(status=status, stdout=stdout, stderr=stderr)

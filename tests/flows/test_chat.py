@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from store import opened
-from tests.flows.consoles import chatted, eventually, seated, watched
+from tests.flows.consoles import chatted, seated, watched
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, hang
 from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.script import say
+from tests.waiting import eventually
 
 QUESTION = "What is 17*23, and what time is it in Tokyo?"
 PROMPTED = "\x1b[?2004h"

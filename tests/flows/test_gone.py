@@ -44,10 +44,14 @@ async def world(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerato
         yield World(signal, model, tmp_path)
 
 
+HOUR = 3600
+
+
 @asynccontextmanager
-async def running(world: World) -> AsyncGenerator[None]:
-    streams = world.signal.streams_opened
-    async with started("run", settings=world.settings, folder=world.folder) as process:
+async def running(world: World, *, ahead_seconds: int = 0) -> AsyncGenerator[None]:
+    """Aldis, connected; its clock is so far ahead of the machine's."""
+    streams, verb = world.signal.streams_opened, (str(ahead_seconds), "run")
+    async with started(*verb, settings=world.settings, folder=world.folder, module="tests.flows.later") as process:
         await world.signal.connected(streams + 1)
         yield
         ended = await process.terminate()
@@ -89,9 +93,9 @@ async def test_a_day_of_second_thoughts(world: World) -> None:
 async def test_a_timer_that_runs_out_while_aldis_is_down(world: World) -> None:
     """At the next start nothing of it is left, for the model neither."""
     async with running(world):
-        await world.signal.deliver(message("the safe is behind the tapestry", expires_in_seconds=1))
+        await world.signal.deliver(message("the safe is behind the tapestry", expires_in_seconds=HOUR))
         await world.signal.sent_count(1)
-    async with running(world):
+    async with running(world, ahead_seconds=HOUR):
         await world.signal.deliver(message("Where is the safe?"))
         await world.signal.sent_count(2)
     assert "tapestry" not in world.model.requests[-1].body.decode()

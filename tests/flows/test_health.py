@@ -11,13 +11,16 @@ import aiohttp
 
 from bot.app.bridges import UNLINKED
 from bot.loops.lookout import CAPTCHA, CLOSED
-from tests.flows.consoles import WAIT_SECONDS
 from tests.flows.processes import Ended, started
 from tests.servers.envelopes import ACCOUNT, ALICE, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
+from tests.waiting import WAIT_SECONDS
 
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
+
+MANY = 1000
+"""Of how many sends Signal wants a captcha: more than there are before the test says that it is solved."""
 
 
 def free_port() -> int:
@@ -116,14 +119,15 @@ async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: 
         settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
         async with started("run", settings=settings, folder=tmp_path) as process:
             await signal.connected()
-            limited = Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=2, challenge=TOKEN)
-            signal.plans.append(limited)
+            limited = Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=1, challenge=TOKEN)
+            signal.plans.extend([limited] * MANY)
             await signal.deliver(message("hello"))
             state = await page(port, until=503)
             while CLOSED in state["problems"] or state["challenge"] is None:
                 state = await page(port, until=503)
             assert (state["problems"], state["challenge"]) == ([CAPTCHA], TOKEN)
             assert "aldis_captcha_wanted 1\n" in await figures(port)
+            signal.plans.clear()
             await signal.sent_count(1)
             assert (await page(port, until=200))["challenge"] is None
             ended = await process.terminate()

@@ -21,6 +21,7 @@ from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
+from tests.waiting import WAIT_SECONDS
 
 STEPS = ("start", "key", "conversation", "arrival", "claim", "completion", "tool", "kept", "send begun", "sent")
 """What changes the store, in this order, from the start on the way from a first message to its answer."""
@@ -41,12 +42,14 @@ class World:
     model: OpenAIServer
     weather: OpenMeteo
     folder: Path
+    grace_seconds: int = 1
+    """How long Aldis waits for the proof of a send in doubt; long where the proof is on its way."""
 
     @property
     def settings(self) -> dict[str, str]:
         return {
             "SIGNAL__URL": self.signal.url,
-            "SIGNAL__UNKNOWN_GRACE_SECONDS": "3",
+            "SIGNAL__UNKNOWN_GRACE_SECONDS": str(self.grace_seconds),
             "ACCESS__ALLOWED": ALICE.uuid,
             "OPENAI_BASE_URL": self.model.base_url,
             "OPENAI_API_KEY": self.model.key or "",
@@ -96,6 +99,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 async def test_killed_at_a_step_of_the_store(world: World, when: str, step: str) -> None:
     """Whatever was committed is not done again; what was about to be is done at the next start."""
     arguments = (when, str(STEPS.index(step) + 1), "run")
+    world.grace_seconds = 600 if (when, step) == ("before", "sent") else 1
     asked = message("How cold is it?", author=ALICE)
     await world.signal.deliver(asked)
     world.signal.receipts_mode = "on_call"
@@ -126,7 +130,7 @@ class Deadly:
 
 
 async def killed_when(process: Process, reached: asyncio.Event) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(WAIT_SECONDS):
         await reached.wait()
     await process.kill()
 
@@ -151,6 +155,7 @@ async def test_killed_during_the_send(world: World, *, went_out: bool, receipts:
     """A send of unknown outcome is proved by its receipt, or sent again after the grace period, never lost."""
     deadly = Deadly()
     world.signal.receipts_mode = "on_call"
+    world.grace_seconds = 600 if went_out and receipts == "at_once" else 1
     world.signal.plans.append(Plan(answer=deadly, goes_out=went_out))
     await world.signal.deliver(message("How cold is it?", author=ALICE))
     async with started("run", settings=world.settings, folder=world.folder) as process:

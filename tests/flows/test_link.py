@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import segno
 
-from tests.flows.consoles import eventually, watched
+from tests.flows.consoles import watched
 from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
+from tests.waiting import eventually
 
 
 def code_of(uri: str) -> str:

@@ -53,6 +53,7 @@ async def long_answer(signal: SignalCli | SignalRestApi, folder: Path) -> None:
         assert "- Bob: 'The roses are dry.'" in model.requests[-1].json()["messages"][-1]["content"]
         [status] = await signal.sent_count(1)
         assert (status.text, status.group, status.quote_timestamp, status.edits) == (STATUS, GROUP, at, None)
+        await signal.reaction_count(1)
         assert signal.shown_on(ALICE.uuid, at) == "👀"
         gate.opened.set()
         _, answer = await signal.sent_count(2)

@@ -23,7 +23,6 @@ from bot.transports.base import Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from store import Shelves, opened
-from tests.flows.consoles import eventually
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import answer_json, hang
@@ -31,9 +30,12 @@ from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, m
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_server import Plan, SignalServer, cut
+from tests.waiting import WAIT_SECONDS, eventually
 
 UNREGISTERED, UNTRUSTED, LIMITED = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "RATE_LIMIT_FAILURE"
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
+MANY = 1000
+"""More sends than there are before a test lets them through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +192,8 @@ async def test_an_answer_that_comes_too_late_or_garbled_is_proved_by_a_receipt(
                 await world.ask("one", author)
                 await server.sent_count(number)
             await eventually(lambda: caplog.text.count("waiting for a receipt") >= 6)
+            # On a machine that is so slow the next ones may come too late as well.
+            server.receipts_mode = "at_once"
             await server.confirm()
             for author in (ALICE, BOB, CAROL):
                 await world.ask("two", author)
@@ -226,10 +230,16 @@ async def test_a_stream_that_is_open_and_mute_is_opened_again(both: Both, caplog
         server = world.server
         async with world.running(silence_seconds=0.8):
             await server.connected()
+            streams = server.streams_opened
             await server.end_streams("silence")
-            await server.connected(2)
-            await world.ask("one")
-            await server.sent_count(1)
+            await server.connected(streams + 1)
+            asked = message("one")
+            async with asyncio.timeout(WAIT_SECONDS):
+                while not server.sent:
+                    # Again where a slow machine has lost that stream, too: one of the bridges drops what nobody hears.
+                    await server.deliver(asked)
+                    await asyncio.sleep(1)
+        assert world.heard(ALICE.chat) == ["one"]
         assert await world.left() == ALL_WELL
 
     await both(story)
@@ -296,10 +306,11 @@ async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytes
         async with world.running():
             lookout = Lookout(world.transport, Counts())
             await server.connected()
-            server.plans.append(Plan(results=(LIMITED,), retry_after_seconds=1, challenge=TOKEN))
+            server.plans.extend([Plan(results=(LIMITED,), retry_after_seconds=1, challenge=TOKEN)] * MANY)
             await world.ask("one")
             await eventually(lambda: world.transport.challenge)
             assert (lookout.problems(), lookout.challenge) == ((CAPTCHA,), TOKEN)
+            server.plans.clear()
             for author, plan in ((BOB, Plan(answer=answer_json({}, status=429))), (CAROL, Plan(error=-5))):
                 server.plans.append(plan)
                 await world.ask("one", author)
@@ -325,7 +336,7 @@ async def test_a_group_that_was_reached_in_part_is_not_written_to_again(
     async def story(world: World) -> None:
         server = world.server
         server.receipts_mode = "on_call"
-        async with world.running():
+        async with world.running(grace_seconds=120):
             await server.connected()
             server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
             await world.ask("one", group=GROUP)

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from tests.flows.processes import EXIT_SECONDS, started
+from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, hang
 from tests.servers.envelopes import ALICE, Person, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import ModelServer
 from tests.servers.signal_cli import SignalCli
+from tests.waiting import WAIT_SECONDS
 
 HANGING = 120
 """More than sixteen, more than the hundred connections that HTTP libraries like to have."""
@@ -53,7 +54,7 @@ async def test_models_that_hang_delay_nobody_else(double: type[ModelServer], tmp
     """More people ask than any pool has room for, and their models never answer; one more is served at once."""
     async with SignalCli() as signal, double() as model:
         settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": "*", **settings_of(model)}
-        async with started("run", settings=settings, folder=tmp_path), asyncio.timeout(EXIT_SECONDS):
+        async with started("run", settings=settings, folder=tmp_path), asyncio.timeout(WAIT_SECONDS):
             await signal.connected()
             for _ in range(HANGING):
                 await signal.deliver(message(WORD.decode(), author=Person(uuid=str(uuid.uuid4()), name=None)))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -39,6 +40,8 @@ class Server:
     port: int = 0
     """0 takes a free one; a restart keeps the first."""
     _runner: web.AppRunner | None = None
+    _kept: socket.socket | None = None
+    """Keeps the port while the server is stopped: bound and not listening, so that whoever asks is refused."""
 
     @property
     def url(self) -> str:
@@ -52,6 +55,8 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.stop()
+        if self._kept is not None:
+            self._kept.close()
 
     def app(self) -> web.Application:
         """The routes; the default sends everything to `respond`."""
@@ -62,11 +67,10 @@ class Server:
     async def start(self) -> None:
         self._runner = web.AppRunner(self.app(), shutdown_timeout=0.2, handle_signals=False, access_log=None)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
-        await site.start()
-        server = site._server
-        assert isinstance(server, asyncio.Server)
-        self.port = server.sockets[0].getsockname()[1]
+        if self._kept is None:
+            self._kept = bound(self.port)
+            self.port = self._kept.getsockname()[1]
+        await web.SockSite(self._runner, bound(self.port)).start()
 
     async def stop(self) -> None:
         runner, self._runner = self._runner, None
@@ -89,6 +93,14 @@ class Server:
     def respond(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse] | web.StreamResponse:
         """What the service answers when nothing is wrong."""
         raise web.HTTPNotFound
+
+
+def bound(port: int = 0) -> socket.socket:
+    """A socket on this port of loopback, or on a free one, that nobody else can take meanwhile; not listening yet."""
+    kept = socket.socket()
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    kept.bind(("127.0.0.1", port))
+    return kept
 
 
 def answer_json(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Answer:

@@ -38,11 +38,9 @@ from tests.servers.envelopes import (
     receipt,
     sync_read,
 )
+from tests.waiting import WAIT_SECONDS
 
 T = TypeVar("T")
-
-WAIT_SECONDS = 120.0
-"""How long a test waits for something that should happen at once; generous, for machines that are busy."""
 
 End = Literal["drop", "close", "silence"]
 """How a stream of envelopes ends: broken in the middle, in good order, or not at all but mute."""

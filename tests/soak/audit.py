@@ -15,8 +15,6 @@ from tests.soak.conversations import Conversation, excesses, median
 from tests.soak.letters import Phase
 from tests.soak.record import Idle, Record
 
-_PATIENCE_SECONDS = 30.0
-"""No message of anybody but the stubborn may wait longer beyond its model's time; generous, for busy machines."""
 _GROWTH_SHARE = 0.05
 """By which part of its mean the memory may grow in the second half, along its trend."""
 _TREND_SECONDS = 20.0
@@ -96,15 +94,16 @@ def _disorder(record: Record, conversation: Conversation) -> Iterator[str]:
 
 def _patient(record: Record) -> Finding:
     """Nobody but the stubborn waits without end."""
+    patience_seconds = record.size.patience_seconds
     phases: tuple[Phase, ...] = ("alone", "beside")
     found = [pair for phase in phases for pair in excesses(record, phase)]
     broken = tuple(
         f"{letter.chat} number {letter.number} waited {seconds:.1f} s beyond its model's time"
         for letter, seconds in found
-        if seconds > _PATIENCE_SECONDS
+        if seconds > patience_seconds
     )
     details = f"at most {max((seconds for _, seconds in found), default=0):.2f} s beyond it"
-    return Finding(f"messages answered within {_PATIENCE_SECONDS:.0f} s of their model", len(found), details, broken)
+    return Finding(f"messages answered within {patience_seconds:.0f} s of their model", len(found), details, broken)
 
 
 def _steady(record: Record, phase: Phase) -> Finding | str:

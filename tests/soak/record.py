@@ -24,6 +24,8 @@ class Size:
     """What the model takes for an answer, at least and at most."""
     turn_timeout_seconds: float = 15.0
     """How long a turn of the stubborn conversation lasts."""
+    patience_seconds: float = 30.0
+    """No message of anybody but the stubborn may wait longer beyond its model's time; generous, for busy machines."""
 
     @property
     def warm_up_seconds(self) -> float:

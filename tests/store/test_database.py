@@ -12,6 +12,7 @@ import pytest
 
 from store.database import Database
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
+from tests.waiting import WAIT_SECONDS
 
 Work = Callable[[sqlite3.Connection], object]
 
@@ -205,7 +206,7 @@ async def test_reading_waits_for_no_later_commit(database: Database) -> None:
 
     def long(connection: sqlite3.Connection) -> None:
         loop.call_soon_threadsafe(begun.set)
-        assert free.wait(10)
+        assert free.wait(WAIT_SECONDS)
         order.append("long")
 
     async with asyncio.TaskGroup() as group:
@@ -226,7 +227,7 @@ async def test_the_work_of_a_cancelled_caller_happens_whole_or_not_at_all(databa
     def half(connection: sqlite3.Connection) -> str:
         said("one")(connection)
         loop.call_soon_threadsafe(begun.set)
-        assert free.wait(10)
+        assert free.wait(WAIT_SECONDS)
         said("two")(connection)
         return "whole"
 
@@ -332,7 +333,7 @@ async def test_closing_finishes_what_waits(database: Database, path: Path) -> No
 async def test_a_closed_database_answers_nobody_and_lets_nobody_wait(database: Database) -> None:
     """Whoever comes too late gets an error at once."""
     await database.aclose()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_SECONDS):
         with pytest.raises(StoreError, match="closed"):
             await database.transaction(said("late"))
         with pytest.raises(StoreError, match="closed"):

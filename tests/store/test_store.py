@@ -11,6 +11,7 @@ import pytest
 from store import Arrival, ConversationId, Shelves, Store, StoreError, StoreInUse, TurnId, WrongKey, opened
 from store.shelf import millis, moment
 from tests.conftest import NOON
+from tests.waiting import WAIT_SECONDS
 
 LATER = NOON + timedelta(minutes=5)
 
@@ -108,7 +109,7 @@ async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
 
     def slow(shelves: Shelves) -> None:
         loop.call_soon_threadsafe(begun.set)
-        assert free.wait(10)
+        assert free.wait(WAIT_SECONDS)
         shelves.inbox.put(arrival(conversation))
 
     leaving = asyncio.create_task(store.transaction(slow))
@@ -117,7 +118,7 @@ async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
     with pytest.raises(asyncio.CancelledError):
         await leaving
     free.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_SECONDS):
         await store.bells["inbox"].wait()
     assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
 

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.waiting import DEADLINE_SECONDS
 from tools import Fetcher, Page
 from tools.addresses import IpAddress, Reach
 
@@ -101,7 +102,7 @@ def only_here(*ports: int) -> Reach:
 async def fetch(
     fetcher: Fetcher, url: str, *, accept: Collection[str] = ("text/html", "text/plain"), **more: Any
 ) -> Page:
-    given: dict[str, Any] = {"max_bytes": 2_000_000, "timeout_seconds": 10.0}
+    given: dict[str, Any] = {"max_bytes": 2_000_000, "timeout_seconds": DEADLINE_SECONDS}
     return await fetcher.get(url, accept=accept, **(given | more))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.servers.postgres import PASSWORD, PostgresServer, programs, running
 from tests.tools.databases import Asked, where
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually_found, with_enough_time
 from tools import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
 SCHEMA = (
@@ -93,7 +94,7 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def shop(server: PostgresServer) -> Asked:
-    return Asked(server.address(), {"orders": ORDERS}, timeout_seconds=30)
+    return Asked(server.address(), {"orders": ORDERS}, timeout_seconds=DEADLINE_SECONDS)
 
 
 async def test_a_database_is_described(server: PostgresServer, shop: Asked) -> None:
@@ -272,7 +273,7 @@ async def test_what_takes_too_long_is_stopped_at_the_server(server: PostgresServ
     shop = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=0.5)
     with pytest.raises(TimedOut, match="ask for less"):
         await shop.query("endless", compute=["count"])
-    patient = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=60)
+    patient = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=DEADLINE_SECONDS)
     question = asyncio.create_task(patient.query("endless", compute=["count"]))
     await _until(server, running=True)
     question.cancel()
@@ -283,8 +284,13 @@ async def test_what_takes_too_long_is_stopped_at_the_server(server: PostgresServ
 
 async def test_rows_come_without_their_total_where_counting_takes_too_long(server: PostgresServer) -> None:
     """Nine rows of an endless view are quickly there; that there is no tenth is never known."""
-    shop = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=2)
-    data = await shop.query("endless", where=where("x", "<", 9), limit=3)
+
+    async def asked(seconds: float) -> Any:
+        shop = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=seconds)
+        with contextlib.suppress(TimedOut):
+            return await shop.query("endless", where=where("x", "<", 9), limit=3)
+
+    data = await with_enough_time(asked, is_enough=bool)
     assert data["rows"] == [[1], [2], [3]]
     assert "total_rows" not in data
 
@@ -292,9 +298,11 @@ async def test_rows_come_without_their_total_where_counting_takes_too_long(serve
 async def _until(server: PostgresServer, *, running: bool) -> None:
     """Wait until a question about the endless view runs at the server, or none does."""
     sql = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%endless%' AND pid <> pg_backend_pid()"
-    async with asyncio.timeout(30):
-        while bool(await server.run(sql)) is not running:
-            await asyncio.sleep(0.02)
+
+    async def has_come() -> bool:
+        return bool(await server.run(sql)) is running
+
+    await eventually_found(has_come)
 
 
 async def test_a_locked_table_is_told(server: PostgresServer) -> None:
@@ -307,11 +315,9 @@ async def test_a_locked_table_is_told(server: PostgresServer) -> None:
 
 @contextlib.asynccontextmanager
 async def _locked(server: PostgresServer, table: str) -> AsyncIterator[None]:
-    holding = asyncio.create_task(server.run(f"DO 'BEGIN LOCK TABLE {table}; PERFORM pg_sleep(60); END'"))
+    holding = asyncio.create_task(server.run(f"DO 'BEGIN LOCK TABLE {table}; PERFORM pg_sleep(600); END'"))
     sql = "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
-    async with asyncio.timeout(30):
-        while not await server.run(sql):
-            await asyncio.sleep(0.02)
+    await eventually_found(lambda: server.run(sql))
     try:
         yield
     finally:
@@ -357,7 +363,7 @@ async def test_a_server_that_is_none_is_told() -> None:
             port = listening.sockets[0].getsockname()[1]
             shop = Asked(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}, timeout_seconds=0.5)
             with pytest.raises((TimedOut, Unavailable)) as caught:
-                async with asyncio.timeout(30):  # asyncpg alone would wait for a minute
+                async with asyncio.timeout(WAIT_SECONDS):  # asyncpg alone would wait for a minute
                     await shop.query("t")
             assert "SECRET" not in str(caught.value)
     with pytest.raises(ToolError, match="cannot be reached"):

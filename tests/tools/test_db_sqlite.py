@@ -6,13 +6,14 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tools.databases import Asked, where
+from tests.waiting import DEADLINE_SECONDS, eventually, with_enough_time
 from tools import BadArguments, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 from tools.databases import sqlite
 from tools.databases.base import Column
@@ -69,10 +70,10 @@ def test_what_was_read_while_the_file_changed_is_not_told(path: Path) -> None:
         return connection.execute("SELECT a FROM t").fetchall()
 
     with pytest.raises(Unavailable, match="being written"):
-        database._worked(Brake(60), written)
+        database._worked(Brake(DEADLINE_SECONDS), written)
     with closing(sqlite3.connect(path)) as writer:
         assert writer.execute("SELECT count(*) FROM t").fetchone() == (3,)
-        assert database._worked(Brake(60), written) == [(1,), (2,), (3,), (3,)]
+        assert database._worked(Brake(DEADLINE_SECONDS), written) == [(1,), (2,), (3,), (3,)]
 
 
 async def test_a_file_that_comes_later_is_found(tmp_path: Path) -> None:
@@ -141,14 +142,13 @@ async def test_a_link_is_followed(path: Path, tmp_path: Path) -> None:
 
 async def test_a_locked_database_is_told_and_works_again(path: Path) -> None:
     """Another program writes: that is for later, not for waiting."""
-    asked = shop(path, timeout_seconds=0.4)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises((Unavailable, TimedOut)) as caught:
-            await asked.query("t")
+            await shop(path, timeout_seconds=0.4).query("t")
         assert "later" in str(caught.value) or "time" in str(caught.value)
         writer.execute("COMMIT")
-    assert await asked.rows("t") == [[1], [2]]
+    assert await shop(path).rows("t") == [[1], [2]]
 
 
 async def test_a_database_that_is_being_written_is_read_beside_it(path: Path, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ async def test_who_stops_waiting_stops_the_database(tmp_path: Path) -> None:
     path = made(
         tmp_path / "shop.db", f"CREATE VIEW endless AS {ENDLESS} UNION ALL SELECT a FROM t; CREATE TABLE t (a);"
     )
-    asked = shop(path, "x", table="endless", timeout_seconds=60)
+    asked = shop(path, "x", table="endless", timeout_seconds=DEADLINE_SECONDS)
     question = asyncio.create_task(asked.query("endless", compute=["count"]))
     await somebody_reads(path)
     question.cancel()
@@ -201,7 +201,7 @@ def test_the_deadline_holds_without_anybody_watching() -> None:
 
 async def test_one_long_step_is_stopped_too() -> None:
     """Counting a whole table is a single step of SQLite's, which asks nobody; it is interrupted from outside."""
-    brake = Brake(60)
+    brake = Brake(DEADLINE_SECONDS)
     with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
         brake.attach(connection)
         connection.set_progress_handler(None, 0)  # as if the step were one
@@ -224,13 +224,19 @@ async def test_one_long_step_is_stopped_too() -> None:
 async def test_rows_are_given_even_where_counting_them_would_take_for_ever(tmp_path: Path) -> None:
     """The total is left out, then."""
     path = made(tmp_path / "shop.db", f"CREATE VIEW endless AS {ENDLESS};")
-    asked = shop(path, "x", table="endless", timeout_seconds=2)
-    data = await asked.query("endless", where=where("x", "<", 9), limit=3)
-    assert data["rows"] == [[1], [2], [3]]
-    assert data["truncated"] is True
-    assert "total_rows" not in data
-    assert "total_rows" not in await asked.query("endless", limit=3)
-    assert "rows" not in (await asked.describe())["tables"][0]
+
+    async def asked(seconds: float) -> Any:
+        endless = shop(path, "x", table="endless", timeout_seconds=seconds)
+        with suppress(TimedOut):
+            few = await endless.query("endless", where=where("x", "<", 9), limit=3)
+            return few, await endless.query("endless", limit=3), await endless.describe()
+
+    few, some, described = await with_enough_time(asked, is_enough=bool)
+    assert few["rows"] == [[1], [2], [3]]
+    assert few["truncated"] is True
+    assert "total_rows" not in few
+    assert "total_rows" not in some
+    assert "rows" not in described["tables"][0]
 
 
 async def test_questions_side_by_side_wait_for_each_other(path: Path) -> None:
@@ -416,7 +422,7 @@ def test_even_sql_that_nobody_can_say_would_be_refused(path: Path, attack: str) 
 
 def test_without_the_authorizer_nothing_is_written_either(path: Path) -> None:
     """Read-only thrice: by the way it is opened, by a pragma, by the authorizer."""
-    brake = Brake(60)
+    brake = Brake(DEADLINE_SECONDS)
     databases = shop(path).databases
     database = databases.database(databases.access("shop"))
     assert isinstance(database, sqlite.Sqlite)
@@ -433,15 +439,12 @@ def test_without_the_authorizer_nothing_is_written_either(path: Path) -> None:
 
 async def somebody_reads(path: Path) -> None:
     """Wait until a reader holds the file: nobody else can have it alone."""
-    while _is_free(path):
-        await asyncio.sleep(0.005)
+    await eventually(lambda: not _is_free(path))
 
 
 async def nobody_reads(path: Path) -> None:
     """Wait until the file can be had alone."""
-    async with asyncio.timeout(30):
-        while not _is_free(path):
-            await asyncio.sleep(0.005)
+    await eventually(lambda: _is_free(path))
 
 
 def _is_free(path: Path) -> bool:

@@ -16,6 +16,7 @@ from tests.bot.media.test_papers import locked
 from tests.servers.base import Answer, Seen, Server
 from tests.tools.conftest import USER_AGENT, Shelf
 from tests.tools.sites import HERE, Names, only_here
+from tests.waiting import DEADLINE_SECONDS
 from tools import (
     BadArguments,
     Denied,
@@ -258,7 +259,7 @@ async def test_a_pdf_that_cannot_be_opened(
 async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Invisible characters are left out, and what stands behind them is found all the same."""
     site.pages["/"] = ("application/pdf", b"%PDF-")
-    library = Library(Warden(timeout_seconds=60, rooms="tests.bot.media"))
+    library = Library(Warden(timeout_seconds=DEADLINE_SECONDS, rooms="tests.bot.media"))
     tool = WebFetch(PageOptions(max_chars=200), fetcher, library)
     first = await fetched(tool, context, site.url_of("/"))
     second = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])

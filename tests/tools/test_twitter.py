@@ -16,6 +16,7 @@ from tests.servers.base import Answer, answer_json, hang
 from tests.servers.brave import KEY, Brave, page
 from tests.servers.x import NOW, TOKEN, X, post, refused
 from tests.tools.conftest import Plenty
+from tests.waiting import DEADLINE_SECONDS
 from tools import BadArguments, Disabled, Http, Result, ToolContext, Unavailable
 from tools.search.desk import SearchDesk
 from tools.search.options import SearchOptions
@@ -196,7 +197,7 @@ def fault(status: int, **headers: str) -> Answer:
 async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http, answer: Answer, why: str) -> None:
     """Only what lies at x.com, and it is said who answered, and why not X; X is not asked twice."""
     x.faults.append(answer)
-    ask = Asked(x, brave, http, timeout_seconds=0.2 if answer is hang else 5)
+    ask = Asked(x, brave, http, timeout_seconds=0.2 if answer is hang else DEADLINE_SECONDS)
     data = await ask('"the lamp" -fog is:verified', hours=24)
     assert (data["query"], data["source"]) == ('"the lamp"', "Brave Search, limited to x.com")
     assert why in data["why_not_x"]
@@ -273,7 +274,7 @@ async def test_a_refusal_costs_none_of_the_day_s_posts(
     """Nothing was read; where nobody knows, it counts."""
     patient, hasty = (
         Asked(x, brave, http, quotas=Quotas(store, clock), posts_per_day=10, timeout_seconds=seconds)
-        for seconds in (20, 0.1)
+        for seconds in (DEADLINE_SECONDS, 0.1)
     )
     x.faults += [fault(429), fault(402), hang]
     why = [(await ask(f"lamp {number}"))["why_not_x"] for number, ask in enumerate((patient, patient, hasty, patient))]

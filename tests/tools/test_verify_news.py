@@ -16,6 +16,7 @@ from tests.servers.perplexity import Perplexity
 from tests.servers.tavily import KEY, Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import Plenty
+from tests.waiting import DEADLINE_SECONDS, with_enough_time
 from tools import BadArguments, Http, Result, ToolContext, fitted
 from tools.search.desk import SearchDesk
 from tools.verify_news import NOTE, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
@@ -103,7 +104,7 @@ class Newsroom:
         self.desk = self.opened()
 
     def opened(self, quotas: Any = None, **search: Any) -> SearchDesk:
-        given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": 5.0, **self._urls, **search}
+        given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **self._urls, **search}
         return SearchDesk(WebSearchOptions(**given), self._http, quotas or Plenty())
 
     async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
@@ -335,8 +336,12 @@ async def test_when_time_is_up_it_answers_with_what_it_has(newsroom: Newsroom, p
     """The first round is known from a moment ago; the second never ends."""
     press.findings = {"": [DAILY, EVENING, ORIGINAL]}
     await newsroom.check(max_rounds=1)
-    press.faults += [hang] * 9
-    data: Any = (await newsroom.check(timeout_seconds=0.5)).data
+
+    async def checked(seconds: float) -> Any:
+        press.faults[:] = [hang] * 9
+        return (await newsroom.check(timeout_seconds=seconds)).data
+
+    data = await with_enough_time(checked, is_enough=lambda data: data["results"])
     assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["time_ran_out"])
     assert (len(data["results"]), data["evidence"]["confidence"]) == (3, 0.5)
 

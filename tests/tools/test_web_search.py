@@ -21,6 +21,7 @@ from tests.servers import tavily as tavily_server
 from tests.servers import wikipedia as wikipedia_server
 from tests.servers.base import Seen, Server, answer_json, hang
 from tests.tools.conftest import Plenty
+from tests.waiting import DEADLINE_SECONDS
 from tools import (
     CATALOG,
     BadArguments,
@@ -83,31 +84,35 @@ def asked(text: str = "lamps", count: int = 3, **more: Any) -> Query:
 
 
 def brave(services: Services, http: Http, key: str = KEY, **more: Any) -> Brave:
-    given: dict[str, Any] = {"timeout_seconds": 5.0, "interval_seconds": 0.0}
+    given: dict[str, Any] = {"timeout_seconds": DEADLINE_SECONDS, "interval_seconds": 0.0}
     return Brave(http=http, base_url=services.brave.url + "/res/v1", api_key=SecretStr(key), **(given | more))
 
 
-def searxng(services: Services, http: Http, timeout_seconds: float = 5.0) -> SearXNG:
+def searxng(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> SearXNG:
     return SearXNG(http=http, base_url=services.searxng.url, timeout_seconds=timeout_seconds)
 
 
-def wikipedia(services: Services, http: Http, timeout_seconds: float = 5.0) -> Wikipedia:
+def wikipedia(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> Wikipedia:
     url = services.wikipedia.url + "/{language}"
     return Wikipedia(http=http, base_url=url, language="de", timeout_seconds=timeout_seconds)
 
 
-def tavily(services: Services, http: Http, timeout_seconds: float = 5.0, key: str | None = tavily_server.KEY) -> Tavily:
+def tavily(
+    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str | None = tavily_server.KEY
+) -> Tavily:
     secret = None if key is None else SecretStr(key)
     return Tavily(http=http, base_url=services.tavily.url, api_key=secret, timeout_seconds=timeout_seconds)
 
 
-def serpapi(services: Services, http: Http, timeout_seconds: float = 5.0, key: str = serpapi_server.KEY) -> SerpApi:
+def serpapi(
+    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = serpapi_server.KEY
+) -> SerpApi:
     url, secret = services.serpapi.url, SecretStr(key)
     return SerpApi(http=http, base_url=url, api_key=secret, timeout_seconds=timeout_seconds)
 
 
 def perplexity(
-    services: Services, http: Http, timeout_seconds: float = 5.0, key: str = perplexity_server.KEY
+    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = perplexity_server.KEY
 ) -> Perplexity:
     url, secret = services.perplexity.url, SecretStr(key)
     return Perplexity(http=http, base_url=url, api_key=secret, timeout_seconds=timeout_seconds)
@@ -120,7 +125,7 @@ def tool(services: Services, http: Http, **options: Any) -> WebSearch:
         "tavily_base_url": services.tavily.url,
         "serpapi_base_url": services.serpapi.url,
         "perplexity_base_url": services.perplexity.url,
-        "timeout_seconds": 5.0,
+        "timeout_seconds": DEADLINE_SECONDS,
     }
     given = WebSearchOptions(**(urls | options))
     return WebSearch(given, SearchDesk(given, http, Plenty()))

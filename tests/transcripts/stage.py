@@ -3,21 +3,21 @@
 A story decides for what it waits; at its end nothing may be left that Aldis did and nobody has seen.
 """
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bot.aldis import Aldis
 from tests.servers import envelopes
 from tests.servers.envelopes import ALDIS, GROUP, GROUP_NAME, Frame, Person
-from tests.servers.signal_server import WAIT_SECONDS, Sent, SentFile
+from tests.servers.signal_server import Sent, SentFile
 from tests.transcripts.house import House, opened
 from tests.transcripts.letters import letters, said_as
 from tests.transcripts.sights import Done, Said, Sight, short
+from tests.waiting import eventually, eventually_found
 
 _STAMP = re.compile(r"^\[\w{3} [0-9-]{10} [0-9:]{5}[^\]·]*?( · |\])", re.MULTILINE)
 """When a message was sent, as the model reads it."""
@@ -121,6 +121,15 @@ class Stage:
         chat = next((person for person in self.house.signal.people if person.uuid == sent.recipient), None)
         return self._answered(sent, chat, dict(words or {}))
 
+    async def status(self, words: str) -> Line:
+        """The next message of Aldis, when it has come to say these words: on a slow machine it says others before."""
+        signal, before = self.house.signal, self._sent
+        await signal.until(lambda: any(words in sent.text for sent in signal.sent[before:]))
+        self._sent = 1 + next(place for place, sent in enumerate(signal.sent) if place >= before and words in sent.text)
+        sent = replace(signal.sent[self._sent - 1], edits=None)
+        chat = next((person for person in signal.people if person.uuid == sent.recipient), None)
+        return self._answered(sent, chat, {})
+
     async def noted(self) -> Line:
         """The next message of Aldis in Note to Self."""
         self._notes += 1
@@ -145,9 +154,7 @@ class Stage:
 
     async def summed_up(self) -> None:
         """Aldis has summed up what it will not read again; nobody sees that."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            while not self.aldis.summarising._counts.all().get("summaries"):
-                await asyncio.sleep(0.02)
+        await eventually(lambda: self.aldis.summarising._counts.all().get("summaries"))
 
     # What stands beside the chat
 
@@ -188,10 +195,11 @@ class Stage:
 
     async def _arrives(self, frame: Frame) -> None:
         """Hand on what somebody does: people are slower than Aldis, which knows by then what it has sent."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            while await self.aldis.worker._store.read(lambda shelves: shelves.outbox.backlog().items):
-                await asyncio.sleep(0.02)
+        await eventually_found(self._has_sent_all)
         await self.house.signal.deliver(frame)
+
+    async def _has_sent_all(self) -> bool:
+        return not await self.aldis.worker._store.read(lambda shelves: shelves.outbox.backlog().items)
 
     def _answered(self, sent: Sent, chat: Person | None, words: dict[str, str]) -> Line:
         mentions = (f"{mention.rpartition(':')[0]}:MENTION" for mention in sent.mentions)

@@ -59,10 +59,10 @@ from tests.bot.loops.quay import Quay
 from tests.bot.turn.talk import Scripted, says, toolbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, GROUP, Frame
+from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
 from tools import Tool, ToolSource
 from tools.memory import Remember
 
-WAIT_SECONDS = 120.0
 TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
 MEDIA_LIMITS = MediaLimits(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_characters=5000)
 FIRST = int(NOON.timestamp() * 1000)
@@ -148,17 +148,13 @@ class Port:
 
     async def quiet(self) -> None:
         """Wait until nothing is under way."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            while await self._under_way():
-                await asyncio.sleep(0.005)
+        await eventually_found(self._is_quiet)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(WAIT_SECONDS):
-            while not holds():
-                await asyncio.sleep(0.005)
+        await eventually(holds)
 
-    async def _under_way(self) -> int:
-        return await self.store.read(lambda shelves: shelves.inbox.backlog().items + shelves.outbox.backlog().items)
+    async def _is_quiet(self) -> bool:
+        return not await self.store.read(lambda shelves: shelves.inbox.backlog().items + shelves.outbox.backlog().items)
 
     async def count(self, statement: str) -> int:
         """A number out of the database."""
@@ -191,7 +187,9 @@ async def harbour(
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
     quay, thinker, counts, pairing = quay or Berth(), Thinker(), Counts(), Pairing()
-    limits = Limits(max_tool_calls=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=30)
+    limits = Limits(
+        max_tool_calls=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
+    )
     turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
     memory = Memory(store, clock)
     reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
@@ -201,7 +199,7 @@ async def harbour(
         agent,
         Parcels(quay, MEDIA_LIMITS, speech=speech),
         timezone="UTC",
-        voice=Voice(speech=speech, turn_seconds=30) if speech and speaks else None,
+        voice=Voice(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
     )
     revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
     desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
@@ -233,7 +231,9 @@ async def harbour(
         overheard=overheard,
         judgement=judgement,
     )
-    summaries = Summaries(store, clock, turns, thinker, window=window, timeout_seconds=30) if window else None
+    summaries = (
+        Summaries(store, clock, turns, thinker, window=window, timeout_seconds=DEADLINE_SECONDS) if window else None
+    )
     summarising = Summarising(summaries, counts)
     worker = Worker(
         quay,
@@ -247,7 +247,7 @@ async def harbour(
         live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
         marks=Marks(quay, emoji=EMOJI, after_seconds=mark_seconds),
         overheard=overheard,
-        pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": 30, "max_attempts": 2, **pace}),
+        pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
         judgement=judgement,
         kept=summarising.note,
     )

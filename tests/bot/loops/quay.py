@@ -21,6 +21,7 @@ from bot.events import (
 )
 from bot.transports.base import Contact, Group, Progress
 from bot.turn.replies import is_long
+from tests.waiting import WAIT_SECONDS
 
 ACCOUNT = "+15550100001"
 
@@ -177,7 +178,7 @@ class Quay:
         """Nothing is open."""
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20), self.changed:
+        async with asyncio.timeout(WAIT_SECONDS), self.changed:
             await self.changed.wait_for(holds)
 
     async def _note(self) -> None:

@@ -18,6 +18,7 @@ from bot.metrics import Counts
 from store import Shelves, Store, TurnId
 from tests.bot.loops.quay import Quay
 from tests.conftest import NOON
+from tests.waiting import WAIT_SECONDS, eventually_found
 
 
 def courier_of(
@@ -70,9 +71,11 @@ async def states(store: Store) -> list[str]:
 
 async def come_to(store: Store, *wanted: str) -> None:
     """Wait until the outbox is in these states."""
-    async with asyncio.timeout(20):
-        while await states(store) != list(wanted):
-            await asyncio.sleep(0.01)
+
+    async def has_come() -> bool:
+        return await states(store) == list(wanted)
+
+    await eventually_found(has_come)
 
 
 async def test_parts_arrive_in_order_and_are_settled(store: Store, clock: SetClock) -> None:
@@ -258,7 +261,7 @@ async def test_draining_sends_what_is_due_and_ends(store: Store, clock: SetClock
         courier.drain()
         assert quay.gate is not None
         quay.gate.set()
-        await asyncio.wait_for(task, 20)
+        await asyncio.wait_for(task, WAIT_SECONDS)
     assert await states(store) == ["waiting", "sent", "sent"]
 
 

@@ -30,6 +30,7 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, message
 from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import Plenty
 from tests.tools.sites import only_here
+from tests.waiting import WAIT_SECONDS, eventually_found
 from tools import Disabled, Fetcher, Http, NotFound
 from tools.news import IntelRecent, IntelSearch
 from tools.search.desk import SearchDesk
@@ -63,6 +64,15 @@ async def room(clock: SetClock) -> AsyncGenerator[Newsroom]:
         Fetcher("test", reach=only_here(site.port)) as fetcher,
     ):
         yield Newsroom(site, fetcher, clock)
+
+
+async def troubles(store: Store) -> list[str]:
+    """What is wrong with feeds, where something is."""
+    return [feed.trouble for feed in await feeds_of(store) if feed.trouble]
+
+
+async def have_been_read(store: Store) -> bool:
+    return all(feed.read_at for feed in await feeds_of(store))
 
 
 async def feeds_of(store: Store) -> Sequence[Feed]:
@@ -115,7 +125,7 @@ async def test_what_was_read_and_not_kept_is_read_again(store: Store, room: News
 
     room.site.faults.append(hold)
     reading = asyncio.create_task(room.gathering(store, "/feed").run())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_SECONDS):
         await held.wait()
     reading.cancel()
     await asyncio.wait([reading])
@@ -221,17 +231,16 @@ async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
     stop = asyncio.Event()
     async with app.assembled(loaded(environ, None), Quay(), realm="signal") as aldis:
         running = asyncio.create_task(aldis.chat(stop))
-        async with asyncio.timeout(30):
-            while not [feed for feed in await feeds_of(aldis.gathering._store) if feed.trouble]:
-                await asyncio.sleep(0.01)
-        assert [feed.trouble for feed in await feeds_of(aldis.gathering._store)] == ["denied"]
+        store = aldis.gathering._store
+        await eventually_found(lambda: troubles(store))
+        assert await troubles(store) == ["denied"]
         stop.set()
         await running
 
 
 async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> None:
     """The loop ends at once, whatever the settings name."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_SECONDS):
         await room.gathering(store, "/feed", is_on=False).run()
     assert room.site.requests == []
     assert await feeds_of(store) == ()
@@ -266,9 +275,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         assert [offer.name for offer in port.thinker.requests[-1].tools] == []
         gathering = asyncio.create_task(room.gathering(store).run())
         assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I read 127.0.0.1 from now on.")
-        async with asyncio.timeout(30):
-            while not (await feeds_of(store))[0].read_at:
-                await asyncio.sleep(0.01)
+        await eventually_found(lambda: have_been_read(store))
         assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat 2026-11-21 12:00 (articles kept: 1)"
         port.thinker.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
         await port.deliver(message("What of the lamp?"))

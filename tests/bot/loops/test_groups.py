@@ -30,6 +30,7 @@ from tests.servers.envelopes import (
     timer,
     timestamp,
 )
+from tests.waiting import eventually_found
 
 
 def question(request: Request) -> str:
@@ -113,8 +114,7 @@ async def test_what_was_overheard_is_nowhere_in_the_store(store: Store, clock: S
         port.thinker.script += [calls(("echo", {"word": "a"})), says("I see.")]
         await port.deliver(message("Aldis, what do you think?", group=GROUP))
         await port.asked(1)
-        while not await port.count("SELECT count(*) FROM journal"):
-            await asyncio.sleep(0.005)
+        await eventually_found(lambda: port.count("SELECT count(*) FROM journal"))
         assert "roses" in question(port.thinker.requests[0])
         turn, conversation = await port.count("SELECT max(id) FROM turns WHERE state = 'running'"), 1
         steps = await store.read(lambda shelves: shelves.journal.steps(conversation, turn))  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from bot.turn.revisions import Revisions
 from bot.turn.turns import Turns
 from store import Arrival, Store
 from tests.conftest import NOON
+from tests.waiting import eventually
 
 
 def housekeeping_of(store: Store, clock: SetClock, **every: Any) -> Housekeeping:
@@ -83,9 +84,7 @@ async def test_it_folds_the_write_ahead_log_again_and_again(store: Store, clock:
         await asyncio.sleep(0.05)
         await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         await arrive(store, 1)
-        async with asyncio.timeout(20):
-            while log.stat().st_size:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: not log.stat().st_size)
     finally:
         task.cancel()
         await asyncio.wait([task])

@@ -17,6 +17,7 @@ from bot.policy.access import AccessList
 from store import Store, StoreFull
 from tests.bot.loops.quay import Quay, envelope
 from tests.conftest import NOON
+from tests.waiting import eventually
 
 ALLOWED = AccessList(persons=frozenset({"alice"}), groups=frozenset({"G"}))
 
@@ -148,9 +149,7 @@ async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: Se
     await rename("inbox", "away")
     quay = Quay(streams=[[envelope("in hand", 1)], [envelope("next", 2)]])
     async with running(intake_of(quay, store, clock)):
-        async with asyncio.timeout(20):
-            while not quay.closed:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: quay.closed)
         assert quay.opened == 1
         await rename("away", "inbox")
         await quay.until(lambda: quay.read == [1, 2])

@@ -14,6 +14,7 @@ from store import Store
 from tests.bot.loops.harbour import FIRST, Port, harbour
 from tests.bot.turn.talk import Echo, EchoArguments, calls, says
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message, reaction, receipt
+from tests.waiting import DEADLINE_SECONDS, eventually_found
 from tools import Result, ResultFile, ToolContext
 
 THINKING = phrases.STATUS_THINKING
@@ -50,9 +51,11 @@ async def states(port: Port) -> list[str]:
 
 async def come_to(port: Port, *wanted: str) -> None:
     """Wait until the outbox is in these states."""
-    async with asyncio.timeout(20):
-        while await states(port) != list(wanted):
-            await asyncio.sleep(0.005)
+
+    async def has_come() -> bool:
+        return await states(port) == list(wanted)
+
+    await eventually_found(has_come)
 
 
 async def test_a_status_becomes_the_answer(store: Store, clock: SetClock) -> None:
@@ -194,7 +197,7 @@ async def test_an_undeliverable_status_takes_nothing_with_it(store: Store, clock
 @pytest.mark.parametrize("end", ["stop", "fail"])
 async def test_a_turn_without_an_answer_says_so_in_its_status(store: Store, clock: SetClock, end: str) -> None:
     """Stopped, or out of time: the status becomes that sentence."""
-    seconds = 30 if end == "stop" else 0.3
+    seconds = DEADLINE_SECONDS if end == "stop" else 0.3
     async with harbour(store, clock, live="status", turn_timeout_seconds=seconds) as port:
         await slowly(port)
         await port.answered(1)

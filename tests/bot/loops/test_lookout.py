@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -25,6 +24,7 @@ from bot.loops.lookout import (
 )
 from bot.metrics import Counts
 from tests.bot.loops.quay import Quay
+from tests.waiting import eventually
 
 HOUR = 3600.0
 
@@ -200,20 +200,14 @@ async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None
 # The loop
 
 
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not holds():
-            await asyncio.sleep(0)
-
-
 async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:
     """A bug in the watching is logged without its words, and does not end what is watched."""
     quay = Quay(is_open=True, linked=RuntimeError("a secret"))
     lookout = Lookout(quay, Counts(), look_seconds=0)
     running = asyncio.create_task(lookout.run())
-    await until(lambda: "the lookout failed: RuntimeError" in caplog.text)
+    await eventually(lambda: "the lookout failed: RuntimeError" in caplog.text)
     quay.linked = False
-    await until(lambda: UNLINKED in caplog.text)
+    await eventually(lambda: UNLINKED in caplog.text)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

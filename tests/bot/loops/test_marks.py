@@ -13,6 +13,7 @@ from store import Store
 from tests.bot.loops.harbour import FIRST, Berth, Port, harbour
 from tests.bot.turn.talk import Echo, calls, says
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, edit, message, reaction, timer
+from tests.waiting import eventually_found
 
 
 def marks(port: Port) -> list[tuple[int, bool]]:
@@ -140,8 +141,7 @@ async def test_a_cross_of_somebody_else_stops_nothing_but_an_admins_does(store: 
         asked = await gated(port, "Aldis, slow one", group=GROUP)
         await port.asked(1)
         await port.deliver(reaction("❌", asked, of=ALICE, author=BOB, group=GROUP))
-        while await port.count("SELECT count(*) FROM inbox WHERE urgent AND state = 'waiting'"):
-            await asyncio.sleep(0.005)
+        await eventually_found(lambda: port.count("SELECT count(*) = 0 FROM inbox WHERE urgent AND state = 'waiting'"))
         assert port.worker.running_turns()
         await port.deliver(reaction("❌", asked, of=ALICE, author=CAROL, group=GROUP))
         assert [reply.content.text for reply in await port.answered(1)] == [phrases.STOPPED]

@@ -28,6 +28,7 @@ from store import Arrival, Store
 from tests.bot.loops.quay import Quay, envelope
 from tests.bot.turn.talk import Scripted, says, toolbox
 from tests.conftest import NOON
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 
 
 class Thinker(Scripted):
@@ -60,8 +61,8 @@ def worker_of(
     entries: tuple[Entry, ...] = (),
     **changes: Any,
 ) -> Worker:
-    pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": 30, "max_attempts": 2, **changes})
-    limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=30)
+    pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes})
+    limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     desk, counts, approvals = Desk(store, turns, clock), Counts(), Approvals(store, clock, turns)
@@ -127,14 +128,14 @@ async def arrive(
 
 async def said(store: Store, count: int) -> list[str]:
     """Wait for so many replies in the outbox; give their texts in order."""
-    async with asyncio.timeout(20):
-        while True:
-            rows = await store.read(
-                lambda shelves: shelves.outbox.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")
-            )
-            if rows[0][0] >= count:
-                break
-            await asyncio.sleep(0.01)
+
+    async def has_come() -> bool:
+        [(waiting,)] = await store.read(
+            lambda shelves: shelves.outbox.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")
+        )
+        return waiting >= count
+
+    await eventually_found(has_come)
     texts: list[str] = []
     while items := await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=9)):
         for item in items:
@@ -144,9 +145,11 @@ async def said(store: Store, count: int) -> list[str]:
 
 
 async def settled(store: Store) -> None:
-    async with asyncio.timeout(20):
-        while (await store.read(lambda shelves: shelves.inbox.backlog())).items:
-            await asyncio.sleep(0.01)
+
+    async def is_empty() -> bool:
+        return not (await store.read(lambda shelves: shelves.inbox.backlog())).items
+
+    await eventually_found(is_empty)
 
 
 async def test_a_slow_chat_delays_nobody(store: Store, clock: SetClock) -> None:
@@ -168,7 +171,7 @@ async def test_a_burst_during_a_turn_becomes_the_next_turn(store: Store, clock: 
     thinker.gates["first"] = asyncio.Event()
     async with running(worker_of(store, clock, Quay(), thinker)):
         await arrive(store, "first", 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
         await arrive(store, "second", 2)
         await arrive(store, "third", 3)
@@ -198,9 +201,7 @@ async def test_hundreds_that_wait_for_a_model_delay_nobody(store: Store, clock: 
     async with running(worker_of(store, clock, quay, thinker, conversations_at_once=1000)):
         for number in range(hanging):
             await arrive(store, "wait", author=f"person{number}")
-        async with asyncio.timeout(60):
-            while len(thinker.asked) < hanging:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: len(thinker.asked) >= hanging)
         await arrive(store, "quick", author="late")
         assert await said(store, 1) == ["answer"]
         assert len({chat for chat, _ in quay.typed}) <= _MAX_TYPING + 1
@@ -236,9 +237,7 @@ async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -
     thinker.gates["hello"] = asyncio.Event()
     async with running(worker_of(store, clock, quay, thinker)):
         await arrive(store, "hello")
-        async with asyncio.timeout(20):
-            while not quay.typed:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: quay.typed)
         thinker.gates["hello"].set()
         await said(store, 1)
     assert quay.typed[0] == ("direct:alice", True)
@@ -293,7 +292,7 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
     worker = worker_of(store, clock, Quay(), thinker)
     async with running(worker):
         await arrive(store, "slow", 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
         assert len(worker.running_turns()) == 1
         worker.stop_turns()
@@ -329,7 +328,7 @@ async def test_a_shutdown_hands_back_what_runs(store: Store, clock: SetClock) ->
     thinker.gates["slow"] = asyncio.Event()
     async with running(worker_of(store, clock, Quay(), thinker)):
         await arrive(store, "slow", 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
     rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT state, attempts FROM inbox"))
     assert rows == [("waiting", 0)]
@@ -342,12 +341,12 @@ async def test_draining_finishes_what_runs_and_takes_nothing_new(store: Store, c
     worker = worker_of(store, clock, Quay(), thinker)
     async with running(worker) as task:
         await arrive(store, "slow", 1)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
         worker.drain()
         await arrive(store, "later", 1, author="bob")
         thinker.gates["slow"].set()
-        await asyncio.wait_for(task, 20)
+        await asyncio.wait_for(task, WAIT_SECONDS)
     assert await said(store, 1) == ["answer"]
     assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
 

@@ -24,6 +24,7 @@ from tests.bot.loops.quay import Quay
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
 from tests.bot.media.voices import speech_at
 from tests.servers.openai_audio import OpenAIAudio
+from tests.waiting import DEADLINE_SECONDS
 
 LIMITS = MediaLimits(max_files=3, max_bytes=100_000, max_pages=2, max_text_characters=1000)
 CHAT = ChatId("direct:alice")
@@ -181,14 +182,16 @@ async def test_a_cell_that_takes_too_long_is_ended() -> None:
 async def test_a_cell_that_dies_is_a_refusal() -> None:
     """As when a decoder crashes on what it was given."""
     with pytest.raises(Refused, match="damaged"):
-        await Warden(timeout_seconds=30).opened("papers", pdf("x"), "no number", "1")
+        await Warden(timeout_seconds=DEADLINE_SECONDS).opened("papers", pdf("x"), "no number", "1")
 
 
 @pytest.mark.parametrize("said", ["endless", "no JSON"])
 async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
     """It could write without end, into the memory of Aldis, or nonsense."""
     with pytest.raises(Refused, match="damaged"):
-        await Warden(timeout_seconds=30, rooms="tests.bot.media").opened("hostile", b"x" * 1_000_000, said)
+        await Warden(timeout_seconds=DEADLINE_SECONDS, rooms="tests.bot.media").opened(
+            "hostile", b"x" * 1_000_000, said
+        )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/oom_score_adj is a file of Linux")

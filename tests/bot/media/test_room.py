@@ -3,6 +3,7 @@
 import asyncio
 
 from bot.media.room import Room
+from tests.waiting import WAIT_SECONDS
 
 
 async def test_who_needs_more_than_is_free_waits_and_others_do_not() -> None:
@@ -46,5 +47,5 @@ async def test_who_gives_up_while_waiting_takes_no_room() -> None:
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
-    async with asyncio.timeout(20), room.of(10):
+    async with asyncio.timeout(WAIT_SECONDS), room.of(10):
         pass

@@ -11,6 +11,7 @@ from bot.media.speech import Listening, Speaking, Speech
 from tests.bot.media.samples import adts
 from tests.servers.base import answer_json
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
+from tests.waiting import DEADLINE_SECONDS
 from tools import Http
 
 M4A, SECONDS = as_m4a(adts())
@@ -33,7 +34,7 @@ def speech(
 ) -> Speech:
     return Speech(
         http,
-        **{"base_url": f"{service.url}/v1", "api_key": KEY, "timeout_seconds": 20.0, **more},
+        **{"base_url": f"{service.url}/v1", "api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **more},
         listening=Listening(model="whisper-1", language=language, price_usd=Decimal("0.006") if priced else None),
         speaking=Speaking(model="tts-1", voice="alloy", price_usd=Decimal(15) if priced else None),
     )
@@ -96,7 +97,7 @@ async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIA
     """Nothing is raised: the message goes on without its words."""
     await service.stop()
     assert (await speech(http, service).heard(M4A, "m4a", seconds=1)).fee.outcome == "unavailable"
-    assert (await speech(http, service).said("Hi", timeout_seconds=5)).fee.outcome == "unavailable"
+    assert (await speech(http, service).said("Hi", timeout_seconds=DEADLINE_SECONDS)).fee.outcome == "unavailable"
 
 
 async def test_a_wrong_key_is_not_sent_twice(http: Http, service: OpenAIAudio) -> None:
@@ -107,14 +108,14 @@ async def test_a_wrong_key_is_not_sent_twice(http: Http, service: OpenAIAudio) -
 
 async def test_words_become_a_sound(http: Http, service: OpenAIAudio) -> None:
     """In the format that Signal itself uses for voice notes, priced by the character."""
-    said = await speech(http, service).said("Hello there", timeout_seconds=5)
+    said = await speech(http, service).said("Hello there", timeout_seconds=DEADLINE_SECONDS)
     assert (said.sound, said.fee.outcome, said.fee.cost_usd) == (SOUND, "ok", Decimal("0.000165"))
     assert service.spoken == [{"model": "tts-1", "voice": "alloy", "input": "Hello there", "response_format": "aac"}]
 
 
 async def test_what_cannot_be_spoken_is_no_sound(http: Http, service: OpenAIAudio) -> None:
     """A text that is too long, a service that fails: silence, and no costs."""
-    said = await speech(http, service).said("x" * 5000, timeout_seconds=5)
+    said = await speech(http, service).said("x" * 5000, timeout_seconds=DEADLINE_SECONDS)
     assert (said.sound, said.fee.outcome, said.fee.cost_usd) == (None, "status_400", 0)
 
 

@@ -12,6 +12,7 @@ from bot.media.syndication import MOST_ENTRIES, read
 from bot.media.warden import Warden
 from tests.conftest import NOON
 from tests.servers.feeds import ENDLESS, HOSTILE, Item, atom, rss
+from tests.waiting import DEADLINE_SECONDS
 
 URL = "https://lamp.example/news/feed.xml"
 
@@ -119,6 +120,8 @@ async def test_a_feed_that_never_ends_is_left_alone_after_its_time() -> None:
 
 async def test_a_feed_is_opened_in_a_cell() -> None:
     """As the reader does it."""
-    facts, data = await Warden(timeout_seconds=60).opened("syndication", rss(Item(title="Lit", link="/lit")), URL, "")
+    facts, data = await Warden(timeout_seconds=DEADLINE_SECONDS).opened(
+        "syndication", rss(Item(title="Lit", link="/lit")), URL, ""
+    )
     assert facts["title"] == "The Lamp Post"
     assert json.loads(data)[0]["title"] == "Lit"

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from bot.media.speech import Listening, Speaking, Speech
 from tests.servers.openai_audio import KEY, OpenAIAudio
+from tests.waiting import DEADLINE_SECONDS
 from tools import Http
 
 
@@ -19,7 +20,7 @@ async def speech_at(
             http,
             base_url=f"{service.url}/v1",
             api_key=KEY,
-            timeout_seconds=20,
+            timeout_seconds=DEADLINE_SECONDS,
             listening=Listening(model="whisper-1", language=None, price_usd=minute_usd),
             speaking=Speaking(model="tts-1", voice="alloy", price_usd=characters_usd),
         )

@@ -58,6 +58,7 @@ from tests.servers.script import (
     say,
     think,
 )
+from tests.waiting import WAIT_SECONDS
 
 SECRET = "my-sister-hides-the-key-under-the-mat"
 
@@ -408,7 +409,9 @@ async def test_silence_ends_at_the_deadline(vendor: Vendor, fault: Answer) -> No
     """The deadline holds for the whole answer, also for one that trickles in for ever."""
     vendor.server.faults.append(fault)
     with pytest.raises(Unavailable, match=r"no answer in 0\.1 s"):
-        async with asyncio.timeout(10):  # so that a deadline that does not hold fails the test instead of hanging it
+        async with asyncio.timeout(
+            WAIT_SECONDS
+        ):  # so that a deadline that does not hold fails the test instead of hanging it
             await vendor.provider.complete(replace(QUESTION, timeout_seconds=0.1))
     assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
 

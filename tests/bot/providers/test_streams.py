@@ -20,6 +20,7 @@ from bot.turn.steps import Outcome, entries
 from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Break, Scripted, Tokens, broken, call, cut_off, pause, refuse, say, think
+from tests.waiting import WAIT_SECONDS, with_enough_time
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -136,7 +137,9 @@ async def test_a_stream_that_stalls(vendor: Vendor) -> None:
     """The deadline of the whole answer holds, also when some of it came in time."""
     vendor.server.scripted(broken(say(WORDS), "stall", events=6))
     with pytest.raises(Unavailable, match=r"no answer in 0\.2 s"):
-        async with asyncio.timeout(10):  # so that a deadline that does not hold fails the test instead of hanging it
+        async with asyncio.timeout(
+            WAIT_SECONDS
+        ):  # so that a deadline that does not hold fails the test instead of hanging it
             await vendor.provider.complete(replace(QUESTION, timeout_seconds=0.2))
     assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
 
@@ -281,9 +284,13 @@ async def test_a_pause_that_is_not_continued_has_cost_what_came_before_it(anthro
 
 async def test_the_ledger_hears_of_it(anthropic: Vendor) -> None:
     """By the tries that a completion lists, also where the deadline itself ended one."""
-    anthropic.server.scripted(broken(say(WORDS), "stall", events=6))
-    fallback = Fallback([_inner(anthropic), Offline()])
-    completion = await fallback.complete(replace(QUESTION, timeout_seconds=2), lambda _: None)
+
+    async def asked(seconds: float) -> Completion:
+        anthropic.server.scripted(broken(say(WORDS), "stall", events=6))
+        fallback = Fallback([_inner(anthropic), Offline()])
+        return await fallback.complete(replace(QUESTION, timeout_seconds=seconds), lambda _: None)
+
+    completion = await with_enough_time(asked, is_enough=lambda found: found.attempts[0].cost_usd)
     assert completion.provider == "offline"
     rows = entries(Outcome(text="", ok=True, completions=(completion,)))
     assert [(row.name, row.outcome, row.cost_usd) for row in rows] == [

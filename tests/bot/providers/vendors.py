@@ -16,6 +16,7 @@ from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import ModelServer, echo
+from tests.waiting import DEADLINE_SECONDS
 
 NAMES = ("anthropic", "chat", "responses", "local", "prompted")
 """Of the vendors; `prompted` is a model that knows no tools."""
@@ -33,7 +34,7 @@ QUESTION = Request(
     tools=(WEATHER, TIME),
     may_call_tools=True,
     max_output_tokens=4096,
-    timeout_seconds=5.0,
+    timeout_seconds=DEADLINE_SECONDS,
     conversation="direct:7f0c",
 )
 

@@ -12,8 +12,9 @@ from bot.transports.signal_cli import SignalCli
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.envelopes import ACCOUNT, ALICE
 from tests.servers.signal_server import SignalServer
+from tests.waiting import DEADLINE_SECONDS
 
-QUICK = {"silence_seconds": 5, "send_seconds": 5, "call_seconds": 5, "connect_seconds": 5}
+PATIENT = dict.fromkeys(("silence_seconds", "send_seconds", "call_seconds", "connect_seconds"), DEADLINE_SECONDS)
 """Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
 
 
@@ -27,7 +28,7 @@ class Bridge:
 
     def transport(self, account: str = ACCOUNT, **more: Any) -> Transport:
         """A transport to this server; it is closed with the bridge."""
-        transport = self.build(self.server.url, account, **(QUICK | more))
+        transport = self.build(self.server.url, account, **(PATIENT | more))
         self.transports.append(transport)
         return transport
 

@@ -16,6 +16,7 @@ from tests.servers.base import Answer, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
+from tests.waiting import DEADLINE_SECONDS
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ async def test_a_server_that_is_not_the_bridge(
     """What will never work is the operator's to mend; what may pass is tried again."""
     server.faults.append(answer)
     with pytest.raises(error):
-        await received(bridge.transport(call_seconds=0.3 if answer is hang else 5), 1)
+        await received(bridge.transport(call_seconds=0.3 if answer is hang else DEADLINE_SECONDS), 1)
 
 
 async def test_a_bridge_that_does_not_know_who_it_is_is_no_reason_to_stay_away(

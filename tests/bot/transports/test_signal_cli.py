@@ -16,6 +16,7 @@ from tests.servers import signal_cli
 from tests.servers.base import Answer, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, message
 from tests.servers.signal_server import Plan, cut
+from tests.waiting import DEADLINE_SECONDS
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ async def test_a_stream_that_does_not_open(answer: Answer, error: type[Exception
 
     async with Broken(own=None) as server:
         server.faults += [answer_json({"result": []}), answer]
-        transport = SignalCli(server.url, ACCOUNT, call_seconds=0.3 if answer is hang else 5)
+        transport = SignalCli(server.url, ACCOUNT, call_seconds=0.3 if answer is hang else DEADLINE_SECONDS)
         with pytest.raises(error):
             await received(transport, 1)
         await transport.aclose()
@@ -286,7 +287,7 @@ async def test_the_double_refuses_a_send_that_the_daemon_refuses(
     """Nothing goes out of such a call."""
     transport = SignalCli(server.url, ACCOUNT)
     with pytest.raises(Exception, match="refused the call"):
-        await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=5)
+        await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
     assert not server.sent
     assert not server.notes
     await transport.aclose()
@@ -317,7 +318,7 @@ async def test_the_double_refuses_other_calls_that_are_mistakes(
     await server.deliver(message("hi", sent_at=5))
     transport = SignalCli(server.url, ACCOUNT)
     with pytest.raises(Exception, match="refused the call"):
-        await transport._rpc.call(method, {"account": ACCOUNT, **params}, timeout_seconds=5)
+        await transport._rpc.call(method, {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
     assert not server.reactions
     await transport.aclose()
 
@@ -337,6 +338,6 @@ async def test_the_double_refuses_a_removal_that_is_a_mistake(
     """Nothing is deleted by such a call."""
     transport = SignalCli(server.url, ACCOUNT)
     with pytest.raises(Exception, match="refused the call"):
-        await transport._rpc.call("remoteDelete", {"account": ACCOUNT, **params}, timeout_seconds=5)
+        await transport._rpc.call("remoteDelete", {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
     assert not server.removed
     await transport.aclose()

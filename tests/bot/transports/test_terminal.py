@@ -37,10 +37,10 @@ from bot.events import (
 )
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted, Transport
 from bot.transports.terminal import Terminal, painted, progress_line
+from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
-PATIENCE_SECONDS = 10
 """How long a test waits for what must happen: only ever used up by a failure."""
 
 STARTED = ToolStarted(name="get_weather", arguments='{"place": "Paris"}')
@@ -118,14 +118,14 @@ def text_of(terminal: Terminal, envelope: Envelope) -> str:
 
 async def given_by(envelopes: AsyncIterator[Envelope]) -> Envelope:
     """The next envelope, in good time."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(WAIT_SECONDS):
         return await anext(envelopes)
 
 
 async def texts_of(terminal: Terminal) -> list[str]:
     """All messages until the input ends, each answered as it comes."""
     texts: list[str] = []
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(WAIT_SECONDS):
         async for envelope in terminal.envelopes():
             texts.append(text_of(terminal, envelope))
             await terminal.send(answer_to(envelope))
@@ -305,7 +305,7 @@ async def test_nobody_reads_the_answers(desk: Desk) -> None:
         await terminal.send(answer_to(one, "private words"))
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(WAIT_SECONDS):
         await terminal.finished()
     assert terminal.failed
     desk.output_end = os.dup(desk.input_end)
@@ -318,7 +318,7 @@ async def test_a_slow_reader_does_not_block_the_loop(desk: Desk) -> None:
     text = "é" * 300_000
     sending = asyncio.ensure_future(terminal.send(answer_to(envelope, text)))
     written = bytearray()
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(WAIT_SECONDS):
         while len(written) < 600_001:
             await asyncio.sleep(0)
             with suppress(BlockingIOError):
@@ -336,7 +336,7 @@ async def test_closing_ends_it(desk: Desk) -> None:
     await terminal.aclose()
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(WAIT_SECONDS):
         await terminal.finished()
 
 
@@ -456,7 +456,7 @@ class Screen:
 
     async def sees(self, text: str) -> str:
         """Wait for the text; gives what came before it."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(WAIT_SECONDS):
             while text not in self.shown:
                 self._news.clear()
                 await self._news.wait()
@@ -611,5 +611,5 @@ def test_a_silent_pipe_does_not_keep_the_process(tmp_path: Path) -> None:
     )
     with process:
         assert process.stderr is not None
-        status = process.wait(timeout=PATIENCE_SECONDS)
+        status = process.wait(timeout=WAIT_SECONDS)
         assert (status, process.stderr.read()) == (0, b"ended\n")

@@ -20,6 +20,7 @@ from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from store import Arrival, Claim, Store
 from tests.conftest import NOON
+from tests.waiting import DEADLINE_SECONDS
 from tools import Arguments, Effects, Result, Tool, ToolContext, ToolSpec
 
 
@@ -122,7 +123,11 @@ class Tide:
 
 
 def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
-    limits: dict[str, Any] = {"timeout_seconds": 5, "max_result_chars": 1000, "calls_per_minute": 30} | changes
+    limits: dict[str, Any] = {
+        "timeout_seconds": DEADLINE_SECONDS,
+        "max_result_chars": 1000,
+        "calls_per_minute": 30,
+    } | changes
     return Toolbox(tools, clock=clock, timezone="UTC", **limits)
 
 
@@ -158,7 +163,7 @@ class Desk:
             max_tool_calls=self.max_tool_calls,
             max_history_tokens=self.max_history_tokens,
             max_output_tokens=1000,
-            timeout_seconds=30,
+            timeout_seconds=DEADLINE_SECONDS,
         )
         return Agent(self.provider, toolbox(self.clock, *self.tools, **self.changes), system="Be kind.", limits=limits)
 

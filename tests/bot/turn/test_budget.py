@@ -23,6 +23,7 @@ from bot.turn.turns import Turns
 from store import Store, StoreError, opened
 from tests.bot.turn.talk import Desk, Echo, Scripted, calls, says, toolbox
 from tests.conftest import NOON
+from tests.waiting import DEADLINE_SECONDS
 
 GROUP = "group:G"
 CENT = "0.01"
@@ -52,7 +53,9 @@ class Purse(Desk):
 
     @property
     def agent(self) -> Agent:
-        bounds = Limits(max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=30)
+        bounds = Limits(
+            max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
+        )
         box = toolbox(self.clock, *self.tools)
         return Agent(self.provider, box, system="Be kind.", limits=bounds, budget=self.budget)
 

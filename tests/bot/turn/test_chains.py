@@ -31,10 +31,11 @@ from tests.servers.searxng import SearXNG
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.test_page import Site
+from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, build
 from tools.alone import alone
 
-LIMITS = Limits(max_tool_calls=12, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=30)
+LIMITS = Limits(max_tool_calls=12, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
 SECRET = "words of the service"
 
 
@@ -223,7 +224,7 @@ async def test_whatever_fails_the_turn_is_answered(store: Store, clock: SetClock
         asked = [call(name, arguments) for name, arguments in every_tool(outside).items()]
         vendor.server.scripted(sum(asked[1:], asked[0]))
         vendor.server.reply = lambda told: heard.append(told) or say("I could not find out.")
-        seconds = 0.3 if failure is hang else 20
+        seconds = 0.3 if failure is hang else DEADLINE_SECONDS
         options = settings(outside, seconds)
         async with table(store, clock, vendor, outside, options, timeout_seconds=seconds) as there:
             outcome = await there.outcome(f"Tell me of http://site.example:{outside.port}/")

@@ -16,6 +16,7 @@ from tests.bot.turn.talk import Desk, Echo, Scripted, calls, contents, says, too
 from tests.servers.base import hang
 from tests.servers.openai_images import KEY, PNG, OpenAIImages
 from tests.tools.conftest import USER_AGENT
+from tests.waiting import eventually
 from tools import Fetcher, Http
 from tools.images import ImageGenerate, ImagesOptions
 
@@ -102,9 +103,7 @@ async def test_a_crash_does_not_pay_for_a_second_picture(
     service.faults.append(hang)
     turn = await table.loaded("Draw a lamp in the fog")
     working = asyncio.create_task(table.agent.answer(turn, table.turns.journal(turn), table.watch))
-    async with asyncio.timeout(30):
-        while not service.requests:
-            await asyncio.sleep(0.005)
+    await eventually(lambda: service.requests)
     working.cancel()
     await asyncio.wait([working])
     table.provider.script = [says("I do not know whether it was drawn.")]

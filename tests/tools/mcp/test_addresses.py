@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 
 from tests.servers.base import Seen, Server
-from tests.tools.mcp.test_servers import running, until
+from tests.tools.mcp.test_servers import running
+from tests.waiting import eventually
 from tools.mcp.wires import MAX_ANSWER_BYTES
 
 ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
@@ -58,7 +59,7 @@ async def test_what_is_no_server_is_left_out(how: str, caplog: pytest.LogCapture
         async with running({"bad": {"url": f"{bad.url}/mcp", "headers": headers}}) as source:
             assert await source.tools() == []
             assert source.absent == ["bad"]
-            await until(lambda: "bad is down" in caplog.text)
+            await eventually(lambda: "bad is down" in caplog.text)
     assert bad.requests[0].headers["authorization"] == "Bearer canary"
     assert other.requests == []
     assert bad.sent_bytes < 4 * MAX_ANSWER_BYTES

@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 
 from tests.servers import mcp_lamps, mcp_rough
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Result, Tool, ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.options import McpOptions
 from tools.mcp.server import Pace
 from tools.mcp.servers import McpServers
 
 LAMPS, ROUGH = mcp_lamps.__file__, mcp_rough.__file__
-QUICK = Pace(patience=60, first_pause=0.01, longest_pause=0.02)
+QUICK = Pace(patience=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
 
 
 def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
@@ -40,12 +41,6 @@ async def running(servers: Mapping[str, Any], pace: Pace = QUICK) -> AsyncGenera
 
 async def by_name(source: McpServers) -> Mapping[str, Tool]:
     return {tool.spec.name: tool for tool in await source.tools()}
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:
@@ -89,9 +84,9 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         assert 200_000 < len(long.data.get("text", "")) < 201_000
         told = tmp_path / "told"
         giving_up = asyncio.create_task(called(tools["the_lamps_slow"], context, path=str(told)))
-        await until(told.exists)
+        await eventually(told.exists)
         giving_up.cancel()
-        await until(lambda: told.read_text() == "called off")
+        await eventually(lambda: told.read_text() == "called off")
         found = (await called(tools["the_lamps_environment"], context)).data["structured"]
         assert (found["MODE"], found["TZ"], found["PATH"]) == ("own", "Europe/Berlin", os.environ["PATH"])
         python_s_own = {"LC_CTYPE"}
@@ -117,7 +112,7 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
         assert (await source.tools(), source.absent) == ([], ["far"])
         process = await asyncio.create_subprocess_exec(sys.executable, LAMPS, str(port), stderr=subprocess.DEVNULL)
         try:
-            await until(lambda: not source.absent)
+            await eventually(lambda: not source.absent)
             tools = await by_name(source)
             assert tools["far_add"].spec.needs_approval
             assert (await called(tools["far_badge"], context)).data == {"structured": {"result": "keeper 7"}}
@@ -129,7 +124,7 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
             if process.returncode is None:
                 process.kill()
             await process.wait()
-        await until(lambda: source.absent == ["far"])
+        await eventually(lambda: source.absent == ["far"])
         with pytest.raises(Unavailable):
             await called(tools["far_add"], context, a=1, b=2)
 
@@ -147,11 +142,11 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
         with pytest.raises(Unavailable, match="went away"):
             await called(tools["rough_die"], context, text="")
         assert await by_name(source) == tools
-        await until(lambda: where.read_text() not in {"", str(first)} and not source.absent)
+        await eventually(lambda: where.read_text() not in {"", str(first)} and not source.absent)
         assert (await called(echo, context, text="again")).data == {"text": '{"text": "again"}'}
         assert not is_alive(first)
         os.kill(int(where.read_text()), 9)
-        await until(lambda: source.absent == ["rough"])
+        await eventually(lambda: source.absent == ["rough"])
         assert (await called(echo, context, text="waits")).data == {"text": '{"text": "waits"}'}
 
 
@@ -177,11 +172,11 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     servers = {"mute": command(ROUGH, "silent", str(silent)), "rough": command(ROUGH, "plain", str(plain))}
     async with running(servers, Pace(patience=0.01)) as source:
         await source.tools()
-        await until(lambda: source.absent == ["mute"] and silent.exists() and " " in silent.read_text())
+        await eventually(lambda: source.absent == ["mute"] and silent.exists() and " " in silent.read_text())
         assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
         pids = [int(pid) for pid in silent.read_text().split()]
         assert [is_alive(pid) for pid in pids] == [True, True]
-    await until(lambda: not any(map(is_alive, pids)))
+    await eventually(lambda: not any(map(is_alive, pids)))
 
 
 async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -243,10 +238,10 @@ async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolCo
     async with running({"rough": command(ROUGH, "flood", str(where))}, Pace(first_pause=60)) as source:
         tools = await by_name(source)
         pid = int(where.read_text())
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(WAIT_SECONDS):
             with pytest.raises(Unavailable, match="went away"):
                 await called(tools["rough_die"], context, text="")
-        await until(lambda: not is_alive(pid))
+        await eventually(lambda: not is_alive(pid))
 
 
 async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
@@ -254,12 +249,12 @@ async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Pa
     servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
     async with running(servers, Pace(patience=0.01, first_pause=60)) as source:
         await source.tools()
-        await until(lambda: not source.absent)
+        await eventually(lambda: not source.absent)
         tools = await by_name(source)
         with pytest.raises(Unavailable):
             await called(tools["rough_die"], context, text="")
-        await until(lambda: source.absent == ["rough"])
-        async with asyncio.timeout(50):
+        await eventually(lambda: source.absent == ["rough"])
+        async with asyncio.timeout(WAIT_SECONDS):
             with pytest.raises(Unavailable, match="tried again later"):
                 await called(tools["rough_hold"], context, text="")
 

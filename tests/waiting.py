@@ -1,0 +1,45 @@
+"""How tests wait: until something holds. How fast the machine is decides nothing.
+
+A deadline in a test is one of three things. It ends a test that hangs: `WAIT_SECONDS`. It is given to Aldis because it
+wants one: `DEADLINE_SECONDS`. Or it is what the test is about: then it is short, and stands against somebody who never
+answers, so that a slow machine changes nothing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 300.0
+"""The end of a test that hangs. No machine is so slow that it ends another."""
+
+DEADLINE_SECONDS = 60.0
+"""A deadline that no answer of a double comes near: the longest that the settings of tools take."""
+
+_LOOK_SECONDS = 0.005
+_FIRST_SECONDS = 0.25
+
+
+async def eventually(holds: Callable[[], object]) -> None:
+    """Wait until something holds that nobody announces."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not holds():
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def eventually_found(look: Callable[[], Awaitable[object]]) -> None:
+    """Wait until a look that takes time, at a store or a service, finds something."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not await look():
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
+async def with_enough_time(attempt: Callable[[float], Awaitable[T]], *, is_enough: Callable[[T], object]) -> T:
+    """What comes of an attempt whose deadline (in seconds) is to strike when some of the work has been done: the
+    deadline is doubled until this machine was fast enough for that.
+    """
+    seconds = _FIRST_SECONDS
+    while not is_enough(found := await attempt(seconds)) and seconds < WAIT_SECONDS:
+        seconds *= 2
+    return found
