@@ -37,6 +37,7 @@ from bot.errors import ConfigError
 from bot.languages.spoken import Language
 from bot.spellings import (
     Address,
+    Contact,
     GroupOrAll,
     Items,
     Lowered,
@@ -125,6 +126,9 @@ class ToolsSettings(Group):
     """How often one person may cause calls of one tool."""
     approve: Annotated[tuple[str, ...], Items] = ()
     """Tools that ask in the conversation before they run: a comma list of their names, as models see them, or all."""
+    contact: Contact | None = None
+    """How the services that tools ask can reach you: an e-mail address, or the address of a page about you. Wikipedia
+    answers 200 requests a minute with it and 10 without. Pages and feeds of strangers are not told."""
 
     @property
     def options_by_name(self) -> Mapping[str, Options]:

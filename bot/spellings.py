@@ -158,6 +158,13 @@ def _model_name(value: str) -> str:
     return value
 
 
+def _contact(value: str) -> str:
+    is_mail = re.fullmatch(r"[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,5}", value, re.ASCII)
+    if not is_mail and not re.fullmatch(r"https?://[\w.~:/?#\[\]!$&'*+,=%-]{1,180}", value, re.ASCII):
+        raise ValueError("must be an e-mail address, or the address of a page like https://example.org/about")
+    return value
+
+
 def _items(value: object) -> object:
     """A comma list as a tuple; spaces around the items and empty items are dropped."""
     if not isinstance(value, str):
@@ -177,6 +184,9 @@ Lowered = BeforeValidator(_lowered)
 
 Address = Annotated[str, AfterValidator(_address)]
 """http or https, a host, perhaps a port and a path; kept without the slash at the end."""
+
+Contact = Annotated[str, AfterValidator(_contact)]
+"""An e-mail address or the address of a page, as a header can carry it."""
 
 Number = Annotated[str, AfterValidator(_number)]
 """A phone number, kept as Signal writes it."""

@@ -12,6 +12,7 @@ from bot.clock import SetClock
 from store import Store
 from tests.bot.loops.harbour import harbour
 from tests.servers.envelopes import ALICE, message
+from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
 from tools import Fetcher, Http, alone, build
 
@@ -85,5 +86,5 @@ def test_the_tools_are_those_of_the_catalogue() -> None:
     """Each once by the name that models see, in the first column; and no other."""
     table = README.split("## What it can look up")[1].split("\n\nSearch services")[0]
     told = [name for row in table.splitlines() if row.startswith("| `") for name in NAME.findall(row.split(" | ")[0])]
-    tools = build(READY, alone(Http("aldis-tests"), Fetcher("aldis-tests")))
+    tools = build(READY, alone(Http(USER_AGENT), Fetcher(USER_AGENT)))
     assert sorted(told) == sorted(tool.spec.name for tool in tools)

@@ -11,6 +11,7 @@ import pytest
 
 from bot.settings import loaded
 from tests.conftest import NOON
+from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import found, put
 from tools import Entry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, extended
 
@@ -39,7 +40,7 @@ async def test_the_test_of_the_example_passes(tmp_path: Path) -> None:
     names: dict[str, Any] = {"__name__": "test_gauge"}
     context = ToolContext(now=NOON, timezone="UTC")
     with found(tmp_path):
-        async with Http("aldis-tests") as http:
+        async with Http(USER_AGENT) as http:
             exec(compile(TEST, "test_gauge.py", "exec"), names)
             await names["test_the_level_is_told"](http, context)
             nonsense = names["test_nonsense_is_an_error"]
@@ -56,7 +57,7 @@ def test_the_line_of_the_catalogue_is_one() -> None:
     module = ModuleType("gauge")
     exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
     lines: dict[str, Entry] = eval(f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "Entry": Entry})
-    around: Any = alone(Http("aldis-tests"), Fetcher("aldis-tests"))
+    around: Any = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
     assert lines["gauge"].build(module.GaugeOptions(), around) == ()
     tool: Any = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
     assert tool.spec.name == "water_level"
@@ -70,7 +71,7 @@ def test_the_entry_point_is_one(tmp_path: Path) -> None:
     put(tmp_path, project["name"], project["entry-points"]["aldis.tools"], {"gauge": TOOL}, project["version"])
     with found(tmp_path):
         tools = loaded({"TOOLS__GAUGE__BASE_URL": "http://127.0.0.1:9"}, env_file=None).tools
-        around = alone(Http("aldis-tests"), Fetcher("aldis-tests"))
+        around = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
         given = {"http": around.http, "fetcher": around.fetcher, "taken": ()}
         made = extended(tools.extensions, tools.options_by_name, **given)
         without = extended(tools.extensions, {"gauge": Options()}, **given)

@@ -141,9 +141,10 @@ class Http:
     """A client for JSON; `async with` opens and closes its connections, which all tools share."""
 
     def __init__(self, user_agent: str) -> None:
-        """`user_agent` names Aldis and where its people can be reached: several services block all others."""
+        """`user_agent` names Aldis and how whoever runs it can be reached: some services answer others less often."""
         self._user_agent = user_agent
         self._client: httpx.AsyncClient | None = None
+        self._places: dict[str, asyncio.Semaphore] = {}
         self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -158,6 +159,10 @@ class Http:
     ) -> None:
         self._client = None
         await self._closing.aclose()
+
+    def places(self, service: str, at_once: int) -> asyncio.Semaphore:
+        """The places at a service that wants few requests at once, shared by all tools that ask it."""
+        return self._places.setdefault(service, asyncio.Semaphore(at_once))
 
     async def get_json(
         self,

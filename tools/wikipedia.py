@@ -5,12 +5,11 @@ A title that several subjects share gives the articles that may be meant. Left t
 articles (`tools.web_search`).
 
 Source: mediawiki.org, API:Query, API:Redirects, API:Search, Extension:TextExtracts, Extension:Disambiguator, and the
-User-Agent policy of foundation.wikimedia.org, 2026-11-21: a User-Agent with a contact is required (`tools.http.Http`
-has it), at most three requests at once, errors come with status 200. The text is CC BY-SA 4.0: the article has to be
-named and linked.
+User-Agent policy of foundation.wikimedia.org, 2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has
+to say how whoever runs the client can be reached: 200 requests a minute with it (`TOOLS__CONTACT`), 10 without; at most
+three at once, errors come with status 200. The text is CC BY-SA 4.0: the article has to be named and linked.
 """
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -127,7 +126,7 @@ class Wikipedia:
     def __init__(self, options: WikipediaOptions, http: Http) -> None:
         self._options = options
         self._http = http
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._places = http.places(_SERVICE, _AT_ONCE)
 
     spec = ToolSpec(
         name="wikipedia",

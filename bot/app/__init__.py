@@ -18,7 +18,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from bot.aldis import Aldis
 from bot.app import bridges, equipment, machine, models, rules
 from bot.app.bridges import linking, log_wait, signal_transport, terminal
-from bot.app.equipment import USER_AGENT, surroundings_alone, toolbox
+from bot.app.equipment import surroundings_alone, toolbox, user_agent
 from bot.app.models import unpriced_models
 from bot.app.parts import Parts
 from bot.examinations.means import Means
@@ -33,7 +33,6 @@ from store import opened
 from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
-    "USER_AGENT",
     "assembled",
     "linking",
     "log_wait",
@@ -43,6 +42,7 @@ __all__ = [
     "terminal",
     "toolbox",
     "unpriced_models",
+    "user_agent",
 ]
 
 _CLOSE_SECONDS = 3.0
@@ -72,12 +72,12 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
                 ballast_bytes=_BALLAST_BYTES,
             )
         )
-        http = await stack.enter_async_context(Http(user_agent=USER_AGENT))
-        fetcher = await stack.enter_async_context(Fetcher(USER_AGENT))
+        http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
+        fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         provider = models.provider(settings)
         stack.push_async_callback(_close, provider)
         # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
-        reader = FeedReader(await stack.enter_async_context(Fetcher(USER_AGENT)))
+        reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())))
         parts = Parts(settings, transport, store, realm, rules.speech(settings, http), reader)
         around = Surroundings(
             http=http,
@@ -116,5 +116,5 @@ def means(settings: Settings) -> Means:
         transport=lambda bridge, account: bridges.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
-        surroundings=alone(Http(user_agent=USER_AGENT), Fetcher(USER_AGENT)),
+        surroundings=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
     )

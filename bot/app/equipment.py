@@ -19,13 +19,24 @@ from tools.news import IntelRecent, IntelSearch, NewsOptions
 _log = logging.getLogger(__name__)
 
 VERSION = "0.1"
-USER_AGENT = f"Aldis/{VERSION} (self-hosted assistant for Signal)"
+PROJECT_URL: str | None = None
+"""The page of the project, which every request names. None: the project has no public page; who opens one writes it
+here, and nowhere else."""
+
+_WHAT = "self-hosted assistant for Signal"
+
+
+def user_agent(contact: str | None = None) -> str:
+    """What Aldis calls itself where it asks. `contact` is how whoever runs it can be reached, for services that want
+    to know; pages of strangers are asked without.
+    """
+    return f"Aldis/{VERSION} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
 
 
 @asynccontextmanager
-async def surroundings_alone() -> AsyncGenerator[Surroundings]:
+async def surroundings_alone(contact: str | None) -> AsyncGenerator[Surroundings]:
     """What surrounds tools that are called without a conversation: the way to the outside, and no store."""
-    async with Http(user_agent=USER_AGENT) as http, Fetcher(USER_AGENT) as fetcher:
+    async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
         yield replace(alone(http, fetcher), papers=Library())
 
 

@@ -55,7 +55,8 @@ def of_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
     if not settings.tools.enabled:
         yield ok("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
         return
-    for group in inventory(settings, around):
+    groups = inventory(settings, around)
+    for group in groups:
         match group.state:
             case "on":
                 yield ok(f"tools: {group.name} is on", group.advice)
@@ -66,6 +67,13 @@ def of_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
             case "failed":
                 what = f"tools: {group.name} of {group.origin} is left out: {group.why}"
                 yield warning(what, "mend it, or take it away")
+    if settings.tools.contact is None and any(
+        "Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on"
+    ):
+        yield ok(
+            "tools: Wikipedia does not know how to reach you, and answers 10 requests a minute",
+            "200 with TOOLS__CONTACT, an e-mail address or a page of yours",
+        )
 
 
 def _own(settings: Settings, around: Surroundings) -> Iterator[ToolGroup]:

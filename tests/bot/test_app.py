@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 
 import pytest
+from aiohttp import web
 
 from bot import aldis, app
 from bot.app import equipment, models, rules
@@ -20,16 +21,22 @@ from bot.transports.signal_cli import SignalCli, SignalCliLinking
 from tests.bot.loops.quay import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
-from tests.tools.conftest import Plenty, Shelf
+from tests.tools.conftest import USER_AGENT, Plenty, Shelf
 from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
 from tests.tools.test_predictions import Book
 from tests.tools.test_reminders import Diary
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import Fetcher, Http, Surroundings
+
+
+class Site(Server):
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.json_response({})
 
 
 def given(values: Mapping[str, str] | None = None, **more: str) -> Settings:
@@ -239,8 +246,8 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 
 def surroundings() -> Surroundings:
     return Surroundings(
-        http=Http("test"),
-        fetcher=Fetcher("test"),
+        http=Http(USER_AGENT),
+        fetcher=Fetcher(USER_AGENT),
         reminders=Diary(),
         memory=Notebook(),
         predictions=Book(),
@@ -285,6 +292,17 @@ def test_tools_can_be_switched_off() -> None:
     assert equipment.own_tools(given(TOOLS__ENABLED="false"), around) == ()
     fewer = {tool.spec.name for tool in equipment.own_tools(given(TOOLS__WEATHER__ENABLED="false"), around)}
     assert every - fewer == {"get_weather"}
+
+
+async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_not() -> None:
+    """The setting stands in what Aldis calls itself where an API is asked, not where a page is read."""
+    contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact
+    async with app.surroundings_alone(contact) as around, Site() as site:
+        await around.http.get_json(site.url, service="Site", params={}, timeout_seconds=DEADLINE_SECONDS)
+    assert [seen.headers["user-agent"] for seen in site.requests] == [app.user_agent(contact)]
+    assert "keeper@lamps.example" in app.user_agent(contact)
+    assert "@" not in str(around.fetcher._headers)
+    assert app.user_agent().startswith("Aldis/")
 
 
 # Work that can be stopped

@@ -30,6 +30,7 @@ from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
+from tests.tools.conftest import USER_AGENT
 from tools import Fetcher, Http, alone
 
 OTHER_ACCOUNT = "+15550109999"
@@ -86,7 +87,7 @@ class Practice:
             transport=transport,
             provider=provider,
             choice=choice,
-            surroundings=alone(Http("aldis-tests"), Fetcher("aldis-tests")),
+            surroundings=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
         )
         return await doctor.examined(given, means, clock or MachineClock(), asks_models=asks_models)
 
@@ -432,6 +433,7 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert about(found, "tools: calculator is off").advice == "TOOLS__CALCULATOR__ENABLED=true switches it on"
     assert "Brave Search with TOOLS__WEB_SEARCH__API_KEY," in about(found, "tools: web_search is on").advice
     assert about(found, "tools: weather is on").advice == ""
+    assert "TOOLS__CONTACT" in about(found, "tools: Wikipedia does not know how to reach you").advice
     images = about(found, "tools: images is not offered")
     assert (images.level, images.advice) == ("ok", "it lacks TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL")
     assert about(found, "tools: mcp is not offered").advice == "it lacks TOOLS__MCP__SERVERS"

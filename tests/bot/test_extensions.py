@@ -15,10 +15,11 @@ from bot.examinations.findings import Finding
 from bot.examinations.tools import of_tools
 from bot.settings import Settings, loaded, table
 from tests.flows.processes import REPOSITORY, started
+from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import TIDES, found, put
 from tools import Fetcher, Http, alone
 
-AROUND = alone(Http("aldis-tests"), Fetcher("aldis-tests"))
+AROUND = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
 IMPORTS = "from typing import Annotated\nfrom pydantic import AfterValidator"
 BROKEN = "raise RuntimeError('a canary of theirs')"
 

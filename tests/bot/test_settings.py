@@ -201,6 +201,30 @@ def test_a_choice_is_a_provider_and_a_model(choice: str) -> None:
     assert words in complaint(OPENAI_API_KEY="k", LLM__CHOICES=choice)
 
 
+@pytest.mark.parametrize("contact", ["you@example.org", "a.b+c@mail.example.org", "https://example.org/~me?a=b"])
+def test_a_contact_is_a_mailbox_or_a_page(contact: str) -> None:
+    """As it is sent."""
+    assert load(TOOLS__CONTACT=contact).tools.contact == contact
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        "me",
+        "+12025550123",
+        "me@localhost",
+        "a@b.c, d@e.f",
+        "https://x y",
+        "ü@example.org",
+        "a@b.c\r\nX: y",
+        "https://a.b/()",
+    ],
+)
+def test_a_contact_that_no_header_can_carry_is_refused(contact: str) -> None:
+    """It would break every request, or add a header of somebody's choice."""
+    assert "must be an e-mail address" in complaint(TOOLS__CONTACT=contact)
+
+
 def test_a_choice_needs_the_key_of_its_provider() -> None:
     """It is said at start, not to the person who chooses it."""
     words = "LLM__OPENAI__API_KEY: must be set (or OPENAI_API_KEY), because LLM__CHOICES names openai"

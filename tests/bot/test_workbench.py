@@ -14,6 +14,7 @@ from bot import cli, workbench
 from bot.examinations.tools import ToolGroup
 from bot.settings import loaded
 from bot.workbench import WIDTH
+from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import found, put
 from tools import CATALOG, Entry, Fetcher, Http, Options, Tool, alone
 from tools.calculator import Calculator
@@ -222,7 +223,7 @@ def test_a_tool_that_fails(arguments: tuple[str, ...], told: str, capsys: pytest
 
 def test_nobody_has_only_what_a_port_may_have() -> None:
     """What looks for private attributes, such as a debugger or a copy, finds none."""
-    somebody = alone(Http("aldis-tests"), Fetcher("aldis-tests")).memory
+    somebody = alone(Http(USER_AGENT), Fetcher(USER_AGENT)).memory
     assert hasattr(somebody, "all")
     assert not hasattr(somebody, "_all")
 

@@ -1,6 +1,6 @@
 """MediaWiki's action API as Wikipedia runs it: articles by title or by search, with articles of our own.
 
-Refuses as Wikipedia does (mediawiki.org, 2026-11-21): no descriptive User-Agent is a 403, every other error a 200 with
+Refuses as Wikipedia does (mediawiki.org, 2026-11-21): who may not ask is turned away, every other error is a 200 with
 `error` in the body; a title that nobody has written about is a page that is `missing`, one that cannot be is `invalid`.
 """
 
@@ -10,7 +10,8 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.base import Seen, Server
+from tests.servers.base import Seen
+from tests.servers.wikimedia import Wikimedia
 
 ALDIS = """An Aldis lamp is a signal lamp.
 
@@ -35,20 +36,19 @@ ARTICLES: dict[str, str] = {
 }
 REDIRECTS = {"Signal lamp": "Aldis lamp"}
 MEANINGS = {"Mercury": ("Mercury (element)", "Mercury (mythology)", "Mercury (planet)")}
-GENERIC_AGENTS = ("python-httpx", "python-requests", "curl", "Python-urllib")
 
 
 @dataclass
-class MediaWiki(Server):
+class MediaWiki(Wikimedia):
     """`found` are the titles that every search finds, best first."""
 
     articles: dict[str, str] = field(default_factory=lambda: dict(ARTICLES))
     found: list[str] = field(default_factory=list)
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        agent, query = seen.headers.get("user-agent", ""), seen.query
-        if not agent or agent.startswith(GENERIC_AGENTS) or "http" not in agent:
-            return web.Response(status=403, text="Please set a user-agent and respect our robot policy.")
+        query = seen.query
+        if refusal := self.refused(seen):
+            return refusal
         if not seen.path.endswith("/w/api.php"):
             return web.Response(status=404, text="<html>Not found</html>", content_type="text/html")
         if query.get("format") != "json" or query.get("formatversion") != "2" or query.get("action") != "query":

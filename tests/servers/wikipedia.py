@@ -1,6 +1,6 @@
 """MediaWiki's action API with articles of our own.
 
-Refuses as Wikipedia does (mediawiki.org, 2026-11-21): no descriptive User-Agent is a 403, every other error a 200 with
+Refuses as Wikipedia does (mediawiki.org, 2026-11-21): who may not ask is turned away, every other error is a 200 with
 `error` in the body.
 """
 
@@ -9,26 +9,26 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.base import Seen, Server
+from tests.servers.base import Seen
+from tests.servers.wikimedia import Wikimedia
 
 ARTICLES = [
     {"title": "Heliograph", "index": 2, "extract": "A heliograph signals by sunlight.", "fullurl": "heliograph"},
     {"title": "Aldis lamp", "index": 1, "extract": "A signal lamp " + "is a light " * 60, "fullurl": "aldis"},
     {"title": "Semaphore", "index": 3, "fullurl": "semaphore"},
 ]
-GENERIC_AGENTS = ("python-httpx", "python-requests", "curl", "Python-urllib")
 
 
 @dataclass
-class Wikipedia(Server):
+class Wikipedia(Wikimedia):
     """`articles` is what every search finds, in no order, as MediaWiki lists them."""
 
     articles: list[dict[str, Any]] = field(default_factory=lambda: list(ARTICLES))
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        agent, query = seen.headers.get("user-agent", ""), seen.query
-        if not agent or agent.startswith(GENERIC_AGENTS) or "http" not in agent:
-            return web.Response(status=403, text="Please set a user-agent and respect our robot policy.")
+        query = seen.query
+        if refusal := self.refused(seen):
+            return refusal
         if not seen.path.endswith("/w/api.php"):
             return web.Response(status=404, text="<html>Not found</html>", content_type="text/html")
         if query.get("format") != "json" or query.get("formatversion") != "2" or query.get("action") != "query":

@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.app import user_agent
 from tools import Http, Paper, Span, ToolContext
 
-USER_AGENT = "Aldis/test (+https://aldis.example)"
+USER_AGENT = user_agent()
+"""As Aldis calls itself where nothing is set."""
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.servers.perplexity import KEY as PERPLEXITY_KEY
 from tests.servers.perplexity import Perplexity
 from tests.servers.tavily import KEY, Tavily
 from tests.servers.wikipedia import Wikipedia
-from tests.tools.conftest import Plenty
+from tests.tools.conftest import USER_AGENT, Plenty
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
 from tools import BadArguments, Http, Result, ToolContext, fitted
 from tools.search.desk import SearchDesk
@@ -357,7 +357,7 @@ async def test_time_that_is_up_at_once_is_no_error_either(newsroom: Newsroom, pr
 def test_its_own_time_ends_before_the_call_s() -> None:
     """So that the call is never cut off in the middle of the searches."""
     options = VerifyNewsOptions(timeout_seconds=40)
-    spec = VerifyNews(options, SearchDesk(WebSearchOptions(), Http("test"), Plenty())).spec
+    spec = VerifyNews(options, SearchDesk(WebSearchOptions(), Http(USER_AGENT), Plenty())).spec
     assert spec.timeout_seconds is not None
     assert spec.timeout_seconds > options.timeout_seconds
 

@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr, ValidationError
 
+from bot.app import user_agent
 from tests.servers import brave as brave_server
 from tests.servers import perplexity as perplexity_server
 from tests.servers import searxng as searxng_server
@@ -20,7 +21,7 @@ from tests.servers import serpapi as serpapi_server
 from tests.servers import tavily as tavily_server
 from tests.servers import wikipedia as wikipedia_server
 from tests.servers.base import Seen, Server, answer_json, hang
-from tests.tools.conftest import Plenty
+from tests.tools.conftest import USER_AGENT, Plenty
 from tests.waiting import DEADLINE_SECONDS
 from tools import (
     CATALOG,
@@ -374,11 +375,21 @@ async def test_wikipedia_s_errors_come_with_a_success(
         await wikipedia(services, http).search(asked("lamps", 3))
 
 
-async def test_a_client_without_a_name_is_turned_away_by_wikipedia(services: Services) -> None:
-    """So the name that `Http` is given matters."""
+async def test_wikipedia_wants_to_know_who_asks(services: Services) -> None:
+    """A library is turned away; Aldis may ask, and often if it says how its operator can be reached."""
     async with Http("python-httpx/0.28") as nameless:
         with pytest.raises(Disabled):
             await wikipedia(services, nameless).search(asked("lamps", 3))
+    async with Http(user_agent()) as unreachable:
+        backend = wikipedia(services, unreachable)
+        for _ in range(10):
+            assert await backend.search(asked("lamps", 3))
+        with pytest.raises(RateLimited, match="ask again in 39 seconds"):
+            await backend.search(asked("lamps", 3))
+    for contact in ("keeper@lamps.example", "https://lamps.example/keeper"):
+        async with Http(user_agent(contact)) as known:
+            backend = wikipedia(services, known)
+            assert all([await backend.search(asked("lamps", 3)) for _ in range(11)])
 
 
 @pytest.mark.parametrize(
@@ -835,7 +846,7 @@ def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: t
 def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
     """Then no tool that searches is offered; the catalogue asks for it."""
     options = WebSearchOptions(**given)
-    desk = SearchDesk(options, Http("test"), Plenty())
+    desk = SearchDesk(options, Http(USER_AGENT), Plenty())
     around: Any = SimpleNamespace(search=desk)
     built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
     assert [tool != () for tool in built] == [is_open, is_open]

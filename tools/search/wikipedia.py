@@ -1,11 +1,11 @@
 """Wikipedia: articles only, but for everybody and without a key, so it is the search that is always there.
 
 Source: mediawiki.org, API:Query, Extension:TextExtracts, and the User-Agent policy of foundation.wikimedia.org,
-2026-11-21: a User-Agent with a contact is required (`tools.http.Http` has it), at most three requests at once.
+2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has to say how whoever runs the client can be
+reached: 200 requests a minute with it (`TOOLS__CONTACT`), 10 without; at most three at once.
 The text is CC BY-SA 4.0: naming and linking the article, which every hit does, is its condition.
 """
 
-import asyncio
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -50,7 +50,7 @@ class Wikipedia:
         self._base_url = base_url
         self._language = language
         self._timeout_seconds = timeout_seconds
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._places = http.places(self.name, _AT_ONCE)
 
     def takes(self, query: Query) -> bool:
         """See `SearchBackend`: no news, no dates, no sites but its own."""

@@ -28,7 +28,7 @@ from tests.bot.turn.talk import calls, contents, says
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
 from tests.servers.feeds import FeedSite, Item, rss
-from tests.tools.conftest import Plenty
+from tests.tools.conftest import USER_AGENT, Plenty
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
 from tools import Disabled, Fetcher, Http, NotFound
@@ -61,7 +61,7 @@ class Newsroom:
 async def room(clock: SetClock) -> AsyncGenerator[Newsroom]:
     async with (
         FeedSite(feeds={"/feed": rss(LIT, OLD)}) as site,
-        Fetcher("test", reach=only_here(site.port)) as fetcher,
+        Fetcher(USER_AGENT, reach=only_here(site.port)) as fetcher,
     ):
         yield Newsroom(site, fetcher, clock)
 
@@ -252,7 +252,7 @@ async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> No
 @asynccontextmanager
 async def desk() -> AsyncGenerator[Callable[[Store, SetClock], Newsstand]]:
     """The tools of the news as Aldis offers them."""
-    async with Http("test") as http:
+    async with Http(USER_AGENT) as http:
         search = SearchDesk(SearchOptions(), http, Plenty())
 
         def stand(store: Store, clock: SetClock) -> Newsstand:

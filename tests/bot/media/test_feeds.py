@@ -16,6 +16,7 @@ from bot.media.warden import Warden
 from tests.bot.media.taken.syndication import ANSWERS
 from tests.conftest import NOON
 from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
+from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import Names, only_here
 from tests.waiting import DEADLINE_SECONDS
 from tools import Fetcher
@@ -32,7 +33,7 @@ class Reader:
 
     async def __call__(self, path: str = "/feed", marks: Marks | None = None, *, base: str | None = None) -> Reading:
         names = Names({"inside.example": [["127.0.0.2"]]})
-        async with Fetcher("test", reach=only_here(self.site.port), resolve=names) as fetcher:
+        async with Fetcher(USER_AGENT, reach=only_here(self.site.port), resolve=names) as fetcher:
             reader = FeedReader(fetcher, Warden(timeout_seconds=DEADLINE_SECONDS, rooms=self.rooms))
             return await reader.read((base or self.site.url) + path, marks or Marks(), now=NOON)
 

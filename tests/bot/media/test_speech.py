@@ -11,6 +11,7 @@ from bot.media.speech import Listening, Speaking, Speech
 from tests.bot.media.samples import adts
 from tests.servers.base import answer_json
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
+from tests.tools.conftest import USER_AGENT
 from tests.waiting import DEADLINE_SECONDS
 from tools import Http
 
@@ -19,7 +20,7 @@ M4A, SECONDS = as_m4a(adts())
 
 @pytest.fixture
 async def http() -> AsyncGenerator[Http]:
-    async with Http(user_agent="Aldis/test") as client:
+    async with Http(USER_AGENT) as client:
         yield client
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from bot.media.speech import Listening, Speaking, Speech
 from tests.servers.openai_audio import KEY, OpenAIAudio
+from tests.tools.conftest import USER_AGENT
 from tests.waiting import DEADLINE_SECONDS
 from tools import Http
 
@@ -15,7 +16,7 @@ async def speech_at(
     service: OpenAIAudio, *, minute_usd: Decimal, characters_usd: Decimal | None
 ) -> AsyncGenerator[Speech]:
     """What a minute of listening costs, and a million spoken characters."""
-    async with Http(user_agent="Aldis/test") as http:
+    async with Http(USER_AGENT) as http:
         yield Speech(
             http,
             base_url=f"{service.url}/v1",

@@ -25,13 +25,14 @@ from bot.messages import (
 from bot.providers.base import Provider, Request, Stop, ToolOffer, Usage
 from bot.providers.intents import MAX_INTENTS, intents, spoken
 from bot.providers.offline import Offline
+from tests.tools.conftest import USER_AGENT
 from tools.base import Tool, ToolContext
 from tools.calculator import Calculator
 from tools.clock import CurrentTime
 from tools.convert import Convert, ConvertOptions
 from tools.http import Http
 
-CONVERT = Convert(ConvertOptions(), Http("aldis-tests"))
+CONVERT = Convert(ConvertOptions(), Http(USER_AGENT))
 TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
 TOKYO = {

@@ -1,0 +1,39 @@
+"""Who may ask Wikimedia's APIs, and how often: the rules that both doubles of Wikipedia share.
+
+Source: the User-Agent policy and the API usage guidelines of foundation.wikimedia.org, and "Wikimedia APIs/Rate limits"
+of mediawiki.org, 2026-11-22: a User-Agent is required and may not be that of a library (403); a client that says how
+whoever runs it can be reached has 200 requests a minute, any other 10. Seen so by others on 2026-09-19: of 14 requests
+at once 10 were answered and 4 refused with 429 and a Retry-After of 18 to 39 seconds
+(https://github.com/ProfessionalWiki/MediaWiki-MCP-Server/issues/625).
+"""
+
+import re
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from tests.servers.base import Seen, Server
+
+GENERIC_AGENTS = ("python-httpx", "python-requests", "curl", "Python-urllib")
+_CONTACT = re.compile(r"\([^()]*(https?://|[\w.+-]+@[\w-]+\.)[^()]*\)")
+
+
+@dataclass
+class Wikimedia(Server):
+    """A service of Wikimedia's. The minute in which requests are counted never ends."""
+
+    left_unidentified: int = 10
+    left_identified: int = 200
+
+    def refused(self, seen: Seen) -> web.StreamResponse | None:
+        """What this client is told instead of an answer; None: it may ask."""
+        agent = seen.headers.get("user-agent", "")
+        if not agent or agent.startswith(GENERIC_AGENTS):
+            return web.Response(status=403, text="Please set a user-agent and respect our robot policy.")
+        if _CONTACT.search(agent):
+            self.left_identified -= 1
+            left = self.left_identified
+        else:
+            self.left_unidentified -= 1
+            left = self.left_unidentified
+        return None if left >= 0 else web.Response(status=429, text="Too many requests.", headers={"Retry-After": "39"})
