@@ -5,7 +5,7 @@ The store knows rows and time, not meaning: contents are bytes, sealed with a ke
 
 from store.backup import NOT_INCLUDED, restore
 from store.chats import Question
-from store.errors import Damaged, KeyGiven, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
+from store.errors import Damaged, DatabaseGone, KeyGiven, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
 from store.facts import Fact
 from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
 from store.forgetting import Erased
@@ -45,6 +45,7 @@ __all__ = [
     "Claim",
     "ConversationId",
     "Damaged",
+    "DatabaseGone",
     "Entry",
     "Erased",
     "Errand",

@@ -4,6 +4,7 @@
     |- StoreInUse      the operator: another Aldis has this store open
     |- SchemaTooNew    the operator: a newer Aldis wrote this store
     |- WrongKey        the operator: the master key does not open this store
+    |- DatabaseGone    the operator: the keys are there and the database is not
     |- KeyGiven        the operator: the master key is in the settings, and is changed there
     |- Damaged         the operator: a sealed value or the file itself is not what was written
     '- StoreFull       the operator: no room on the disk; works again when there is
@@ -26,6 +27,10 @@ class SchemaTooNew(StoreError):
 
 class WrongKey(StoreError):
     """The master key is not the one the store was sealed with: give the right one."""
+
+
+class DatabaseGone(StoreError):
+    """The key file is there without its database: restore a backup, or take the key file away to begin anew."""
 
 
 class KeyGiven(StoreError):

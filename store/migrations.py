@@ -17,6 +17,11 @@ def newest() -> int:
     return _scripts()[-1][0]
 
 
+def has_no_schema(connection: sqlite3.Connection) -> bool:
+    """Whether nothing was ever written into this file."""
+    return connection.execute("PRAGMA main.user_version").fetchone()[0] == 0
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the schema up to date, each step in a transaction of its own.
 

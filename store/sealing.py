@@ -198,6 +198,12 @@ def synced_directory(path: Path) -> None:
 _TABLE = "CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT"
 
 
+def has_keys(connection: sqlite3.Connection) -> bool:
+    """Whether the attached key file holds any; writes nothing."""
+    made = "SELECT 1 FROM keys.sqlite_master WHERE name = 'wrapped'"
+    return bool(connection.execute(made).fetchone() and connection.execute("SELECT 1 FROM keys.wrapped").fetchone())
+
+
 def key_name(conversation_handle: bytes, generation: int) -> bytes:
     """What the data key of a conversation's generation is called in the key file."""
     return conversation_handle if generation == 0 else b"%s|%d" % (conversation_handle, generation)

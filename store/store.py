@@ -23,7 +23,7 @@ from store.ballast import Ballast
 from store.chats import Chats
 from store.conversations import Conversations
 from store.database import Database
-from store.errors import StoreError, StoreFull
+from store.errors import DatabaseGone, StoreError, StoreFull
 from store.facts import Facts
 from store.feeds import Feeds
 from store.forgetting import Erased, Forgetting
@@ -31,14 +31,14 @@ from store.history import History
 from store.inbox import Inbox
 from store.journal import Journal
 from store.ledger import Ledger
-from store.migrations import migrate
+from store.migrations import has_no_schema, migrate
 from store.outbox import Outbox
 from store.people import People
 from store.predictions import Predictions
 from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
-from store.sealing import Keyring, MasterKey
+from store.sealing import Keyring, MasterKey, has_keys
 from store.summaries import Summaries
 
 T = TypeVar("T")
@@ -258,6 +258,7 @@ async def opened(
         StoreInUse: another process has it open.
         SchemaTooNew: a newer Aldis wrote it.
         WrongKey: the master key is not the one that it was sealed with, or is missing, or the key file is.
+        DatabaseGone: the key file is there and the database is not.
         Damaged: it is no database, or not as it was written.
         StoreError: it cannot be opened.
     """
@@ -269,9 +270,10 @@ async def opened(
         ballast.drop()
         backup.finish_restore(path)
 
-    database = await Database.opened(path, path.with_name(path.name + "-keys"), prepare=prepare)
+    keys_path = path.with_name(path.name + "-keys")
+    database = await Database.opened(path, keys_path, prepare=prepare)
     try:
-        keyring = await database.alone(lambda connection: _unlocked(connection, master))
+        keyring = await database.alone(lambda connection: _unlocked(connection, master, _gone(path, keys_path)))
         await database.alone(lambda _: ballast.lay())
         yield Store(database, (master, keyring), ballast, realm)
     finally:
@@ -279,7 +281,16 @@ async def opened(
         await database.aclose()
 
 
-def _unlocked(connection: sqlite3.Connection, master: MasterKey) -> Keyring:
+def _gone(path: Path, keys_path: Path) -> str:
+    return (
+        f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place with "
+        f"`python -m bot restore FILE`; to begin anew with nothing, rename or delete {keys_path.name}"
+    )
+
+
+def _unlocked(connection: sqlite3.Connection, master: MasterKey, gone: str) -> Keyring:
+    if has_no_schema(connection) and has_keys(connection):
+        raise DatabaseGone(gone)
     migrate(connection)
     keyring = master.unlocked(connection)
     keyring.sweep()

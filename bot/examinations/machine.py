@@ -50,7 +50,7 @@ def _has_reset_bug(version: tuple[int, ...]) -> bool:
 async def of_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
     """The open store, where it can be opened, and whether somebody else holds it."""
     given = settings.store
-    if not given.path.exists():
+    if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
         return None, False, [ok(f"store: {given.path} is made at the first start")]
     opening = opened(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
     try:

@@ -12,7 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store import Arrival, ConversationId, Damaged, Entry, Shelves, Store, StoredMessage, StoreError, WrongKey, opened
+from store import (
+    Arrival,
+    ConversationId,
+    Damaged,
+    DatabaseGone,
+    Entry,
+    Shelves,
+    Store,
+    StoredMessage,
+    StoreError,
+    WrongKey,
+    opened,
+)
 from store.sealing import KEY_BYTES, Keyring, MasterKey
 from tests.conftest import NOON
 
@@ -31,6 +43,14 @@ def keys_path(path: Path) -> Path:
 def contents(path: Path) -> tuple[bytes, bytes]:
     """The database and its key file."""
     return path.read_bytes(), keys_path(path).read_bytes()
+
+
+def replace(file: Path, content: bytes | None) -> None:
+    """Put this content in the place of a file's; None: there is no file any more."""
+    file.unlink(missing_ok=True)
+    if content is not None:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
 
 
 _opened: list[sqlite3.Connection] = []
@@ -441,6 +461,35 @@ class TestOpening:
         key_path(path).unlink()
         assert isinstance(await self._refused(path), WrongKey)
         assert not key_path(path).exists()
+
+    @pytest.mark.parametrize("content", [None, b""], ids=["gone", "empty"])
+    async def test_a_database_that_is_gone_is_refused_not_begun_anew(self, path: Path, content: bytes | None) -> None:
+        """It was taken away or lost: nobody's words begin at nothing because of it. The way back and the way on are
+        told, and both are ways.
+        """
+        async with opened(path, realm="signal") as store:
+            conversation = await store.conversation("direct:a", now=NOON)
+        kept, keys = contents(path)
+        replace(path, content)
+        for _ in range(2):
+            error = await self._refused(path)
+            assert isinstance(error, DatabaseGone)
+            assert all(words in str(error) for words in (str(keys_path(path)), "restore FILE", "to begin anew"))
+            assert keys_path(path).read_bytes() == keys
+        replace(path, kept)
+        async with opened(path, realm="signal") as store:
+            assert await store.conversation("direct:a", now=NOON) == conversation
+        replace(path, None)
+        replace(keys_path(path), None)
+        async with opened(path, realm="signal") as store:
+            await store.conversation("direct:b", now=NOON)
+
+    async def test_a_first_start_that_died_at_once_is_begun_again(self, path: Path) -> None:
+        """Empty files are nobody's store."""
+        replace(path, b"")
+        replace(keys_path(path), b"")
+        async with opened(path, realm="signal") as store:
+            await store.conversation("direct:a", now=NOON)
 
     async def test_a_master_key_that_cannot_be_read_is_told(self, path: Path) -> None:
         """A folder in its place is an error that names it, not a crash."""
