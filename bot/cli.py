@@ -64,6 +64,7 @@ def _leaves(failures: BaseExceptionGroup[Exception]) -> list[Exception]:
 
 
 def _chat(given: Settings, options: argparse.Namespace) -> int:
+    upkeep.decide(given, None)
     level = {0: "error", 1: "warning"}.get(options.verbose, "info")
     logs.set_up(level.upper(), given.log.format)
     return asyncio.run(_chatting(given, options))
@@ -96,8 +97,9 @@ def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
 
 
-def _run(given: Settings, _: argparse.Namespace) -> int:
+def _run(given: Settings, options: argparse.Namespace) -> int:
     logs.set_up(given.log.level.upper(), given.log.format)
+    upkeep.decide(given, options.decision)
     asyncio.run(_running(given))
     return 0
 
@@ -204,6 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
     chat.set_defaults(verb=_chat)
     run = verbs.add_parser("run", help="answer in Signal until stopped")
+    _add_decision(run)
     run.set_defaults(verb=_run)
     link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
     link.set_defaults(verb=_link)
@@ -217,7 +220,8 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_argument("folder", help="where the copy goes; made when missing")
     backup.set_defaults(verb=upkeep.back_up)
     restore = verbs.add_parser("restore", help="put a copy in the place of what is kept; stop Aldis first")
-    restore.add_argument("file", help="the copy's file whose name ends in .db")
+    restore.add_argument("file", nargs="?", help="the copy's file whose name ends in .db; none: only decide")
+    _add_decision(restore)
     restore.set_defaults(verb=upkeep.put_back)
     rotate = verbs.add_parser("rotate-key", help="put a new master key in the place of the one in its file")
     rotate.set_defaults(verb=upkeep.turn_key)
@@ -227,6 +231,21 @@ def _parser() -> argparse.ArgumentParser:
     table = verbs.add_parser("settings", help="list every setting with its default and meaning")
     table.set_defaults(verb=_settings)
     return parser
+
+
+def _add_decision(verb: argparse.ArgumentParser) -> None:
+    """What becomes of what was open in a backup that was restored."""
+    either = verb.add_mutually_exclusive_group()
+    either.add_argument(
+        "--settle",
+        dest="decision",
+        action="store_const",
+        const="settle",
+        help="after a restore: nothing of the past is answered, sent or said; what repeats goes on",
+    )
+    either.add_argument(
+        "--replay", dest="decision", action="store_const", const="replay", help="after a restore: do all that was open"
+    )
 
 
 def _add_tools(tools: argparse.ArgumentParser) -> None:

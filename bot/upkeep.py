@@ -1,28 +1,59 @@
 """The operator's verbs for what is kept: `doctor`, `backup`, `restore`, `rotate-key`, `export`.
 
 One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
-itself. Left to others: the command line (`bot.cli`), what the doctor looks at (`bot.doctor`), the work (`store`).
+itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
+
+    restore, run, chat --> what is open is listed --asked, --settle, --replay--> decided
+                                                  '-nobody to ask--> the start is refused
+
+Left to others: the command line (`bot.cli`), what the doctor looks at (`bot.doctor`), the work (`store`).
 """
 
 import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
-from bot import app, doctor, logs
+from bot import app, doctor, logs, phrases
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
 from bot.examinations.findings import exit_status, printed
 from bot.settings import Settings
 from bot.spellings import person_of
+from bot.turn.backlog import Backlog, backlog, replay, settle
 from bot.turn.export import exported
 from bot.web.control import asked
-from store import NOT_INCLUDED, Store, opened, restore
+from store import (
+    NOT_INCLUDED,
+    UNDECIDED,
+    Shelves,
+    Store,
+    Undecided,
+    Waiting,
+    is_undecided,
+    opened,
+    restore,
+)
+
+T = TypeVar("T")
 
 REALM = "signal"
+
+Decision = Literal["settle", "replay"]
+
+_UNKNOWN = """\
+What happened since the backup is not known here: perhaps all of this was answered, sent and said then, and doing it now
+is doing it twice. Messages that came since are gone, for Signal delivers nothing twice: whoever waits for an answer to
+one has to write again."""
+
+_DONE: dict[Decision, str] = {
+    "settle": "It is closed: none of it is answered, sent or said. Reminders that repeat come at their next time.",
+    "replay": "All of it is done when Aldis starts.",
+}
 
 
 def examine(given: Settings, options: argparse.Namespace) -> int:
@@ -47,17 +78,110 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
 
 
 def put_back(given: Settings, options: argparse.Namespace) -> int:
-    """`restore FILE`: a copy in the place of the store; the store that was there is kept beside it."""
+    """`restore FILE`: a copy in the place of the store; the store that was there is kept beside it.
+
+    Without FILE it is only decided about one that was restored before.
+    """
+    path = given.store.path
+    if options.file is not None:
+        _put_back(given, options.file)
+    elif not is_undecided(path):
+        raise ConfigError(f"restore: name the backup's file; {path} waits for no decision")
+    if not _decided(given, options.decision):
+        print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
+    return 0
+
+
+def decide(given: Settings, decision: Decision | None) -> None:
+    """Before a start: have it decided what becomes of what was open in a restored store, where it is one.
+
+    Raises:
+        Undecided: nobody said so.
+    """
+    if is_undecided(given.store.path) and not _decided(given, decision):
+        raise Undecided(UNDECIDED)
+
+
+def _put_back(given: Settings, file: str) -> None:
     path, keys = given.store.path, given.store
     former = restore(
-        Path(options.file).absolute(),
+        Path(file).absolute(),
         path,
         now=MachineClock().now(),
         key=keys.master_key,
         old_key=keys.old_master_key,
     )
     print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
-    return 0
+
+
+def _decided(given: Settings, decision: Decision | None) -> bool:
+    """Whether the restored store is decided now: as wanted, or as whoever sits at the terminal says."""
+    now = MachineClock().now()
+    found = asyncio.run(_over_store(given, lambda shelves: backlog(shelves, now)))
+    if found is None:
+        return True
+    print(_listed(found, now), file=sys.stderr)
+    # Between the two nobody has the store open: an answer may take its time, and Ctrl-C changes nothing.
+    chosen = "settle" if found.is_empty else decision or _asked()
+    if chosen is None:
+        return False
+    asyncio.run(_over_store(given, replay if chosen == "replay" else lambda shelves: settle(shelves, now)))
+    if not found.is_empty:
+        print(_DONE[chosen], file=sys.stderr)
+    return True
+
+
+async def _over_store(given: Settings, work: Callable[[Shelves], T]) -> T:
+    kept = given.store
+    async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+        return await store.transaction(work)
+
+
+def _asked() -> Decision | None:
+    """What whoever sits at the terminal says; None where nobody does, or they leave."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    while True:
+        print("settle: close all of it; replay: do all of it now. Which? ", end="", file=sys.stderr, flush=True)
+        said = sys.stdin.readline()
+        if not said:
+            return None
+        match said.strip().lower():
+            case "settle":
+                return "settle"
+            case "replay":
+                return "replay"
+            case _:
+                continue
+
+
+def _listed(found: Backlog, now: datetime) -> str:
+    """How much is open and since when, and what nobody knows."""
+    copied_at = found.restoration.copied_at
+    made = f"of {copied_at:%Y-%m-%d %H:%M} UTC ({_ago(copied_at, now)})" if copied_at else "of an unknown time"
+    parts = (
+        ("answered", "message", found.messages),
+        ("sent", "answer", found.replies),
+        ("said late", "reminder", found.reminders),
+        ("asked late", "planned question", found.questions),
+    )
+    lines = [
+        f"  {part.items} {noun}{'s' if part.items > 1 else ''} would be {what}, {_since(part, now)}"
+        for what, noun, part in parts
+        if part.items
+    ]
+    if not lines:
+        return f"The store is a backup {made}. Nothing was open in it: there is nothing to decide."
+    return "\n".join((f"The store is a backup {made}. Open in it, if it goes on from there:", *lines, _UNKNOWN))
+
+
+def _since(part: Waiting, now: datetime) -> str:
+    since = _ago(part.oldest_at, now) if part.oldest_at else "of an unknown time"
+    return since if part.items == 1 else f"the oldest {since}"
+
+
+def _ago(at: datetime, now: datetime) -> str:
+    return f"{phrases.duration((now - at).total_seconds())} ago"
 
 
 def turn_key(given: Settings, _: argparse.Namespace) -> int:

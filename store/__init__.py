@@ -3,9 +3,20 @@
 The store knows rows and time, not meaning: contents are bytes, sealed with a key for each conversation.
 """
 
-from store.backup import NOT_INCLUDED, restore
+from store.backup import NOT_INCLUDED, is_undecided, restore
 from store.chats import Question
-from store.errors import Damaged, DatabaseGone, KeyGiven, SchemaTooNew, StoreError, StoreFull, StoreInUse, WrongKey
+from store.errors import (
+    UNDECIDED,
+    Damaged,
+    DatabaseGone,
+    KeyGiven,
+    SchemaTooNew,
+    StoreError,
+    StoreFull,
+    StoreInUse,
+    Undecided,
+    WrongKey,
+)
 from store.facts import Fact
 from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
 from store.forgetting import Erased
@@ -33,12 +44,14 @@ from store.records import (
     Waiting,
 )
 from store.reminders import Reminder
+from store.restored import Restoration
 from store.store import Shelves, Store, opened
 from store.summaries import Summary
 
 __all__ = [
     "MOST_FEEDS",
     "NOT_INCLUDED",
+    "UNDECIDED",
     "Approval",
     "Arrival",
     "Article",
@@ -62,6 +75,7 @@ __all__ = [
     "Prediction",
     "Question",
     "Reminder",
+    "Restoration",
     "Role",
     "SchemaTooNew",
     "Scope",
@@ -78,8 +92,10 @@ __all__ = [
     "TurnEnd",
     "TurnId",
     "TurnState",
+    "Undecided",
     "Waiting",
     "WrongKey",
+    "is_undecided",
     "opened",
     "restore",
 ]

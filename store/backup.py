@@ -1,9 +1,9 @@
 """Backups: a copy of the whole store while it is in use, and the way back.
 
 A copy is two files, `aldis-<UTC time>.db` and, beside it, the same with `-keys`. Whoever has both still needs the
-master key; it is in neither, and has to be kept apart from them.
+master key; it is in neither, and has to be kept apart from them. In each copy stands that it is one (`store.restored`).
 
-    written:  VACUUM INTO <draft> --> checked --> renamed
+    written:  VACUUM INTO <draft> --> told that it is a copy --> checked --> renamed
     restore:  copied beside the store --> checked --> marked --> present files renamed, copies renamed --> unmarked
 
 Copies are made through the store's one connection, as a second one could corrupt the write-ahead log (see
@@ -25,6 +25,7 @@ from urllib.parse import quote
 from store.database import Database, locked, quick_checked, translated
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest
+from store.restored import mark
 from store.sealing import MasterKey, synced_directory
 
 NOT_INCLUDED = (
@@ -62,6 +63,7 @@ async def _written(database: Database, folder: Path, now: datetime) -> Path:
         _begin(copy, draft)
         try:
             await database.alone(lambda connection: _copied(connection, draft))
+            await asyncio.to_thread(_call_a_copy, draft, now)
             await asyncio.to_thread(_finished, draft, copy)
         except BaseException:
             _remove(draft)
@@ -95,6 +97,11 @@ def _copied(connection: sqlite3.Connection, draft: Path) -> None:
         connection.execute(f"VACUUM {schema} INTO ?", (str(_beside(draft, suffix)),))
 
 
+def _call_a_copy(draft: Path, now: datetime) -> None:
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        mark(connection, copied_at=now)
+
+
 def _finished(draft: Path, copy: Path) -> None:
     for suffix in _FILES:
         file = _beside(draft, suffix)
@@ -114,6 +121,7 @@ def restore(
 
     The files that were there are renamed to `<name>.before-<UTC time>`, and can be restored like any copy; None when
     there were none. `key` and `old_key` are those of the settings, as in `opened`. A copy of an older schema is fine.
+    The store is undecided from then on, see `store.restored`.
 
     Raises:
         StoreInUse: an Aldis is running on this store; stop it first.
@@ -127,9 +135,9 @@ def restore(
     try:
         finish_restore(path)
         _fetch(copy, draft)
-        _check(copy, draft, MasterKey(_beside(path, "-master-key"), given=key, former=old_key))
+        _check(copy, draft, MasterKey(_beside(path, "-master-key"), given=key, former=old_key), now)
         former = _beside(path, f".before-{_stamp(now)}") if path.exists() else None
-        _mark(path, _stamp(now))
+        _begin_renaming(path, _stamp(now))
         finish_restore(path)
     except (OSError, sqlite3.Error) as error:
         raise translated(error) from error
@@ -167,6 +175,26 @@ def finish_restore(path: Path) -> None:
     synced_directory(path.parent)
 
 
+def is_undecided(path: Path) -> bool:
+    """Whether the store at `path`, which nobody may have open, waits for a decision; False too where none can be read.
+
+    Raises:
+        StoreInUse: an Aldis is running on this store.
+        StoreError: its folder cannot be used.
+    """
+    lock = locked(path)
+    try:
+        finish_restore(path)
+        # Only read: whoever closes a connection that may write folds the log in, by whose length the next opening
+        # knows whether the last end was a clean one.
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM restored").fetchone() is not None
+    except (OSError, sqlite3.Error):
+        return False  # what is wrong is told by whoever opens it
+    finally:
+        os.close(lock)
+
+
 def _fetch(copy: Path, draft: Path) -> None:
     """Copies of the copy, beside the store, with whatever a stop at a bad moment left to be played back into them."""
     for suffix in _FILES:
@@ -179,7 +207,7 @@ def _fetch(copy: Path, draft: Path) -> None:
             shutil.copyfile(_beside(copy, suffix), _beside(draft, suffix))
 
 
-def _check(copy: Path, draft: Path, master: MasterKey) -> None:
+def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
     with _as_copy(copy), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(_beside(draft, "-keys")),))
         quick_checked(connection, "main", copy)
@@ -197,6 +225,7 @@ def _check(copy: Path, draft: Path, master: MasterKey) -> None:
             raise Damaged(f"{copy} is no backup of Aldis")
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
+        mark(connection, restored_at=now)
     for suffix in _FILES:
         _sync(_beside(draft, suffix))
 
@@ -211,7 +240,7 @@ def _as_copy(copy: Path) -> Generator[None]:
         raise Damaged(f"{copy} is damaged, or no backup of Aldis") if isinstance(told, Damaged) else told from error
 
 
-def _mark(path: Path, stamp: str) -> None:
+def _begin_renaming(path: Path, stamp: str) -> None:
     draft = _beside(path, ".restoring-mark")
     draft.write_text(stamp, "ascii")
     _sync(draft)

@@ -5,6 +5,7 @@
     |- SchemaTooNew    the operator: a newer Aldis wrote this store
     |- WrongKey        the operator: the master key does not open this store
     |- DatabaseGone    the operator: the keys are there and the database is not
+    |- Undecided       the operator: a backup was put back, and what was open in it is to be closed or done
     |- KeyGiven        the operator: the master key is in the settings, and is changed there
     |- Damaged         the operator: a sealed value or the file itself is not what was written
     '- StoreFull       the operator: no room on the disk; works again when there is
@@ -31,6 +32,17 @@ class WrongKey(StoreError):
 
 class DatabaseGone(StoreError):
     """The key file is there without its database: restore a backup, or take the key file away to begin anew."""
+
+
+class Undecided(StoreError):
+    """The store is a backup that was put back: decide what becomes of what was open in it."""
+
+
+UNDECIDED = (
+    "the store was restored from a backup, and nobody has decided what becomes of what was open in it: "
+    "`python -m bot restore` lists it; with --settle it is closed, with --replay all of it is done"
+)
+"""What whoever starts such a store has to know."""
 
 
 class KeyGiven(StoreError):

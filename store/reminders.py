@@ -114,6 +114,10 @@ class Reminders(Shelf):
             discards=True,
         )
 
+    def overdue(self, at: datetime) -> tuple[Reminder, ...]:
+        """What was due by then in both realms, longest first."""
+        return self._read("WHERE settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
+
     def next_due_at(self) -> datetime | None:
         """When something is due at the earliest; None when nothing is planned."""
         [(due_at,)] = self.rows(

@@ -38,6 +38,7 @@ from store.predictions import Predictions
 from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
+from store.restored import Restored
 from store.sealing import Keyring, MasterKey, has_keys
 from store.summaries import Summaries
 
@@ -66,6 +67,7 @@ class Shelves:
     summaries: Summaries
     quotas: Quotas
     feeds: Feeds
+    restored: Restored
     forgetting: Forgetting
 
 
@@ -314,5 +316,6 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         summaries=Summaries(connection, keyring, stirred, realm),
         quotas=Quotas(connection, keyring, stirred, realm),
         feeds=Feeds(connection, keyring, stirred, realm),
+        restored=Restored(connection, keyring, stirred, realm),
         forgetting=Forgetting(connection, keyring, stirred, realm),
     )

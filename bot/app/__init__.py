@@ -29,7 +29,7 @@ from bot.providers.base import Provider
 from bot.settings import Settings
 from bot.transports.base import Transport
 from bot.turn.feeds import Newsstand
-from store import opened
+from store import UNDECIDED, Undecided, opened
 from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
@@ -55,7 +55,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
     Raises:
-        StoreError: the store cannot be opened, see its kinds.
+        StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
         ConfigError: a setting is wrong.
     """
     speak(settings.locale.language)
@@ -72,6 +72,8 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
                 ballast_bytes=_BALLAST_BYTES,
             )
         )
+        if await store.read(lambda shelves: shelves.restored.restoration()) is not None:
+            raise Undecided(UNDECIDED)
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         provider = models.provider(settings)

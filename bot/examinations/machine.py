@@ -57,11 +57,15 @@ async def of_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | N
         store = await stack.enter_async_context(opening)
         inbox = await store.read(lambda shelves: shelves.inbox.backlog())
         guests = await store.read(lambda shelves: shelves.people.allowed())
+        restoration = await store.read(lambda shelves: shelves.restored.restoration())
     except StoreInUse:
         return None, True, [ok(f"store: {given.path} is held by a running Aldis")]
     except StoreError as error:
         return None, False, [problem(f"store: {error}", "put it right before the next start")]
     found = [ok(f"store: {given.path} opens with its key, is whole, and has {_size(settings)}")]
+    if restoration is not None:
+        what = "store: it was restored, and nobody has decided what becomes of what was open: Aldis does not start"
+        found.append(problem(what, "decide with: python -m bot restore --settle, or --replay"))
     if inbox.dead:
         found.append(warning(f"store: {inbox.dead} messages of the last weeks were given up", "look into the log"))
     if guests:

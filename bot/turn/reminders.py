@@ -75,6 +75,28 @@ _places: TypeAdapter[_Place] = TypeAdapter(_Place)
 _words: TypeAdapter[_Words] = TypeAdapter(_Words)
 
 
+def asks(reminder: Reminder) -> bool:
+    """Whether its time brings a question, and not only words.
+
+    Raises:
+        ValueError: a newer version wrote it.
+    """
+    return reminder.words is not None and _words.validate_json(reminder.words).prompt is not None
+
+
+def pass_over(shelves: Shelves, reminder: Reminder, now: datetime) -> None:
+    """It does not come this time: it comes again at its next one, or is over, within a transaction.
+
+    Raises:
+        ValueError: a newer version wrote it.
+    """
+    next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
+    if next_at is None or reminder.words is None:
+        shelves.reminders.settle(reminder.id, now=now)
+    else:
+        shelves.reminders.again(reminder.id, next_at)
+
+
 class Reminders:
     """The reminders of everybody; the port of the tool `remind`. `account` is the one that Aldis answers for."""
 

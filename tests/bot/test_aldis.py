@@ -12,9 +12,7 @@ from store import opened
 from tests.bot.loops.quay import Quay, envelope
 from tests.servers.base import hang
 from tests.servers.openai import OpenAIServer
-
-PATIENCE_SECONDS = 60.0
-"""How long a test waits for an end, which on a machine that is not busy takes a few seconds at most."""
+from tests.waiting import WAIT_SECONDS
 
 
 class HungQuay(Quay):
@@ -66,7 +64,7 @@ def given_time(aldis: Aldis, seconds: float) -> Aldis:
 async def test_hurry_cuts_the_time_short(path: Path) -> None:
     """What runs is handed back at once, however much time it has."""
     stop, hurry = asyncio.Event(), asyncio.Event()
-    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(PATIENCE_SECONDS):
+    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(Quay([[envelope()]]), model, path)
         async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop, hurry))
@@ -80,7 +78,7 @@ async def test_hurry_cuts_the_time_short(path: Path) -> None:
 async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
     """It takes the indicator off never, nor is it ever closed: the store is closed in order all the same."""
     stop = asyncio.Event()
-    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(PATIENCE_SECONDS):
+    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(HungQuay([[envelope()]]), model, path)
         async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 0).chat(stop))
@@ -94,7 +92,7 @@ async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
 async def test_what_ends_in_time_is_not_handed_back(path: Path) -> None:
     """A stop leaves nothing open that could be finished."""
     stop = asyncio.Event()
-    async with OpenAIServer(local=True) as model, asyncio.timeout(PATIENCE_SECONDS):
+    async with OpenAIServer(local=True) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(Quay([[envelope()]]), model, path)
         async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop))

@@ -1,4 +1,4 @@
-"""An answer of a model that is held back until the test lets it through."""
+"""Answers of doubles that are held back: until the test lets them through, or for ever."""
 
 import asyncio
 
@@ -27,3 +27,15 @@ class Gate:
         """Wait until a request stands at the gate."""
         async with asyncio.timeout(WAIT_SECONDS):
             await self.reached.wait()
+
+
+class Hanging:
+    """An answer of a double that never comes."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+
+    async def __call__(self, seen: Seen) -> web.StreamResponse:
+        self.reached.set()
+        await asyncio.Event().wait()
+        return web.Response()

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from store import opened
 from tests.flows.conftest import Signal
-from tests.flows.consoles import WAIT_SECONDS, eventually, seated
+from tests.flows.consoles import seated
+from tests.flows.gates import Hanging
 from tests.flows.processes import Ended, started
 from tests.servers import mcp_rough
-from tests.servers.base import Seen
 from tests.servers.envelopes import ALICE, message
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
 from tests.servers.signal_server import Plan
 from tests.tools.mcp.test_servers import is_alive
+from tests.waiting import WAIT_SECONDS, eventually
 
 HANDED_BACK = "taken up again at the next start"
 CUT_SHORT = "cut short"
@@ -92,18 +92,6 @@ class World:
 
     def heard(self) -> list[str]:
         return [sent.text for sent in self.signal.visible(ALICE.chat)]
-
-
-class Hanging:
-    """An answer of a double that never comes."""
-
-    def __init__(self) -> None:
-        self.reached = asyncio.Event()
-
-    async def __call__(self, seen: Seen) -> web.StreamResponse:
-        self.reached.set()
-        await asyncio.Event().wait()
-        return web.Response()
 
 
 def model_that_looks_up(heard: Heard) -> Scripted:

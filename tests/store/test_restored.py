@@ -1,0 +1,148 @@
+"""A backup that is the store: it says so until somebody decides what becomes of what was open in it."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from store import Restoration, Shelves, Store, StoreInUse, Waiting, is_undecided, opened, restore
+from tests.conftest import NOON
+from tests.store.lives import LATER, arrival, asked, taken
+from tests.store.places import keys_of
+from tests.store.places import replace as replace_content
+
+HOUR = timedelta(hours=1)
+NOTHING = Waiting(items=0, oldest_at=None, dead=0)
+
+
+async def restoration(path: Path) -> Restoration | None:
+    async with opened(path, realm="signal") as store:
+        return await store.read(lambda shelves: shelves.restored.restoration())
+
+
+async def copied(path: Path, folder: Path) -> Path:
+    async with opened(path, realm="signal") as store:
+        await asked(store, "direct:a", 1)
+        return await store.backup(folder, now=NOON)
+
+
+def as_of_before(copy: Path) -> None:
+    """As an older Aldis made it, which knew of no such thing."""
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("DROP TABLE restored")
+        connection.execute("PRAGMA user_version = 14")
+
+
+class TestTheMark:
+    async def test_a_backup_is_born_with_it_and_the_store_has_none(self, path: Path, tmp_path: Path) -> None:
+        """Whoever puts the files in place by hand has the same question to answer."""
+        copy = await copied(path, tmp_path / "copies")
+        assert (await restoration(path), is_undecided(path)) == (None, False)
+        for part, target in ((copy, path), (keys_of(copy), keys_of(path))):
+            part.replace(target)
+        assert is_undecided(path)
+        assert await restoration(path) == Restoration(copied_at=NOON, restored_at=None)
+
+    @pytest.mark.parametrize("harm", [lambda _: None, as_of_before], ids=["of now", "of an older Aldis"])
+    async def test_a_restored_store_has_it(self, path: Path, tmp_path: Path, harm: Callable[[Path], None]) -> None:
+        """With the time when it was restored; a backup of such a store, too, until it is decided."""
+        copy = await copied(path, tmp_path / "copies")
+        harm(copy)
+        restore(copy, path, now=NOON + HOUR)
+        assert is_undecided(path)
+        copied_at = NOON if harm is not as_of_before else None
+        assert await restoration(path) == Restoration(copied_at=copied_at, restored_at=NOON + HOUR)
+        async with opened(path, realm="signal") as store:
+            again = await store.backup(tmp_path / "again", now=NOON + 2 * HOUR)
+            await store.transaction(lambda shelves: shelves.restored.decide())
+        assert not is_undecided(path)
+        assert is_undecided(again)
+
+    async def test_looking_for_it_changes_nothing(self, path: Path, tmp_path: Path) -> None:
+        """Not even the log that a kill has left, by which the next opening knows that it has to look closer."""
+        restore(await copied(path, tmp_path / "copies"), path, now=NOON)
+        log = path.with_name(path.name + "-wal")
+        async with opened(path, realm="signal") as store:
+            await store.transaction(lambda shelves: shelves.restored.decide())
+            killed = tmp_path / "killed" / path.name
+            copy_all(path, killed)
+        left = killed.with_name(log.name).read_bytes()
+        assert left
+        assert not is_undecided(killed)
+        assert killed.with_name(log.name).read_bytes() == left
+
+    async def test_there_is_none_where_there_is_no_store(self, path: Path) -> None:
+        """A new one has nothing to decide; what is no database is told by whoever opens it; one in use is told."""
+        assert not is_undecided(path)
+        assert await restoration(path) is None
+        broken = path.with_name("broken.db")
+        replace_content(broken, b"no database" * 1000)
+        assert not is_undecided(broken)
+        async with opened(path, realm="signal"):
+            with pytest.raises(StoreInUse):
+                is_undecided(path)
+
+
+def copy_all(path: Path, target: Path) -> None:
+    target.parent.mkdir()
+    for file in path.parent.glob(f"{path.name}*"):
+        target.with_name(file.name).write_bytes(file.read_bytes())
+
+
+class TestWhatIsOpen:
+    async def test_it_is_counted_with_its_age(self, store: Store) -> None:
+        """In both realms; kinds that are carried out in any case are no part of it."""
+        await asked(store, "direct:a", 1)
+        await asked(store, "direct:b", 2)
+        conversation = await store.conversation("direct:a", now=NOON)
+        deletion = replace(arrival(conversation, 3, urgent=True), kind="delete", received_at=NOON - HOUR)
+        await store.transaction(lambda shelves: shelves.inbox.put(deletion))
+        await store.transaction(answer)
+
+        def counted(shelves: Shelves) -> tuple[Waiting, Waiting]:
+            return shelves.restored.messages(besides=("delete",)), shelves.restored.replies()
+
+        one = Waiting(items=1, oldest_at=NOON, dead=0)
+        assert await store.read(counted) == (one, one)
+
+    async def test_what_is_closed_is_neither_answered_nor_sent(self, store: Store) -> None:
+        """Its words go, and the steps of a turn that was under way; a deletion stays to be carried out."""
+        for number in (1, 2, 3):
+            await asked(store, f"direct:{number}", number)
+        conversation = await store.conversation("direct:a", now=NOON)
+        deletion = replace(arrival(conversation, 4, urgent=True), kind="delete")
+        await store.transaction(lambda shelves: shelves.inbox.put(deletion))
+
+        def begin(shelves: Shelves) -> None:
+            answer(shelves)
+            place, turn = taken(shelves)
+            shelves.journal.add(place, turn, 0, b"a step")
+
+        await store.transaction(begin)
+        await store.transaction(lambda shelves: shelves.outbox.begin(now=LATER, most=1))
+        await store.transaction(lambda shelves: shelves.restored.close(besides=("delete",), now=LATER))
+
+        def left(shelves: Shelves) -> None:
+            assert shelves.restored.messages(besides=("delete",)) == NOTHING
+            assert shelves.restored.replies() == NOTHING
+            assert shelves.inbox.claim(now=LATER, until=LATER, busy=()) is None
+            assert len(shelves.inbox.errands(besides=())) == 1
+            assert shelves.outbox.begin(now=LATER + HOUR, most=9) == ()
+            assert shelves.inbox.rows("SELECT count(*) FROM journal") == [(0,)]
+            assert shelves.inbox.rows("SELECT DISTINCT state FROM turns") == [("ignored",)]
+            words = "SELECT count(*) FROM inbox WHERE envelope IS NOT NULL UNION ALL SELECT count(*) FROM outbox "
+            assert shelves.inbox.rows(words + "WHERE reply IS NOT NULL") == [(1,), (0,)]
+
+        await store.transaction(left)
+
+
+def answer(shelves: Shelves) -> None:
+    """A message is answered, and the answer waits to be sent."""
+    place, turn = taken(shelves)
+    shelves.outbox.put(place, turn, 0, b"an answer", in_group=False, now=NOON)
+    shelves.journal.close(turn, "ignored", now=NOON)
+    shelves.inbox.done(turn)
