@@ -2,6 +2,7 @@
 commands and tools are those of Aldis, and every file, target, verb and variable that is named is there.
 """
 
+import logging
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from bot import cli, settings
 from bot.clock import SetClock
+from bot.unanswered import REASONS
 from store import Store
 from tests.bot.loops.harbour import harbour
 from tests.servers.envelopes import ALICE, message
@@ -68,6 +70,14 @@ class TestPaper:
         known = {*settings.known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL"}
         for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
             assert any(one == variable or one.startswith(variable) for one in known), variable
+
+
+def test_every_reason_not_to_answer_is_explained() -> None:
+    """Each once, and no other; those for the debug log are marked."""
+    section = (ROOT / "docs/operating.md").read_text(encoding="utf-8").split("## Why does it not answer me?")[1]
+    cells = [row.split(" | ")[0] for row in section.split("\n## ")[0].splitlines() if row.startswith("| `")]
+    told = [(name, bool(mark)) for cell in cells for name, mark in re.findall(r"`([a-z_]+)`( \*)?", cell)]
+    assert sorted(told) == sorted((name, reason.level == logging.DEBUG) for name, reason in REASONS.items())
 
 
 async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) -> None:

@@ -84,6 +84,7 @@ class Parts:
         self._realm = realm
         self._clock = MachineClock()
         self._counts = Counts()
+        self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
         self._menu = Menu()
         self._allowed = rules.allowed(settings, realm)

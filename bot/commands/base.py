@@ -168,8 +168,8 @@ class Commands:
         about = Entry(name="help", form="/help", summary=phrases.ABOUT_HELP, run=self._help)
         self._entries = {entry.name: entry for entry in (about, *entries)}
 
-    async def run(self, call: Call) -> None:
-        """Carry a command out and answer it. One that nobody meant for Aldis is passed over.
+    async def run(self, call: Call) -> bool:
+        """Carry a command out and answer it; gives whether it was: one that nobody meant for Aldis is passed over.
 
         Raises:
             StoreError: nothing was done; try again.
@@ -177,10 +177,12 @@ class Commands:
         entry = self._entries.get(call.command.name)
         if entry is None or not entry.may_be_given(call):
             await self._refuse(call)
-        elif entry.directly_only and call.is_in_group:
+            return call.command.is_addressed
+        if entry.directly_only and call.is_in_group:
             await self._desk.answer(call, lambda _: phrases.ONLY_DIRECTLY)
         else:
             await self._carry_out(entry, call)
+        return True
 
     async def _carry_out(self, entry: Entry, call: Call) -> None:
         try:

@@ -24,6 +24,7 @@ from bot.turn.approvals import Approvals
 from bot.turn.overheard import Overheard
 from bot.turn.revisions import Revisions
 from bot.turn.turns import Turns
+from bot.unanswered import Unanswered
 from store import ConversationId, Errand, Shelves, Store, StoreError, TurnId
 
 _log = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class Errands:
         self._bell = store.bells["errands"]
         self._bell.set()  # something may be left from before
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
-        self._counts = counts
+        self._unanswered = Unanswered(counts)
         self._turns = turns
         self._revisions = revisions
         self._approvals = approvals
@@ -153,7 +154,8 @@ class Errands:
                 self._forget_talk(command)
                 keeps_house = by_admin or not self._judgement.allowed.admins
                 call = Call(errand=errand, command=command, is_admin=by_admin, keeps_house=keeps_house, running=running)
-                await self._commands.run(call)
+                if not await self._commands.run(call):
+                    self._unanswered.note("other_bot")
             case Halt() as halt:
                 await self._stop(errand, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
@@ -163,11 +165,11 @@ class Errands:
             case Question():
                 await self._turns.ask(errand.item.id)
             case Talk(message=message, reason=reason):
-                self._counts.add(f"ignored_{reason}")
+                self._unanswered.note(reason)
                 self._overheard.hear(message, expires_at=errand.item.expires_at)
                 await self._turns.settle(errand.item.id)
             case ignored:
-                self._counts.add(f"ignored_{ignored.reason}")
+                self._unanswered.note(ignored.reason)
                 await self._turns.settle(errand.item.id)
 
     async def _stop(self, errand: Errand, halt: Halt, running: Running, *, by_admin: bool) -> None:

@@ -4,15 +4,16 @@ Left to others: what the page says (`bot.web.health`).
 """
 
 import http.client
+import logging
 from collections.abc import Iterator
 
 from bot.examinations.findings import Finding, ok, problem, warning
 from bot.examinations.pages import fetched
 from bot.settings import Settings
 from bot.transports.frame import Json, items_in, object_in
+from bot.unanswered import REASONS
 
 _TELLING_COUNTS = (
-    ("envelopes_undecryptable", "messages that could not be decrypted", "look into the log of the bridge"),
     (
         "numbers_changed",
         "listed numbers with another account than before",
@@ -33,8 +34,6 @@ _TELLING_COUNTS = (
         "look into the log of Aldis, and for a limit on the size of requests in a proxy before the bridge",
     ),
     ("turns_buried", "answers that were given up", "look into the log of Aldis"),
-    ("refused_too_many", "messages that were too many for their minute", ""),
-    ("refused_queue_full", "messages that were too many to wait", ""),
 )
 """The counts of the health page that the operator should know of, in words, and what to do."""
 
@@ -63,3 +62,8 @@ def _counted(counts: Json) -> Iterator[Finding]:
         count = counts.get(name)
         if isinstance(count, int) and count > 0:
             yield warning(f"running: {words}: {count} since its start", advice)
+    for name, reason in REASONS.items():
+        count = counts.get(f"unanswered_{name}")
+        if isinstance(count, int) and count > 0:
+            tell = warning if reason.level >= logging.WARNING else ok
+            yield tell(f"running: {count} not answered since its start: {reason.words}", reason.advice)

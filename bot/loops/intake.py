@@ -32,12 +32,13 @@ from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.echoes import is_echo
-from bot.policy.limits import Quota, Rate, Refusal
+from bot.policy.limits import Quota, Refusal
 from bot.policy.pairing import Pairing, invitation
 from bot.policy.routing import Command, Question, route
 from bot.transports.base import Transport
 from bot.transports.files import files_in
 from bot.turn import chats
+from bot.unanswered import Unanswered
 from store import Arrival, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -85,6 +86,7 @@ class Intake:
         self._store = store
         self._clock = clock
         self._counts = counts
+        self._unanswered = Unanswered(counts)
         self._allowed = allowed
         self._name = name
         self._receipt_window = receipt_window
@@ -95,7 +97,6 @@ class Intake:
         self._holders: dict[str, PersonId] = {}
         """Who has a listed number, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
-        self._lines = Rate(1)
         self._aside: set[asyncio.Task[None]] = set()
         self._held: Envelope | None = None
         """Taken from the stream and not written down yet: nobody else has it any more."""
@@ -151,19 +152,17 @@ class Intake:
         self._counts.add(f"envelopes_{envelope.kind}")
         if envelope.from_self and not (self._allowed.note_to_self and envelope.kind in _KEPT):
             await self._notice(envelope)
-            self._leave(envelope)
+            self._pass_over(envelope, "own")
         elif self._allowed.note_to_self and not envelope.from_self:
-            self._leave(envelope)
+            self._pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
         elif envelope.kind is Kind.RECEIPT:
             await self._prove(envelope)
         elif envelope.kind is Kind.UNDECRYPTABLE:
-            if self._is_news("undecryptable"):
-                count = self._counts.all()["envelopes_undecryptable"]
-                _log.warning("a message could not be decrypted (%d so far)", count)
+            self._unanswered.note("undecryptable")
         elif envelope.kind in _KEPT:
             await self._gate(envelope)
         else:
-            self._leave(envelope)
+            self._pass_over(envelope, "other_kind")
         self._held = None
 
     async def aclose(self) -> None:
@@ -203,11 +202,8 @@ class Intake:
         if may_write(known, self._allowed, is_approved=is_approved):
             await self._keep(known)
             return
-        count = self._counts.add("strangers")
-        if self._is_news("strangers"):
-            _log.info("messages from people who are not on the list are dropped (%d so far)", count)
         self._invite(known)
-        self._leave(known)
+        self._pass_over(known, "not_allowed")
 
     async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
         """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""
@@ -315,19 +311,21 @@ class Intake:
         """Commit it to the inbox; False when too many wait in its conversation already."""
         arrival = await self._arrival(envelope, now, refusal)
 
-        def put(shelves: Shelves) -> tuple[bool | None, bool]:
+        def put(shelves: Shelves) -> tuple[str | None, bool]:
+            """Why it is not written down, and whether it is waited for."""
             if envelope.from_self and self._is_echo(shelves, arrival, envelope):
-                return False, False
+                return "echo", False
             if max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= max_waiting:
-                return None, False
-            is_new = shelves.inbox.put(arrival) is not None
-            return is_new, is_new and self._is_waited_for(shelves, arrival, envelope)
+                return "queue_full", False
+            if shelves.inbox.put(arrival) is None:
+                return "duplicate", False
+            return None, self._is_waited_for(shelves, arrival, envelope)
 
-        is_new, is_waited_for = await self._store.transaction(put)
-        if is_new is None:
+        reason, is_waited_for = await self._store.transaction(put)
+        if reason == "queue_full":
             return False
-        if not is_new:
-            self._counts.add("redelivered")
+        if reason is not None:
+            self._unanswered.note(reason)
         elif refusal is None and not envelope.from_self and is_waited_for:
             self._do_aside(self._transport.receipt(envelope), "read-receipt")
         return True
@@ -353,11 +351,10 @@ class Intake:
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
         """Write the first of a minute down to be refused, where somebody waits for an answer; drop the others."""
-        self._counts.add(f"refused_{refusal}")
+        self._unanswered.note(refusal)
         if quota.may_tell(envelope, now) and self._is_for_us(envelope):
             await self._put(envelope, now, max_waiting=None, refusal=refusal)
             quota.told(envelope, now)
-            _log.warning("a message was refused: %s; more of this minute are dropped", refusal)
         else:
             self._leave(envelope)
 
@@ -388,10 +385,6 @@ class Intake:
             case _:
                 return False
 
-    def _is_news(self, what: str) -> bool:
-        """Whether the log has not told of such a thing within the minute: strangers must not fill the disk with it."""
-        return self._lines.admits(what, self._clock.now())
-
     def _do_aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Do something that nobody waits for, beside the stream."""
         if len(self._aside) >= _MOST_ASIDE:
@@ -400,6 +393,11 @@ class Intake:
         task = asyncio.create_task(work, name=name)
         self._aside.add(task)
         task.add_done_callback(self._aside.discard)
+
+    def _pass_over(self, envelope: Envelope, reason: str) -> None:
+        """It does not come in."""
+        self._unanswered.note(reason)
+        self._leave(envelope)
 
     def _leave(self, envelope: Envelope) -> None:
         """Have the bridge delete the files that it has fetched for what does not come in."""

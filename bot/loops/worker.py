@@ -39,6 +39,7 @@ from bot.turn.overheard import Overheard
 from bot.turn.senses import Answering
 from bot.turn.steps import Outcome, Pause, Turn
 from bot.turn.turns import Turns
+from bot.unanswered import Unanswered
 from store import Claim, ConversationId, InboxId, InboxItem, Store, StoreError, TurnId
 
 _log = logging.getLogger(__name__)
@@ -114,6 +115,7 @@ class Worker:
         self._store = store
         self._clock = clock
         self._counts = counts
+        self._unanswered = Unanswered(counts)
         self._turns = turns
         self._agent = agent
         self._approvals = approvals
@@ -305,6 +307,8 @@ class Worker:
         turn = await self._turns.load(claim, incoming or messages)
         if await self._turns.is_paused(claim, turn):
             self._marks.take_off(messages)  # they may have been marked while they waited
+            for _ in messages:
+                self._unanswered.note("paused")
             return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if incoming:
@@ -391,10 +395,10 @@ class Worker:
                 self._marks.take_off((replace(edit.message, sent_at=edit.target),))
                 return edit.message
             case Talk(message=message, reason=reason):
-                self._counts.add(f"ignored_{reason}")
+                self._unanswered.note(reason)
                 self._overheard.hear(message, expires_at=item.expires_at)
             case Ignore(reason=reason):
-                self._counts.add(f"ignored_{reason}")
+                self._unanswered.note(reason)
             case _:
                 pass  # what is carried out as it comes
         return None
@@ -404,11 +408,15 @@ class Worker:
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now:
+            self._unanswered.note("expired")
             return phrases.MESSAGE_EXPIRED
         # By the server's clock, for the sender's may be wrong by days.
         since = item.received_at if envelope.server_at is None else _moment(envelope.server_at)
         waited = now - min(since, item.received_at)
-        return phrases.TOO_OLD if waited.total_seconds() > self._pace.max_age_seconds else None
+        if waited.total_seconds() <= self._pace.max_age_seconds:
+            return None
+        self._unanswered.note("too_old")
+        return phrases.TOO_OLD
 
     async def _outcome(self, turn: Turn) -> Outcome | Pause:
         """What the agent comes to, or what is said when it was stopped or took too long."""

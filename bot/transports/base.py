@@ -92,6 +92,11 @@ class Transport(Protocol):
         ...
 
     @property
+    def unreadable_frames(self) -> int:
+        """How many frames were no envelope for this account, since the start."""
+        ...
+
+    @property
     def challenge(self) -> str | None:
         """The token of the captcha that Signal wants solved before it sends more; None while it wants none.
 

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from bot.errors import NotSent, Undeliverable
 from bot.events import ChatId, Envelope, Event, Incoming, Kind, PersonId, SentId
+from bot.metrics import Counts
 from bot.transports.envelope import Own, event, peeked
 from bot.transports.extras import Stickers
+from bot.unanswered import Unanswered
 
 _log = logging.getLogger(__name__)
 
@@ -26,8 +28,8 @@ class FrameReader:
     """
 
     def __init__(self, account: str, name: str, *, takes_notes: bool = False) -> None:
-        self.unreadable = 0
-        """How many frames were no envelope, since the start."""
+        self._counts = Counts()
+        self._unanswered = Unanswered(self._counts)
         self.own_uuid: PersonId | None = None
         """The account's uuid; None until the bridge or a frame has told. People who hide their number name it alone."""
         self.own_device: int | None = None
@@ -38,6 +40,11 @@ class FrameReader:
         self._account = account
         self._name = name
         self._sent: deque[SentId] = deque(maxlen=_MOST_REMEMBERED)
+
+    @property
+    def unreadable(self) -> int:
+        """How many frames were no envelope, since the start."""
+        return self._counts.all().get("unanswered_not_a_frame", 0)
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Whether it is the chat of the account with itself."""
@@ -67,8 +74,7 @@ class FrameReader:
         """The frame as an envelope; None, counted and logged without its text, where it is none."""
         envelope = peeked(raw, account=self._account, own_uuid=self.own_uuid, takes_notes=self.takes_notes)
         if envelope is None:
-            self.unreadable += 1
-            _log.warning("passed over a frame of %d characters that is no envelope", len(raw))
+            self._unanswered.note("not_a_frame")
         elif envelope.number == self._account:
             self.own_uuid = envelope.author or self.own_uuid
         if envelope is not None and envelope.from_self and self._is_echo(envelope):
@@ -80,9 +86,8 @@ class FrameReader:
 
     def passed_over(self, count: int) -> None:
         """Count frames that were too long to be read at all."""
-        if count:
-            self.unreadable += count
-            _log.warning("passed over %d frames that are too long", count)
+        for _ in range(count):
+            self._unanswered.note("not_a_frame")
 
     def event(self, envelope: Envelope) -> Event | None:
         """What the envelope says; None where it is nothing for Aldis. Never raises."""

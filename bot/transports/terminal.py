@@ -100,6 +100,11 @@ class Terminal:
         return not self._over.is_set()
 
     @property
+    def unreadable_frames(self) -> int:
+        """See `Transport`: there are none."""
+        return 0
+
+    @property
     def heard_at(self) -> float | None:
         """When the last message was read; see `Transport.heard_at`."""
         return self._heard_at

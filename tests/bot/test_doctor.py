@@ -456,7 +456,10 @@ class Page(Server):
 
 async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
     """Its problems are problems; what it has counted and is worth a look is a warning."""
-    counts = {"envelopes_undecryptable": 3, "numbers_changed": 1, "refused_too_many": 0, "envelopes_message": 9}
+    counts = {"numbers_changed": 1, "envelopes_message": 9} | {
+        f"unanswered_{reason}": count
+        for reason, count in {"undecryptable": 3, "too_many": 0, "not_addressed": 5, "later on": 2}.items()
+    }
     async with Page() as page:
         practice.given = {"WEB__PORT": str(page.port)}
         page.answer = web.json_response({"ok": True, "problems": [], "counts": counts})
@@ -468,7 +471,8 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
     assert about(well, "Aldis is well").level == "ok"
     assert about(well, "could not be decrypted", "3").level == "warning"
     assert about(well, "another account", "1").advice
-    assert not [finding for finding in well if "too many" in finding.what]
+    assert about(well, "not answered", "5", "(no mention)").level == "ok"
+    assert not [finding for finding in well if "too much" in finding.what or "later" in finding.what]
     assert about(ill, "running: deaf").level == "problem"
     assert about(other, "not running, or not here").level == "ok"
 

@@ -12,7 +12,7 @@ import aiohttp
 from bot.app.bridges import UNLINKED
 from bot.loops.lookout import CAPTCHA, CLOSED
 from tests.flows.processes import Ended, started
-from tests.servers.envelopes import ACCOUNT, ALICE, message
+from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
@@ -59,11 +59,12 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
         settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
         async with started("run", settings=settings, folder=tmp_path, is_warm=False) as process:
             await signal.connected()
-            await signal.deliver(message("hello"))
+            await signal.deliver(message("let me in", author=MALLORY), message("hello"))
             await signal.sent_count(1)
             state = await page(port, until=200)
             assert (state["ok"], state["problems"]) == (True, [])
-            assert state["counts"]["envelopes_message"] == 1
+            assert state["counts"]["envelopes_message"] == 2
+            assert "aldis_unanswered_not_allowed_total 1\n" in await figures(port)
             assert "aldis_stream_open 1\n" in await figures(port)
             well = await asked(settings, tmp_path)
             assert (well.status, json.loads(well.stdout)["ok"], well.stderr) == (0, True, "")

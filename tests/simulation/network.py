@@ -306,6 +306,7 @@ class Line:
     account = ACCOUNT
     has_receipts = True
     heard_at = None
+    unreadable_frames = 0
     challenge = None
 
     def __init__(self, network: Network, life: Life) -> None:

@@ -252,6 +252,7 @@ async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store,
         assert await told(port, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED)
     async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
         assert await told(port, "Aldis, one?", group=GROUP) == plain(phrases.IS_PAUSED)
+        await port.until(lambda: port.intake._counts.all().get("unanswered_paused") == 1)
         await port.deliver(message("Aldis, two?", group=GROUP))
         await port.deliver(message("Elsewhere?"))
         await port.quiet()

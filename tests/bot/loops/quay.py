@@ -75,6 +75,7 @@ class Quay:
     account: str = ACCOUNT
     is_open: bool = False
     heard_at: float | None = None
+    unreadable_frames: int = 0
     challenge: str | None = None
     linked: bool | Exception = True
     """What the bridge says of the account, or how asking it fails."""

@@ -188,7 +188,17 @@ async def test_changes_of_the_group_are_counted_and_not_answered(store: Store, c
         assert (port.quay.sent, port.thinker.asked) == ([], [])
         counts = port.intake._counts.all()
         assert counts["envelopes_other"] == 2
-        assert counts["ignored_timerchanged"] == 1
+        assert counts["unanswered_timerchanged"] == 1
+
+
+async def test_what_others_say_to_each_other_and_to_other_bots_is_counted(store: Store, clock: SetClock) -> None:
+    """By its reason, so that somebody who hears nothing can be told why."""
+    async with harbour(store, clock) as port:
+        for words in ("The roses bloom.", "/play some music"):
+            await port.deliver(message(words, group=GROUP))
+        counts = port.intake._counts
+        await port.until(lambda: {"unanswered_not_addressed", "unanswered_other_bot"} <= counts.all().keys())
+        assert port.quay.sent == []
 
 
 def group_update() -> Frame:

@@ -14,6 +14,7 @@ from bot.events import Envelope, Kind
 from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
+from bot.unanswered import REASONS
 from store import Store, StoreFull
 from tests.bot.loops.quay import Quay, envelope
 from tests.conftest import NOON
@@ -105,6 +106,8 @@ async def test_what_may_not_come_in_leaves_no_row(store: Store, clock: SetClock,
     rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM conversations"))
     assert rows == [(1,)]
     assert counts.all()[f"envelopes_{dropped.kind}"] >= 1
+    [reason] = [name for name in counts.all() if name.startswith("unanswered_")]
+    assert reason.removeprefix("unanswered_") in REASONS
 
 
 async def test_group_talk_is_not_marked_as_read(store: Store, clock: SetClock) -> None:
@@ -123,7 +126,7 @@ async def test_a_redelivery_is_counted_and_not_read_again(store: Store, clock: S
     quay = Quay(streams=[[envelope("hi", 1), envelope("hi", 1), envelope("more", 2)]])
     async with running(intake_of(quay, store, clock, counts)):
         await quay.until(lambda: quay.read == [1, 2])
-    assert counts.all()["redelivered"] == 1
+    assert counts.all()["unanswered_duplicate"] == 1
 
 
 @pytest.mark.parametrize(

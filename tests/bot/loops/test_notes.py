@@ -220,7 +220,7 @@ async def test_a_crash_while_sending_does_not_make_aldis_answer_itself(path: Pat
         )
         await again.take(note("In April.", device=DEVICE, sent_at=at))
         assert await again.taken() == []
-        assert again.counts.all()["redelivered"] == 1
+        assert again.counts.all()["unanswered_echo"] == 1
 
 
 async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:

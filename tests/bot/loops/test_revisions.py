@@ -393,6 +393,7 @@ async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Sto
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert port.quay.sent[-1].content.text == phrases.MESSAGE_EXPIRED
+        assert port.intake._counts.all()["unanswered_expired"] == 1
         assert all("secret" not in asked for asked in port.thinker.asked)
         assert await port.count("SELECT count(*) FROM history") == 2
 
@@ -453,4 +454,5 @@ async def test_a_message_of_the_day_before_yesterday_is_not_answered_as_if_it_we
         await port.deliver(message("Is it still raining?", author=BOB, sent_at=sent_at + 100_000_000))
         await port.answered(2)
         assert {reply.content.text for reply in port.quay.sent} == {phrases.TOO_OLD, "re: Is it still raining?"}
+        assert port.intake._counts.all()["unanswered_too_old"] == 1
         assert len(port.thinker.asked) == 1

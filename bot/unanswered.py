@@ -1,0 +1,101 @@
+"""Why what comes is not answered: counted by its reason, and told in the log without a word or a number of anybody.
+
+The doctor, the health page and the metrics show the counts as `unanswered_<reason>`. Anybody on Signal can cause such a
+line in the log, so each reason has one a minute at most.
+Left to others: deciding that something is not answered (whoever notes it here).
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bot.metrics import Counts
+
+_log = logging.getLogger(__name__)
+
+_LOG_PAUSE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """A reason why something is not answered."""
+
+    words: str
+    """What was the matter with it, for the operator; completes `not answered: ...`."""
+    advice: str = ""
+    """What the operator can do, where that is wanted."""
+    level: int = logging.INFO
+    """Of its line in the log; what comes all day in every conversation is for the debug log alone."""
+
+
+REASONS: Mapping[str, Reason] = {
+    "not_allowed": Reason(
+        words="its author is not on the list (not allowed)",
+        advice="ACCESS__ALLOWED, ACCESS__GROUPS or an admin's `/allow` lets people in",
+    ),
+    "not_addressed": Reason(
+        words="it stood in a group and addressed somebody else (no mention)",
+        advice="people mention Aldis, quote it or begin with its name; `/always on` makes it answer everything there",
+    ),
+    "paused": Reason(words="Aldis is paused in its conversation", advice="`/resume` there"),
+    "too_many": Reason(
+        words="its author or its conversation wrote too much in a minute",
+        advice="LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE",
+        level=logging.WARNING,
+    ),
+    "queue_full": Reason(
+        words="too much waited in its conversation already", advice="LIMITS__MAX_WAITING", level=logging.WARNING
+    ),
+    "too_old": Reason(
+        words="it had waited too long, and its author was told so", advice="INTAKE__MAX_AGE says how long that is"
+    ),
+    "expired": Reason(words="it had disappeared by its timer before its turn came, and its author was told so"),
+    "undecryptable": Reason(
+        words="it could not be decrypted",
+        advice="its author sends it again; if that goes on, look into the log of the bridge",
+        level=logging.WARNING,
+    ),
+    "not_a_note": Reason(
+        words="somebody else wrote it, and SIGNAL__NOTE_TO_SELF answers only what the account writes to itself",
+        advice="without SIGNAL__NOTE_TO_SELF the people on the list are answered",
+    ),
+    "not_a_frame": Reason(
+        words="the bridge's frame was no envelope for this account, or too long",
+        advice="a bridge with several accounts sends those of the others, too",
+    ),
+    "unreadable": Reason(words="there was nothing in it that can be read"),
+    "duplicate": Reason(words="it came a second time", level=logging.DEBUG),
+    "echo": Reason(words="Aldis had written it itself", level=logging.DEBUG),
+    "own": Reason(words="the account did it on another of its devices", level=logging.DEBUG),
+    "other_kind": Reason(words="it was no message but a call, a story, a typing sign ...", level=logging.DEBUG),
+    "empty": Reason(words="there was no word and no file in it", level=logging.DEBUG),
+    "reacted": Reason(words="it was an emoji on a message, and asked for nothing", level=logging.DEBUG),
+    "timerchanged": Reason(words="it was a change of the conversation's timer", level=logging.DEBUG),
+    "other_bot": Reason(
+        words="it was a command that Aldis does not have, in a group and not addressed to it", level=logging.DEBUG
+    ),
+}
+"""By the word that the count has."""
+
+_OTHER = Reason(words="there is nothing to answer in it", level=logging.DEBUG)
+
+
+class Unanswered:
+    """What is not answered since the start, by reason."""
+
+    def __init__(self, counts: Counts, seconds: Callable[[], float] = time.monotonic) -> None:
+        """`seconds` tells the time, on a clock that nobody sets back."""
+        self._counts = counts
+        self._seconds = seconds
+        self._told_at: dict[str, float] = {}
+
+    def note(self, reason: str) -> None:
+        """Count something that is not answered, for one of `REASONS` or a route's own; log it now and then."""
+        count = self._counts.add(f"unanswered_{reason}")
+        now = self._seconds()
+        if now - self._told_at.get(reason, -math.inf) >= _LOG_PAUSE_SECONDS:
+            self._told_at[reason] = now
+            known = REASONS.get(reason, _OTHER)
+            _log.log(known.level, "not answered: %s (%d so far)", known.words, count)
