@@ -402,6 +402,7 @@ class SignalCli(SignalServer):
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> Any:
         plan = self.plans.popleft() if self.plans else Plan()
         self._taken(lambda: self.check_upload(sent))
+        sent = await self.begun(sent, plan)
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
         if plan.answer is cut and request.transport is not None:
@@ -428,13 +429,16 @@ class SignalCli(SignalServer):
         if target is None:
             raise RpcError(-32602, "targetTimestamp is missing")
         removed = Removed(recipient=recipient, group=group, target=target, timestamp=timestamp())
-        self._check_known(self._chat(recipient, group), target)
+        self._check_known(self._chat(recipient, group), target, may_be_elsewhere=True)
         return removed
 
-    def _check_known(self, chat: str, target: int) -> None:
-        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours."""
+    def _check_known(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
+        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours.
+
+        But for the deletion of what may be in another chat: phones pass over one of what is not in theirs.
+        """
         try:
-            self.check_target(chat, target)
+            self.check_target(chat, target, may_be_elsewhere=may_be_elsewhere)
         except NeverSent as error:
             raise RpcError(-1, "No message of this account has that timestamp there") from error
 

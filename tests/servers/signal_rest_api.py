@@ -277,6 +277,7 @@ class SignalRestApi(SignalServer):
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
         plan = self.plans.popleft() if self.plans else Plan()
         self._taken(lambda: self.check_upload(sent))
+        sent = await self.begun(sent, plan)
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
         if plan.answer is cut and request.transport is not None:
@@ -341,15 +342,18 @@ class SignalRestApi(SignalServer):
 
     def _removal(self, seen: Seen) -> Removed:
         body = _checked(seen, {"recipient": str, "timestamp": int})
-        self._check_known(self._chat(body["recipient"]), body["timestamp"])
+        self._check_known(self._chat(body["recipient"]), body["timestamp"], may_be_elsewhere=True)
         group = self._group(body["recipient"])
         recipient = body["recipient"] if group is None else None
         return Removed(recipient=recipient, group=group, target=body["timestamp"], timestamp=timestamp())
 
-    def _check_known(self, chat: str, target: int) -> None:
-        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours."""
+    def _check_known(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
+        """The real one carries such an edit or deletion out, in vain; here it is a mistake of ours.
+
+        But for the deletion of what may be in another chat: phones pass over one of what is not in theirs.
+        """
         try:
-            self.check_target(chat, target)
+            self.check_target(chat, target, may_be_elsewhere=may_be_elsewhere)
         except NeverSent as error:
             raise BadRequest("Couldn't process request - no message of this account has that timestamp") from error
 

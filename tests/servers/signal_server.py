@@ -37,10 +37,12 @@ from tests.servers.envelopes import (
     note,
     receipt,
     sync_read,
+    timestamp,
 )
 from tests.waiting import WAIT_SECONDS
 
 T = TypeVar("T")
+ParcelT = TypeVar("ParcelT", bound="Parcel")
 
 End = Literal["drop", "close", "silence"]
 """How a stream of envelopes ends: broken in the middle, in good order, or not at all but mute."""
@@ -138,6 +140,8 @@ class Plan:
     """signal-cli's sentence with that error, which the rest-api hands on; None: the one that belongs to the code."""
     goes_out: bool | None = None
     """Whether the message reaches people all the same; None follows from results and error."""
+    held: asyncio.Event | None = None
+    """A bridge that is slow to begin: it takes the request up, and names the message, when this is set."""
     delay_seconds: float = 0
     """Between going out and the answer: how to answer after the client's deadline."""
     answer: Answer | None = None
@@ -311,6 +315,7 @@ class SignalServer(Server, ABC):
             if parcel.chat != chat:
                 continue
             if isinstance(parcel, Removed):
+                # Phones pass over the deletion of what is not in that chat.
                 revisions = [known for known in revisions if parcel.target not in {sent.timestamp for sent in known}]
             elif isinstance(parcel, Sent) and parcel.edits is None:
                 revisions.append([parcel])
@@ -320,13 +325,14 @@ class SignalServer(Server, ABC):
                         known.append(parcel)
         return [known[-1] for known in revisions]
 
-    def check_target(self, chat: str, target: int) -> None:
-        """Refuse what is about a message that this account never sent to that chat.
+    def check_target(self, chat: str, target: int, *, may_be_elsewhere: bool = False) -> None:
+        """Refuse what is about a message that this account never sent to that chat, or never sent at all.
 
         Raises:
             NeverSent: it is.
         """
-        if not any(isinstance(sent, Sent) and (sent.chat, sent.timestamp) == (chat, target) for sent in self._out):
+        chats = {sent.chat for sent in self._out if isinstance(sent, Sent) and sent.timestamp == target}
+        if not chats if may_be_elsewhere else chat not in chats:
             raise NeverSent
 
     def shown_on(self, author: str, target: int) -> str | None:
@@ -426,6 +432,13 @@ class SignalServer(Server, ABC):
             raise NotTaken(-1, f"User is not a member in group: {self.group_name(group)} ({group})")
         if group not in self.groups:
             raise NotTaken(-1, f"Group not found: {group}")
+
+    async def begun(self, sent: ParcelT, plan: Plan) -> ParcelT:
+        """The parcel as the bridge sends it: signal-cli names a message when it is its turn, not when it was asked."""
+        if plan.held is None:
+            return sent
+        await plan.held.wait()
+        return replace(sent, timestamp=timestamp())
 
     async def go_out(self, sent: Parcel, plan: Plan) -> None:
         """Hand a message or a deletion to the people it is for, if the plan lets it through."""

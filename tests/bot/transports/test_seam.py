@@ -332,14 +332,23 @@ async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
 
 @pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP, ALICE.chat])
 async def test_the_double_refuses_what_never_was(bridge: Bridge, chat: str) -> None:
-    """An edit or a removal of a message that was not sent, or to somebody else, is a mistake that must not pass."""
+    """An edit of a message that was not sent, or to somebody else, is a mistake that must not pass; so is a removal."""
     transport = bridge.transport()
     target = SentId(await transport.send(reply()) - (chat == ALICE.chat))
     with pytest.raises(Undeliverable):
         await transport.send(reply(chat=chat, edits=target))
     with pytest.raises(Undeliverable):
-        await transport.remove(Removal(chat=ChatId(chat), target=target))
+        await transport.remove(Removal(chat=ChatId(chat), target=SentId(target - 1)))
     assert (words(bridge, ALICE.chat), bridge.server.removed) == (["Sow them in April."], [])
+
+
+@pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP])
+async def test_a_removal_of_what_is_in_another_chat_takes_nothing_away(bridge: Bridge, chat: str) -> None:
+    """Phones pass it over: what may be a copy can be removed without knowing in which chat it is."""
+    transport = bridge.transport()
+    target = await transport.send(reply())
+    await transport.remove(Removal(chat=ChatId(chat), target=target))
+    assert (words(bridge, ALICE.chat), len(bridge.server.removed)) == (["Sow them in April."], 1)
 
 
 @pytest.mark.parametrize(
