@@ -15,6 +15,7 @@ from bot.loops.feeds import Gathering
 from bot.loops.housekeeping import Housekeeping
 from bot.loops.intake import Intake
 from bot.loops.lookout import Lookout
+from bot.loops.membership import Membership
 from bot.loops.reminders import Reminding
 from bot.loops.summarising import Summarising
 from bot.loops.worker import Worker
@@ -38,6 +39,7 @@ class Aldis:
     worker: Worker
     intake: Intake
     courier: Courier
+    membership: Membership
     housekeeping: Housekeeping
     reminding: Reminding
     summarising: Summarising
@@ -75,6 +77,7 @@ class Aldis:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.courier.run(), name="courier")
             tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
+            listing = group.create_task(self.membership.run(), name="membership")
             reminding = group.create_task(self.reminding.run(), name="reminding")
             summarising = group.create_task(self.summarising.run(), name="summarising")
             gathering = group.create_task(self.gathering.run(), name="gathering")
@@ -84,6 +87,7 @@ class Aldis:
                 task.cancel()
             await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
             tidying.cancel()
+            listing.cancel()
 
     async def _wind_down(
         self,

@@ -11,9 +11,9 @@ class Counts:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
 
-    def add(self, name: str) -> int:
-        """Count one more; gives the new count."""
-        self._counts[name] += 1
+    def add(self, name: str, more: int = 1) -> int:
+        """Count one more, or several; gives the new count."""
+        self._counts[name] += more
         return self._counts[name]
 
     def watch(self, name: str, count: Callable[[], int]) -> None:

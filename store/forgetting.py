@@ -220,8 +220,8 @@ class Forgetting(Shelf):
         )
         self.execute(
             "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
-            "settled_at = CASE state WHEN 'sending' THEN NULL ELSE ? END "
-            "WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'sending', 'unknown')",
+            "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
+            "WHERE turn_id IN (SELECT value FROM json_each(?2)) AND state IN ('waiting', 'sending', 'unknown')",
             (millis(now), these),
         )
         self.execute(
@@ -273,16 +273,21 @@ class Forgetting(Shelf):
         )
 
     def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
-        """The names of what was sent, or may just be being sent, go along with the rows of their turns."""
+        """The names of what was sent, or may have been, go along with the rows of their turns."""
+        self.execute(
+            "UPDATE outbox SET state = 'dead', settled_at = max(due_at, ?) "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'unknown')",
+            (millis(now), old),
+        )
         self.execute(
             "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
             "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
-            "AND (sent_at IS NOT NULL OR state = 'sending'))",
+            "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id))",
             (new, old, millis(now)),
         )
         self.execute(
             "UPDATE outbox SET conversation_id = ?, reply = NULL WHERE conversation_id = ? "
-            "AND (sent_at IS NOT NULL OR state = 'sending')",
+            "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
             (new, old),
         )
         self.execute("DELETE FROM outbox WHERE conversation_id = ?", (old,))

@@ -10,9 +10,14 @@
 
 Signal has no idempotency key. `unknown` is a send whose answer never came; it is sent again only when no receipt has
 proved it within a grace period. One item of a conversation is under way at a time, in the order in which they were put.
-A receipt names a timestamp and a person, but no conversation: it can be for a direct message or for one to a group, and
-for the first of two attempts as well as for the second. So it proves a send only where no other can be meant; until
-that shows it is kept. An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
+A receipt names a timestamp and a person, but no conversation. It can mean any attempt, the first as well as the second
+of an item, that its author could receive: a direct message to them, or one to a group that they are in. Of groups of
+which the bridge has not told since then who is in them it can mean each, but it proves none of those if its author may
+be a stranger. An attempt can get its name from when it is begun until its item is settled, however slow
+the bridge is: that is when the item is answered for, proved, or sent again with success; one that is given up without
+anybody knowing is left as long as it would have waited to be sent again. So the attempts of one conversation have times
+of their own, and a receipt proves an item where it can mean no other (`store.proofs`); until that shows it is kept.
+An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
 An item may take the place of an earlier one (`replaces`): whether that went out, and under which timestamp, is known
 when it is its turn to be sent. What was taken back has no words any more and is not sent (again).
 A status says what is going on in a turn that takes long, until the answer takes its place. Its positions count down
@@ -23,17 +28,62 @@ Queries for open items say so in the words of their partial index (`state IN ('w
 they say which of them: SQLite would not use it otherwise, and read every settled item each time.
 """
 
+import json
 import logging
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from store.errors import Damaged
+from store.proofs import Attempt, Proofs, Reach, proved
 from store.records import ConversationId, OutboxId, OutboxItem, Sent, TurnId, Waiting
 from store.shelf import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 
-_CLOCK_MS = 1000
+_BEHIND_MS = 1000
 """By how much the clock of the bridge, which names the messages, may be behind ours."""
+_AHEAD_MS = 60_000
+"""By how much it may be ahead: a receipt for what comes later confirms nothing that went out."""
+
+_UNANSWERED = 2**62
+"""Until when an attempt is open that the bridge has not answered yet."""
+
+_MAX_RECEIPTS = 512
+_MAX_RECEIPTS_OF_ONE = 32
+"""How many receipts are kept that prove nothing yet, in all and of one person: no more sends than that are in doubt."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Unnamed:
+    """An attempt whose name nobody knows."""
+
+    attempt: Attempt
+    conversation: int
+    handle: bytes
+    in_group: bool
+    begun_at: int
+    until: int | None
+    """Until when it can have got its name; None: it still can."""
+    listed_at: int | None
+    """When the bridge last told who is in its group; None: it never did."""
+
+    def may_be(self, name: int) -> bool:
+        """Whether it can have got this name."""
+        return self.begun_at - _BEHIND_MS <= name and (self.until is None or name <= self.until)
+
+    def reaches(self, person: bytes, name: int, left_at: dict[tuple[int, bytes], int | None]) -> bool | None:
+        """Whether it was for this person, too, if that is its name: its time. None: nobody knows.
+
+        `left_at` has the members of the groups.
+        """
+        if not self.in_group:
+            return self.handle == person
+        here = self.conversation, person
+        if here in left_at and ((left := left_at[here]) is None or left >= name):
+            return True
+        # Whoever is not in a list from before may have joined since.
+        return None if self.listed_at is None or self.listed_at < name else False
 
 
 class Outbox(Shelf):
@@ -185,7 +235,8 @@ class Outbox(Shelf):
             self._listens(millis(now))
         self.execute(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position < 0 AND due_at <= ?1",
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
+            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1",
             (millis(now),),
         )
         rows = self.rows(
@@ -212,12 +263,16 @@ class Outbox(Shelf):
     def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> bool:
         """It went out under this timestamp, as an edit of `edited` if set; its words go.
 
-        Gives whether it has to be removed: a status that was taken back while it was being sent.
+        Gives whether it has to be removed: a status that was taken back while it was being sent, or a new message that
+        stands in the chat already, for a receipt has proved an earlier attempt meanwhile.
         """
-        # One that a receipt has proved before the bridge answered has no words any more either, and stays.
         rows = self.rows(
-            "SELECT 1 FROM outbox WHERE id = ? AND position < 0 AND state = 'sending' AND reply IS NULL", (item,)
+            "SELECT position < 0 AND state = 'sending' AND reply IS NULL, state = 'sent' AND sent_at IN "
+            "(SELECT sent_at FROM attempts WHERE outbox_id = ?1 ORDER BY id DESC LIMIT -1 OFFSET 1) "
+            "FROM outbox WHERE id = ?1",
+            (item,),
         )
+        [(is_taken_back, is_there_already)] = rows or [(0, 0)]
         self.execute(
             "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2)",
             (sent_at, item),
@@ -228,16 +283,19 @@ class Outbox(Shelf):
                 (edited.revision + 1, edited.original_at, item),
             )
         self._settle(item, "sent", sent_at, now)
-        self._reconcile()
-        return bool(rows)
+        if edited is not None or not is_there_already:
+            # A receipt may have proved it before: the bridge knows better than we which name it has.
+            self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
+        self.reconcile(now=now)
+        return bool(is_taken_back or (is_there_already and edited is None))
 
-    def postpone(self, item: OutboxId, *, due_at: datetime) -> None:
+    def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime) -> None:
         """It surely did not go out: try again then, unless it was taken back meanwhile."""
         self._drop_attempt(item)
         self._end_attempt(item, "waiting", due_at)
         if self.rows("SELECT 1 FROM outbox WHERE replaces = ?", (item,)):
             self._pass_over(item)
-        self._reconcile()
+        self.reconcile(now=now)
 
     def rewrite(self, item: OutboxId, reply: bytes, *, now: datetime) -> bool:
         """It surely did not go out, and is due at once in other words; returns False where it was taken back."""
@@ -249,12 +307,18 @@ class Outbox(Shelf):
         for conversation, turn, position in rows:
             sealed = self.keyring.seal(ConversationId(conversation), _place(TurnId(turn), position), reply)
             self.execute("UPDATE outbox SET reply = ? WHERE id = ?", (sealed, item))
-        self.postpone(item, due_at=now)
+        self.postpone(item, due_at=now, now=now)
         return bool(rows)
 
-    def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
-        """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
+    def doubt(self, item: OutboxId, *, due_at: datetime) -> int | None:
+        """Nobody knows whether it went out: unless a receipt proves it, it is due again then.
+
+        Gives the name under which a receipt has proved it already; None: none has.
+        """
         self._end_attempt(item, "unknown", due_at)
+        self._doubt_last(item, due_at)
+        rows = self.rows("SELECT sent_at FROM outbox WHERE id = ? AND state = 'sent'", (item,))
+        return rows[0][0] if rows else None
 
     def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
@@ -275,6 +339,11 @@ class Outbox(Shelf):
             (max(deaf, 0), at, until, self.realm, until_status),
         )
         self._listens(at)
+        self.execute(
+            "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (until, _UNANSWERED)
+        )
+        self.execute("DELETE FROM rosters WHERE listed_at > ?", (at,))  # by a clock that was set back since
+        self.stir("members")
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
             "state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
@@ -284,56 +353,204 @@ class Outbox(Shelf):
             (until, self.realm, until_status),
         ).rowcount
 
-    def give_up(self, item: OutboxId, *, now: datetime, may_be_out: bool = False) -> None:
-        """It is dead, its words go: it will never go out, or, if it may be out, nobody will ever know."""
-        if not may_be_out:
-            self._drop_attempt(item)
-        self._settle(item, "dead", None, now)
-        self._reconcile()
+    def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
+        """It is dead, its words go: it will never go out.
 
-    def prove(self, address: str, sent_at: int, *, window: timedelta) -> bool:
-        """A phone of whoever has the direct chat at `address` has received a message of ours of this timestamp.
-
-        If nobody knows the timestamp, and one send alone can have got it, one that was begun not longer than `window`
-        before, that send is proved. Gives whether one was.
+        Or, where `doubted_until` is set, nobody knows whether it did: it is dead then, unless a receipt proves it.
         """
-        if self.rows("SELECT 1 FROM attempts WHERE sent_at = ?", (sent_at,)):
-            return False
+        if doubted_until is not None:
+            self.execute(
+                "UPDATE outbox SET reply = NULL, state = 'unknown', due_at = ? WHERE id = ? AND state = 'sending'",
+                (millis(doubted_until), item),
+            )
+            self._doubt_last(item, doubted_until)
+            return
+        self._drop_attempt(item)
+        self._settle(item, "dead", None, now)
+        self.reconcile(now=now)
+
+    def could_prove(self, address: str, names: Collection[int], *, now: datetime) -> bool:
+        """Whether a receipt of whoever has the direct chat at `address` for any of these names can mean something.
+
+        It writes nothing: a receipt that cannot is to cost nothing.
+        """
+        return bool(self._fitting(self.chat_handle(address), names, now))
+
+    def prove(self, address: str, names: Collection[int], *, now: datetime) -> int:
+        """A phone of whoever has the direct chat at `address` has received messages of ours of these timestamps.
+
+        What only one send can mean is proved; the rest is kept until it is clear. Gives how many items were proved.
+        """
+        person = self.chat_handle(address)
+        fitting = self._fitting(person, names, now)
+        if not fitting:
+            return 0
+        self.execute_many(
+            "INSERT INTO receipts (target, person) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [(name, person) for name in fitting],
+        )
+        count = self.reconcile(now=now)
+        self._bound_receipts()
+        self.stir("members")
+        return count
+
+    def reconcile(self, *, now: datetime) -> int:
+        """Let the receipts that are kept prove what they can by now; gives how many items they proved."""
         self.execute(
-            "INSERT INTO receipts (target, person, window_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            (sent_at, self.chat_handle(address), int(window.total_seconds() * 1000)),
+            "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)"
         )
-        return sent_at in self._reconcile()
-
-    def _reconcile(self) -> set[int]:
-        """Let the receipts that are kept prove what they can by now; gives the timestamps that they proved."""
-        proved: set[int] = set()
-        for target, person, window_ms in self.rows("SELECT target, person, window_ms FROM receipts ORDER BY target"):
-            owners = self._owners(target, person, window_ms)
-            items = {item for _, item in owners}
-            if len(items) == 1:  # perhaps twice tried: then the later attempt is the likelier one
-                self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (target, owners[-1][0]))
-                self._settle(items.pop(), "sent", target, moment(target))
-                proved.add(target)
-            if len(owners) == 0 or target in proved:
-                self.execute("DELETE FROM receipts WHERE target = ?", (target,))
-        if proved:
+        receipts = self._receipts()
+        if not receipts:
+            return 0
+        found = self._proofs(receipts, now)
+        self.execute_many(
+            "UPDATE attempts SET sent_at = ? WHERE id = ?", [(name, attempt) for name, attempt in found.names.items()]
+        )
+        names = dict(
+            self.rows(
+                "SELECT outbox_id, max(sent_at) FROM attempts WHERE id IN (SELECT value FROM json_each(?)) "
+                "GROUP BY outbox_id",
+                (_listed(found.names.values()),),
+            )
+        )
+        for item in found.items:
+            self._keep_open(item)
+            self._settle(item, "sent", names.get(item), now)
+        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_listed(found.spent),))
+        if found.items:
             self.stir("outbox")
-            return proved | self._reconcile()  # what is known now may leave one owner to another receipt
-        return proved
+        return len(found.items)
 
-    def _owners(self, target: int, person: bytes, window_ms: int) -> list[tuple[int, int]]:
-        """The attempts that a receipt can mean, each with its item; none when one is known to have this name."""
-        if self.rows("SELECT 1 FROM attempts WHERE sent_at = ?", (target,)):
-            return []
-        rows = self.rows(
-            "SELECT attempts.id, outbox.id FROM attempts JOIN outbox ON outbox.id = outbox_id "
-            "JOIN conversations ON conversations.id = outbox.conversation_id "
-            "WHERE attempts.sent_at IS NULL AND (conversations.handle = ?1 OR in_group) "
-            "AND begun_at BETWEEN ?2 - ?3 AND ?2 + ?4 ORDER BY attempts.id",
-            (person, target, window_ms, _CLOCK_MS),
+    def _doubt_last(self, item: OutboxId, until: datetime) -> None:
+        """Nobody knows what became of the last attempt; where another one is proved, it may go out until then."""
+        self.execute(
+            "UPDATE attempts SET open_until = ? WHERE outbox_id = ? AND open_until = ?",
+            (millis(until), item, _UNANSWERED),
         )
-        return [(attempt, item) for attempt, item in rows]
+        self.stir("members")
+
+    def _keep_open(self, item: int) -> None:
+        """The item is proved; where it is just being sent again, that may still go out."""
+        self.execute(
+            "UPDATE attempts SET open_until = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2) "
+            "AND sent_at IS NULL AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
+            (_UNANSWERED, item),
+        )
+
+    def unclear(self, names: Collection[int]) -> tuple[int, ...]:
+        """Those of some names of which it is not known by now what went out under them."""
+        known = self.rows(
+            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?))", (_listed(names),)
+        )
+        return tuple(sorted(set(names) - {name for (name,) in known}))
+
+    def _possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
+        """The names under which something was received that may be a copy of this item, or is in another chat."""
+        receipts = self._receipts()
+        if not receipts:
+            return ()
+        meanings = self._proofs(receipts, now).open_names
+        here = {
+            other
+            for (other,) in self.rows(
+                "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
+                "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL)",
+                (item,),
+            )
+        }
+        return tuple(sorted(name for name, items in meanings.items() if item in items and not here & items))
+
+    def _receipts(self) -> list[tuple[int, bytes]]:
+        """The receipts that are kept, each a name and a person."""
+        rows = self.rows("SELECT target, person FROM receipts ORDER BY target")
+        return [(target, person) for target, person in rows]
+
+    def _proofs(self, receipts: Collection[tuple[int, bytes]], now: datetime) -> Proofs:
+        """What the receipts prove."""
+        names = [name for name, _ in receipts]
+        unnamed = self._unnamed(min(names), max(names), now)
+        left_at = {
+            (conversation, person): left
+            for conversation, person, left in self.rows(
+                "SELECT conversation_id, person, left_at FROM members WHERE person IN (SELECT person FROM receipts)"
+            )
+        }
+        reaches: dict[int, list[Reach]] = {}
+        for name, person in receipts:
+            fitting = [one for one in unnamed if one.may_be(name)]
+            told = {one.attempt.id: one.reaches(person, name, left_at) for one in fitting}
+            reach = Reach(
+                known=frozenset(attempt for attempt, is_for in told.items() if is_for),
+                possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
+            )
+            reaches.setdefault(name, []).append(reach)
+        return proved([one.attempt for one in unnamed], reaches)
+
+    def _unnamed(self, oldest: int, newest: int, now: datetime) -> list[_Unnamed]:
+        """The attempts that can have got a name from `oldest` to `newest`, and nobody knows which."""
+        # Ordered below: SQLite would else walk through all attempts there ever were.
+        rows = self.rows(
+            "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
+            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)) AS until, listed_at "
+            "FROM attempts JOIN outbox ON outbox.id = outbox_id "
+            "JOIN conversations ON conversations.id = outbox.conversation_id "
+            "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
+            "WHERE attempts.sent_at IS NULL AND begun_at <= ? AND (until IS NULL OR until >= ?)",
+            (newest + _BEHIND_MS, oldest),
+        )
+        return [
+            _Unnamed(
+                attempt=Attempt(
+                    id=row[0],
+                    item=row[1],
+                    is_open=bool(row[2]),
+                    is_pending=row[7] is None or row[7] > millis(now),
+                ),
+                conversation=row[3],
+                handle=row[4],
+                in_group=bool(row[5]),
+                begun_at=row[6],
+                until=row[7],
+                listed_at=row[8],
+            )
+            for row in sorted(rows, key=lambda row: row[0])
+        ]
+
+    def _fitting(self, person: bytes, names: Collection[int], now: datetime) -> list[int]:
+        """The names that some attempt can have got that went to this person, or may have."""
+        early = [name for name in names if name <= millis(now) + _AHEAD_MS]
+        unnamed = self._unnamed(min(early), max(early), now) if early else []
+        left_at = {
+            (conversation, person): left
+            for conversation, left in self.rows(
+                "SELECT conversation_id, left_at FROM members WHERE person = ?", (person,)
+            )
+        }
+        fitting = {
+            name
+            for name in early
+            if any(one.may_be(name) and one.reaches(person, name, left_at) is not False for one in unnamed)
+        }
+        if not fitting:
+            return []
+        known = self.rows(
+            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?))", (_listed(fitting),)
+        )
+        return sorted(fitting - {name for (name,) in known})[-_MAX_RECEIPTS_OF_ONE:]
+
+    def _bound_receipts(self) -> None:
+        """Keep so many receipts of one person, and in all; those of people who may be strangers go first."""
+        self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM (SELECT target, person, "
+            "row_number() OVER (PARTITION BY person ORDER BY target DESC) AS place FROM receipts) WHERE place > ?)",
+            (_MAX_RECEIPTS_OF_ONE,),
+        )
+        self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, receipts.person FROM receipts "
+            "ORDER BY EXISTS (SELECT 1 FROM conversations WHERE handle = receipts.person) "
+            "OR EXISTS (SELECT 1 FROM members WHERE person = receipts.person) DESC, target DESC LIMIT -1 OFFSET ?)",
+            (_MAX_RECEIPTS,),
+        )
 
     def conversation_of(self, item: OutboxId) -> ConversationId | None:
         """The conversation that an item is in by now: its own may have been forgotten. None when it is not there."""
@@ -361,7 +578,10 @@ class Outbox(Shelf):
 
     def _drop_attempt(self, item: OutboxId) -> None:
         """The last attempt surely did not go out: no receipt can mean it."""
-        self.execute("DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?)", (item,))
+        self.execute(
+            "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?) AND sent_at IS NULL",
+            (item,),
+        )
 
     def _listens(self, at: int) -> None:
         self.execute(
@@ -380,6 +600,8 @@ class Outbox(Shelf):
             _log.error("reply %d of the outbox is lost: %s", item, error)
             self._settle(item, "dead", None, now)
             return None
+        edits = self._in_place_of(replaces)
+        copies = self._possible_names(item, now) if attempts and edits is None else ()
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
@@ -392,9 +614,10 @@ class Outbox(Shelf):
             reply=opened,
             attempts=attempts,
             was_unknown=state == "unknown",
-            edits=self._in_place_of(replaces),
+            edits=edits,
             is_status=position < 0,
             status=self._standing(replaces, turn),
+            copies=copies,
         )
 
     def _newest_status(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
@@ -449,6 +672,11 @@ def _in_chat(sent_at: int | None, original_at: int | None, revision: int) -> Sen
     if sent_at is None:
         return None
     return Sent(sent_at=sent_at, original_at=original_at or sent_at, revision=revision)
+
+
+def _listed(values: Iterable[int]) -> str:
+    """Numbers for a statement that reads them as JSON."""
+    return json.dumps(list(values))
 
 
 def _place(turn: TurnId, position: int) -> str:

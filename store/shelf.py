@@ -29,6 +29,11 @@ class Shelf:
         """Run one statement."""
         return self._connection.execute(statement, values)
 
+    def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run one statement for each row of values; nothing where there is none."""
+        if rows:
+            self._connection.executemany(statement, rows)
+
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query, as tuples in the order of its columns."""
         return self._connection.execute(statement, values).fetchall()

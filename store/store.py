@@ -31,6 +31,7 @@ from store.history import History
 from store.inbox import Inbox
 from store.journal import Journal
 from store.ledger import Ledger
+from store.members import Members
 from store.migrations import has_no_schema, migrate
 from store.outbox import Outbox
 from store.people import People
@@ -46,7 +47,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-BellName = Literal["inbox", "errands", "outbox", "reminders", "feeds"]
+BellName = Literal["inbox", "errands", "outbox", "members", "reminders", "feeds"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +60,7 @@ class Shelves:
     journal: Journal
     history: History
     outbox: Outbox
+    members: Members
     ledger: Ledger
     people: People
     reminders: Reminders
@@ -308,6 +310,7 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         journal=Journal(connection, keyring, stirred, realm),
         history=History(connection, keyring, stirred, realm),
         outbox=Outbox(connection, keyring, stirred, realm),
+        members=Members(connection, keyring, stirred, realm),
         ledger=Ledger(connection, keyring, stirred, realm),
         people=People(connection, keyring, stirred, realm),
         reminders=Reminders(connection, keyring, stirred, realm),

@@ -26,6 +26,7 @@ from bot.loops.feeds import Gathering, Subscription
 from bot.loops.housekeeping import Housekeeping
 from bot.loops.intake import Intake
 from bot.loops.lookout import Lookout
+from bot.loops.membership import Membership
 from bot.loops.reminders import Reminding
 from bot.loops.summarising import Summarising
 from bot.loops.worker import Worker
@@ -129,6 +130,7 @@ class Parts:
                 language=self._turns.language,
                 max_parts=settings.signal.max_parts,
             ),
+            membership=Membership(self._transport, self._store, self._clock),
             housekeeping=Housekeeping(self._store, self._clock, self._revisions, retention=rules.retention(settings)),
             reminding=self._reminding(intake),
             summarising=summarising,
@@ -259,7 +261,6 @@ class Parts:
             self._counts,
             allowed=self._allowed,
             name=self._settings.signal.name,
-            receipt_window=timedelta(seconds=self._settings.signal.send_timeout_seconds),
             doors=rules.doors(self._settings, self._pairing) if self._realm == "signal" else None,
             noticed=lookout.noticed,
         )

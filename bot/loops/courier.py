@@ -19,14 +19,14 @@ Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.int
 import asyncio
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from bot import events, phrases
 from bot.clock import Clock
 from bot.errors import NotSent, NotUploaded, TransportError, Undeliverable, Untrusted
-from bot.events import Outgoing, Removal, Reply, SentId, Styled, UnreadableEvent
+from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled, UnreadableEvent
 from bot.languages.spoken import Language, speaking
 from bot.logs import described
 from bot.metrics import Counts
@@ -216,7 +216,7 @@ class Courier:
         except TransportError as error:
             return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            return self._in_doubt(item, described(error))
+            return self._in_doubt(item, outgoing, described(error))
         self._counts.add("replies_sent")
 
         def went_out(shelves: Shelves) -> None:
@@ -240,7 +240,7 @@ class Courier:
             case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
                 return self._later(item, error)
             case _:
-                return self._in_doubt(item, str(error))
+                return self._in_doubt(item, outgoing, str(error))
 
     async def _without_files(
         self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
@@ -313,20 +313,29 @@ class Courier:
     def _went_out(
         self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
     ) -> None:
-        """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
+        """Write down what went out, within a transaction.
+
+        What must not stay beside it is removed next: a status, and what may be a copy that an earlier try has left.
+        """
         now = self._clock.now()
+        copies = shelves.outbox.unclear(item.copies) if isinstance(outgoing, Reply) else ()
         targets = [sent_at] if shelves.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
+        targets += [SentId(name) for name in copies if name != sent_at]
         if item.status is not None and edits is None and isinstance(outgoing, Reply):
             targets.append(SentId(item.status.sent_at))
         elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, now)) is not None:
             targets.append(SentId(old.sent_at))
+        self._remove(shelves, item, outgoing.chat, targets)
+
+    def _remove(self, shelves: Shelves, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
+        """Have messages of ours removed from the chat, within a transaction."""
         conversation = shelves.outbox.conversation_of(item.id)
         if conversation is None:
             return
+        now, in_group = self._clock.now(), chat.startswith("group:")
         for target in targets:
             position = shelves.outbox.next_position(item.turn)
-            removal = events.dumped(Removal(chat=outgoing.chat, target=target))
-            in_group = outgoing.chat.startswith("group:")
+            removal = events.dumped(Removal(chat=chat, target=target))
             shelves.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
 
     async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
@@ -357,8 +366,9 @@ class Courier:
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
         _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
-        due_at = self._clock.now() + timedelta(seconds=seconds)
-        return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at)
+        now = self._clock.now()
+        due_at = now + timedelta(seconds=seconds)
+        return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at, now=now)
 
     def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Shelves], None]:
         self._counts.add(f"undeliverable_{reason}")
@@ -366,15 +376,23 @@ class Courier:
         now = self._clock.now()
         return lambda shelves: shelves.outbox.give_up(item.id, now=now)
 
-    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
+    def _in_doubt(self, item: OutboxItem, outgoing: Outgoing, reason: str) -> Callable[[Shelves], None]:
         now = self._clock.now()
         self._counts.add("sends_unknown")
         if item.was_unknown and item.attempts >= self._max_resends:
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
-            return lambda shelves: shelves.outbox.give_up(item.id, now=now, may_be_out=True)
+            until = now + self._grace
+            return lambda shelves: shelves.outbox.give_up(item.id, now=now, doubted_until=until)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
         grace = min(self._grace, _STATUS_GRACE) if item.is_status else self._grace
-        return lambda shelves: shelves.outbox.doubt(item.id, due_at=now + grace)
+
+        def doubt(shelves: Shelves) -> None:
+            name = shelves.outbox.doubt(item.id, due_at=now + grace)
+            if name is not None and name not in item.copies:
+                # It is there, and what may be an earlier copy goes, as when the bridge had said so.
+                self._remove(shelves, item, outgoing.chat, map(SentId, shelves.outbox.unclear(item.copies)))
+
+        return doubt
 
     async def _recorded(self, work: Callable[[Shelves], _Begun]) -> _Begun:
         """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""

@@ -95,6 +95,7 @@ class Housekeeping:
         def tidy(shelves: Shelves) -> int:
             shelves.inbox.prune(before=now - _REMEMBERED)
             shelves.outbox.prune(before=now - _REMEMBERED)
+            shelves.members.prune(before=now - _REMEMBERED)
             shelves.ledger.prune(now=now)
             shelves.reminders.prune(before=now - _REMEMBERED)
             shelves.facts.prune(before=now - _REMEMBERED)

@@ -2,7 +2,7 @@
 
     envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`)
              |-echo-------> what Aldis itself wrote to the account's own chat: counted, gone
-             |-receipt----> proves an unknown send
+             |-receipt----> proves an unknown send, if its author can have received one; else it costs nothing
              |-other------> counted, gone
              |-too much---> the first of a minute is written down to be refused with a sentence, the others are gone
              '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
@@ -18,7 +18,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.echoes import is_echo
-from bot.policy.limits import Quota, Refusal
+from bot.policy.limits import Quota, Rate, Refusal, taken_at
 from bot.policy.pairing import Pairing, invitation
 from bot.policy.routing import Command, Question, route
 from bot.transports.base import Transport
@@ -48,6 +48,8 @@ _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 60.0
 _MOST_ASIDE = 64
 """Read receipts and codes under way at once; beyond that they are left out, for nothing depends on them."""
+_MAX_RECEIPTS_A_MINUTE = 240
+"""Of one person: a phone confirms each message and each revision of one twice, as delivered and as read."""
 _MEMBERS_SECONDS = 600.0
 _MOST_LOOKS = 5
 """How often the members of groups are asked for before the first stream is opened without them."""
@@ -74,7 +76,6 @@ class Intake:
         *,
         allowed: AccessList,
         name: str,
-        receipt_window: timedelta,
         pause_factor: float = 1.0,
         doors: Doors | None = None,
         members_seconds: float = _MEMBERS_SECONDS,
@@ -89,7 +90,6 @@ class Intake:
         self._unanswered = Unanswered(counts)
         self._allowed = allowed
         self._name = name
-        self._receipt_window = receipt_window
         self._pause_factor = pause_factor
         self._doors = doors
         self._members_seconds = members_seconds
@@ -97,6 +97,7 @@ class Intake:
         self._holders: dict[str, PersonId] = {}
         """Who has a listed number, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
+        self._receipts = Rate(_MAX_RECEIPTS_A_MINUTE)
         self._aside: set[asyncio.Task[None]] = set()
         self._held: Envelope | None = None
         """Taken from the stream and not written down yet: nobody else has it any more."""
@@ -346,7 +347,7 @@ class Intake:
             return True
         if not is_echo(self._transport.event(envelope), shelves.outbox.doubtful(arrival.conversation)):
             return False
-        shelves.outbox.prove(str(envelope.chat), envelope.sent_at, window=self._receipt_window)
+        shelves.outbox.prove(str(envelope.chat), (envelope.sent_at,), now=arrival.received_at)
         return True
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
@@ -423,22 +424,30 @@ class Intake:
         """What the owner's phone has shown in the account's own chat went out, unless the owner wrote it."""
         chat = f"direct:{confirmed.author}"
         conversation = await self._store.conversation(chat, now=self._clock.now())
-        for target in confirmed.targets:
-            written = await self._store.read(
-                lambda shelves, target=target: shelves.inbox.find(conversation, confirmed.author, target)
-            )
-            if written is None:
-                await self._prove_one(chat, target)
+
+        def unwritten(shelves: Shelves) -> list[SentId]:
+            """Those that the owner has not written themselves."""
+            find = shelves.inbox.find
+            return [at for at in confirmed.targets if find(conversation, confirmed.author, at) is None]
+
+        await self._prove_all(chat, await self._store.read(unwritten))
 
     async def _prove(self, envelope: Envelope) -> None:
+        """Let a receipt prove what it can; one too many of a minute is left, for phones do not send so many."""
         receipt = self._transport.event(envelope)
         if not isinstance(receipt, Receipt):
             return
-        for target in receipt.targets:
-            await self._prove_one(f"direct:{receipt.author}", target)
+        if self._receipts.admits(receipt.author, taken_at(envelope, self._clock.now())):
+            await self._prove_all(f"direct:{receipt.author}", receipt.targets)
+        else:
+            self._counts.add("receipts_too_many")
 
-    async def _prove_one(self, chat: str, target: SentId) -> None:
-        window = self._receipt_window
-        if await self._store.transaction(lambda shelves: shelves.outbox.prove(chat, target, window=window)):
-            self._counts.add("sends_proved")
-            _log.debug("a receipt came before the bridge's own answer, and proves the send")
+    async def _prove_all(self, chat: str, names: Collection[SentId]) -> None:
+        """Prove what was received under these names by whoever has the direct chat."""
+        now = self._clock.now()
+        if not await self._store.read(lambda shelves: shelves.outbox.could_prove(chat, names, now=now)):
+            return
+        count = await self._store.transaction(lambda shelves: shelves.outbox.prove(chat, names, now=now))
+        if count:
+            self._counts.add("sends_proved", count)
+            _log.debug("receipts proved %d sends whose outcome was not known yet", count)

@@ -71,14 +71,14 @@ class Quota:
 
     def has_room(self, envelope: Envelope, now: datetime) -> bool:
         """Whether it comes within the limits of its minute."""
-        at = _moment(envelope, now)
+        at = taken_at(envelope, now)
         if envelope.kind is not Kind.MESSAGE:
             return self._notes.has_room(_author(envelope), at)
         return self._persons.has_room(_author(envelope), at) and self._conversations.has_room(_chat(envelope), at)
 
     def count(self, envelope: Envelope, now: datetime) -> None:
         """It was written down."""
-        at = _moment(envelope, now)
+        at = taken_at(envelope, now)
         if envelope.kind is not Kind.MESSAGE:
             self._notes.count(_author(envelope), at)
             return
@@ -91,14 +91,14 @@ class Quota:
 
     def may_tell(self, envelope: Envelope, now: datetime) -> bool:
         """Whether nobody in this conversation was told of a refusal within the minute."""
-        return envelope.kind is Kind.MESSAGE and self._tellings.has_room(_chat(envelope), _moment(envelope, now))
+        return envelope.kind is Kind.MESSAGE and self._tellings.has_room(_chat(envelope), taken_at(envelope, now))
 
     def told(self, envelope: Envelope, now: datetime) -> None:
         """The refusal of this message is going to be told."""
-        self._tellings.count(_chat(envelope), _moment(envelope, now))
+        self._tellings.count(_chat(envelope), taken_at(envelope, now))
 
 
-def _moment(envelope: Envelope, now: datetime) -> datetime:
+def taken_at(envelope: Envelope, now: datetime) -> datetime:
     """When Signal's server took it: what piled up while Aldis was down came slowly. Never later than now."""
     if envelope.server_at is None:
         return now

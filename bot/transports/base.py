@@ -53,6 +53,8 @@ class Group:
     name: str
     members: frozenset[PersonId]
     """Everybody in it, the account itself included; empty where the bridge does not tell."""
+    is_complete: bool = True
+    """Whether the bridge names everybody in it by their uuid."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

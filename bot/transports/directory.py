@@ -39,6 +39,7 @@ def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
             id=text_in(entry, id_field),
             name=name_of(text_in(entry, "name")) or "",
             members=_members(entry),
+            is_complete=len(_members(entry)) == len(items_in(entry, "members")) > 0,
         )
         for entry in entries(answer)
         if text_in(entry, id_field) and entry.get("isMember") is not False and entry.get("member") is not False

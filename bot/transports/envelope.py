@@ -9,7 +9,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its n
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,6 +52,9 @@ _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+[,:]\s*)?/[^\W\d_]")
 """A slash and a letter, after a mention (`￼ /help`) or one word that calls somebody (`Aldis, /help`) or neither."""
+
+_MAX_TARGETS = 500
+"""So many messages one receipt confirms at most. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
 
 _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment")
 """What a data message may carry beside words that makes it none for Aldis. A story reply answers a story, and Aldis
@@ -291,9 +294,14 @@ def _timer(opened: _Opened) -> TimerChanged:
 
 def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
     receipt = object_in(source, "receiptMessage")
-    targets = tuple(SentId(at) for item in items_in(receipt, "timestamps") if (at := as_whole(item)) is not None)
+    targets = _targets(items_in(receipt, "timestamps"))
     what = _confirmed(receipt)
     return Receipt(author=author, what=what, targets=targets) if what and targets else None
+
+
+def _targets(items: Iterable[object]) -> tuple[SentId, ...]:
+    """The newest timestamps of a receipt, each once, oldest first."""
+    return tuple(sorted({SentId(at) for item in items if (at := as_whole(item)) is not None})[-_MAX_TARGETS:])
 
 
 def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
@@ -304,7 +312,7 @@ def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
         return _confirmed_by(envelope.author, source)
     read = [as_object(item) for item in items_in(object_in(source, "syncMessage"), "readMessages")]
     of_own = [item for item in read if own.is_me(person_in(item, "senderUuid"), _number_of(item, "sender"))]
-    targets = tuple(SentId(at) for item in of_own if (at := whole_in(item, "timestamp")) is not None)
+    targets = _targets([item.get("timestamp") for item in of_own])
     return Receipt(author=envelope.author, what="read", targets=targets) if targets else None
 
 

@@ -8,7 +8,7 @@ from tests.chaos.crowd import Pen, labels_in
 from tests.chaos.diary import Asked, Diary
 from tests.chaos.phones import Handed
 from tests.chaos.remains import Remains
-from tests.servers.signal_server import Sent
+from tests.servers.signal_server import Removed, Sent
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Evidence:
     handed: tuple[Handed, ...]
     calm_streams: frozenset[int]
     sent: tuple[Sent, ...]
+    removed: tuple[Removed, ...]
     read: tuple[tuple[str, int], ...]
     typing_chats: frozenset[str]
     diary: Diary
@@ -70,6 +71,12 @@ class Evidence:
     def asked(self) -> tuple[Asked, ...]:
         """Every request to a model, oldest first."""
         return tuple(entry for entry in self.diary if isinstance(entry, Asked))
+
+    @cached_property
+    def standing(self) -> tuple[Sent, ...]:
+        """What was sent and not removed again, oldest first."""
+        gone = {(removed.chat, removed.target) for removed in self.removed}
+        return tuple(sent for sent in self.sent if (sent.chat, sent.timestamp) not in gone)
 
     def questions_by_turn(self) -> dict[int, tuple[str, ...]]:
         """The labels that each turn is to answer, in the order of arrival."""

@@ -39,20 +39,9 @@ class OutboxRow:
     attempted_at: int | None
     """When the last of them was begun, in milliseconds since 1970."""
     sent_at: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """One send that was begun; all times in milliseconds since 1970."""
-
-    row: int
-    """Of the outbox."""
-    chat: str | None
-    begun_at: int
-    sent_at: int | None
-    """What Signal calls what went out; None: nobody knows to this day whether anything did."""
-    settled_at: int | None
-    """When the row was settled, with this attempt or another."""
+    """What Signal calls it; None for what was sent if receipts prove that without telling which name it has."""
+    removes: bool
+    """Whether it takes an earlier message out of the chat."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +56,6 @@ class Remains:
     """How many repeated sends stand in the ledger, by turn."""
     history: dict[str, tuple[tuple[int, tuple[Message, ...]], ...]]
     """The turns of each conversation, oldest first, each with its messages."""
-    attempts: tuple[Attempt, ...]
     journaled: int
     """Steps of turns that have not ended."""
     unknown_conversations: int
@@ -115,11 +103,8 @@ def _remains(
 ) -> Remains:
     inbox = bare.execute("SELECT id, conversation_id, sent_at, state, turn_id, received_at FROM inbox ORDER BY id")
     outbox = bare.execute(
-        "SELECT id, conversation_id, turn_id, position, state, attempts, attempted_at, sent_at FROM outbox ORDER BY id"
-    )
-    attempts = bare.execute(
-        "SELECT outbox.id, conversation_id, begun_at, attempts.sent_at, settled_at "
-        "FROM attempts JOIN outbox ON outbox.id = outbox_id"
+        "SELECT id, conversation_id, turn_id, position, state, attempts, attempted_at, sent_at, removes FROM outbox "
+        "ORDER BY id"
     )
     counted = "SELECT turn_id, count(*) FROM ledger WHERE kind = ? AND outcome = ? GROUP BY turn_id"
     [(journaled,)] = bare.execute("SELECT count(*) FROM journal")
@@ -138,6 +123,7 @@ def _remains(
                 attempts=row[5],
                 attempted_at=row[6],
                 sent_at=row[7],
+                removes=bool(row[8]),
             )
             for row in outbox
         ),
@@ -145,10 +131,6 @@ def _remains(
         completions=defaultdict(int, bare.execute(counted, ("model", "ok"))),
         resent=defaultdict(int, bare.execute(counted, ("send", "resent"))),
         history=history,
-        attempts=tuple(
-            Attempt(row=row[0], chat=known[row[1]], begun_at=row[2], sent_at=row[3], settled_at=row[4])
-            for row in attempts
-        ),
         journaled=journaled,
         unknown_conversations=sum(chat is None for chat in known.values()),
         integrity=integrity,

@@ -107,6 +107,7 @@ async def _evidence(here: World, *, rested: bool, seconds: float) -> Evidence:
         handed=tuple(here.phones.handed),
         calm_streams=frozenset(here.phones.calm_streams),
         sent=tuple(here.phones.sent),
+        removed=tuple(here.phones.removed),
         read=tuple(here.phones.read),
         typing_chats=frozenset(chat for chat, _ in here.phones.typing),
         diary=here.diary,

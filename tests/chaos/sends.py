@@ -1,12 +1,11 @@
 """The audit of what went out: every message once, to whom it belongs, in order.
 
-Every row of the outbox names the message that went out for it by that message's time. What went out and is named by no
-row is a repetition: a send of unknown outcome was sent again. That is allowed only where Aldis had not read a receipt
-of the first copy when it began the second. A receipt was surely read when a letter after it in the same stream stands
-in the inbox, for intake takes one frame after the other; that letter's `received_at` is then later than the reading.
-And a receipt does not say whether it means a direct message or one to a group: where another send was in doubt at the
-same time and had not gone out, to the same chat (a status) or one of the two to a group, nobody can tell which of
-them it proves.
+Every row of the outbox names the message that went out for it by that message's time, unless receipts have proved that
+it went out without telling which of several it was. What went out, still stands in the chat, and is named by no row is
+a repetition: a send of unknown outcome was sent again. That is allowed only where Aldis had not read a receipt of the
+first copy when it began the second: where two sends could be meant, both are sent again, and what may be a copy is
+taken out of the chat. A receipt was surely read when a letter after it in the same stream stands in the inbox, for
+intake takes one frame after the other; that letter's `received_at` is then later than the reading.
 """
 
 from bisect import bisect_right
@@ -15,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.chaos.evidence import Evidence, Finding
-from tests.chaos.phones import GRACE_SECONDS, SEND_SECONDS
-from tests.chaos.remains import Attempt, OutboxRow
+from tests.chaos.phones import GRACE_SECONDS
+from tests.chaos.remains import OutboxRow
 from tests.servers.signal_server import Sent
 
 
@@ -25,11 +24,12 @@ def delivered(evidence: Evidence) -> Finding:
     went_out = {sent.timestamp: sent for sent in evidence.sent}
     questions = evidence.questions_by_turn()
     broken: list[str] = []
-    given_up = _seen_unnamed(evidence)
+    unnamed = _seen_unnamed(evidence)
+    removed = {removed.timestamp: removed for removed in evidence.removed}
     for row in evidence.remains.outbox:
-        sent = went_out.get(row.sent_at or 0)
-        if row.state == "dead" and row.turn in given_up:
-            continue  # it was repeated as often as it may be, and nothing proved any of them
+        sent = (removed if row.removes else went_out).get(row.sent_at or 0)
+        if row.sent_at is None and row.turn in unnamed:
+            continue  # it was given up, for nothing proved any of its copies, or proved with others
         if row.state != "sent" or sent is None:
             broken.append(
                 f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out"
@@ -53,13 +53,16 @@ def _unanswered(evidence: Evidence, went_out: dict[int, Sent]) -> Iterator[str]:
 
 
 def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
-    """By turn: what people saw of messages that Aldis has given up, for it never heard that they were seen."""
-    dead = {row.turn: row.chat for row in evidence.remains.outbox if row.state == "dead"}
+    """By turn: what people saw of messages of which Aldis knows no name.
+
+    It has given them up, for it never heard that they were seen, or has heard it without learning which was which.
+    """
+    nameless = {row.turn: row.chat for row in evidence.remains.outbox if row.sent_at is None and not row.removes}
     questions = evidence.questions_by_turn()
     copies = [copy for copy, row in _copies(evidence) if row is None]
     return {
         turn: copy
-        for turn, chat in dead.items()
+        for turn, chat in nameless.items()
         for copy in copies
         if copy.chat == chat and evidence.labels(copy) == questions[turn]
     }
@@ -93,20 +96,15 @@ def answered_once(evidence: Evidence) -> Finding:
 _NEVER = "no phone confirmed the first"
 _LATE = "its receipt came after the grace period"
 _LOST = "its receipt was lost with a life or was not read yet"
-_AMBIGUOUS = "its receipt could also mean another send that had not gone out"
 _GIVEN_UP = "nothing proved any of its copies"
-_ALLOWED = {_NEVER, _LATE, _LOST, _AMBIGUOUS, _GIVEN_UP}
+_ALLOWED = {_NEVER, _LATE, _LOST, _GIVEN_UP}
 
 _ROUNDING_MS = 5
-_CLOCK_MS = 1000
-"""By how much the clock that names the messages may be behind Aldis's."""
-_TOGETHER_MS = 1000 * (GRACE_SECONDS + SEND_SECONDS)
-"""Sends that a receipt could mean are begun again within this time of each other."""
 
 
 def ordered(evidence: Evidence) -> Finding:
     """In every conversation people saw the messages in the order in which they were written."""
-    rows = {row.sent_at: row for row in evidence.remains.outbox}
+    rows = {row.sent_at: row for row in evidence.remains.outbox if not row.removes}
     broken: list[str] = []
     for chat in evidence.pen.crowd.listed:
         seen = [rows[sent.timestamp].id for sent in evidence.sent if sent.chat == chat.id and sent.timestamp in rows]
@@ -122,13 +120,13 @@ def _written(row: OutboxRow) -> tuple[int, bool, int]:
 
 
 def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
-    """What went out and is named by no row, with the row of its other copy in the same conversation."""
+    """What went out, stands there, and is named by no row, with the row of its other copy in the same conversation."""
     rows = {row.sent_at: row for row in evidence.remains.outbox}
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
     for sent in evidence.sent:
         if sent.timestamp in rows:
             others[sent.chat, sent.text].append(sent.timestamp)
-    for sent in evidence.sent:
+    for sent in evidence.standing:
         if sent.timestamp not in rows:
             times = others[sent.chat, sent.text]
             # The next of the same words: notices have the same words again and again.
@@ -142,9 +140,6 @@ class _Receipts:
     """When a receipt of a message was first handed to any life."""
     read_at: dict[int, int]
     """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
-    doubtful: tuple[tuple[int, int], ...]
-    """Sends to groups that were begun again, and of which one copy only went out: the row and when."""
-    attempts: tuple[Attempt, ...]
 
     @classmethod
     def of(cls, evidence: Evidence) -> "_Receipts":
@@ -159,13 +154,7 @@ class _Receipts:
             if frame.sent_at in once:
                 for target in unread.pop(frame.stream, ()):
                     read.setdefault(target, once[frame.sent_at].received_at)
-        repeated = {row.id for _, row in _copies(evidence) if row is not None}
-        doubtful = tuple(
-            (row.id, row.attempted_at or 0)
-            for row in evidence.remains.outbox
-            if row.attempts > 1 and row.id not in repeated and (row.chat or "").startswith("group:")
-        )
-        return cls(handed_at=handed, read_at=read, doubtful=doubtful, attempts=evidence.remains.attempts)
+        return cls(handed_at=handed, read_at=read)
 
     def reason(self, copy: Sent, row: OutboxRow) -> str:
         """Why this message went out beside the one that its row names."""
@@ -181,28 +170,4 @@ class _Receipts:
         read_at = self.read_at.get(first)
         if read_at is None or read_at >= begun_at:
             return _LOST
-        if any(other != row.id and abs(at - begun_at) < _TOGETHER_MS for other, at in self.doubtful):
-            return _AMBIGUOUS
-        if self._could_mean_another(first, row):
-            return _AMBIGUOUS
         return f"its receipt was read {begun_at - read_at} ms before it was sent again"
-
-    def _could_mean_another(self, first: int, row: OutboxRow) -> bool:
-        """Whether another send was begun when the first copy may have been, and had no name when it was repeated."""
-        repeated_at = min((tried.begun_at for tried in self.attempts if self._is_later(tried, row, first)), default=0)
-        return any(
-            _CLOCK_MS >= tried.begun_at - first >= -1000 * SEND_SECONDS
-            and (tried.chat == row.chat or _is_group(tried.chat, row.chat))
-            and (tried.sent_at is None or (tried.settled_at or repeated_at) >= repeated_at)
-            for tried in self.attempts
-            if tried.row != row.id
-        )
-
-    @staticmethod
-    def _is_later(tried: Attempt, row: OutboxRow, first: int) -> bool:
-        return tried.row == row.id and tried.begun_at > first
-
-
-def _is_group(*chats: str | None) -> bool:
-    """Whether one of them is: receipts of the members of a group may mean their direct chats, and the other way."""
-    return any((chat or "").startswith("group:") for chat in chats)

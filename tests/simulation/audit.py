@@ -83,11 +83,11 @@ class _Audit:
         return found
 
     def turns_of(self, said: Utterance) -> set[int]:
-        """The turn in which it was said; where it was given up, those of its chat whose words were."""
+        """The turn in which it was said; where its name is not known, those of its chat in which something has none."""
         stamps = {visible.stamp for visible in self.copies[said]}
         chat = self.remains.conversations[said.chat]
         found = {turn for _, turn, _, stamp, _ in self.remains.outbox if stamp in stamps}
-        return found or {turn for of, turn, state, _, _ in self.remains.outbox if of == chat and state == "dead"}
+        return found or {turn for of, turn, _, stamp, _ in self.remains.outbox if of == chat and stamp is None}
 
 
 def _may_enter(said: Said) -> bool:
@@ -216,6 +216,39 @@ def _doubt_at(audit: _Audit, first: Attempt, again: Attempt | None) -> float | N
     return audit.record.lives[first.life] if went_on and (again is None or first.life < again.life) else float("inf")
 
 
+def _nothing_seen_twice(audit: _Audit) -> None:
+    """Where a phone has confirmed a message before it was said again, people see it once in the end."""
+    for said, copies in audit.copies.items():
+        standing = sorted((copy for copy in copies if not copy.is_gone), key=lambda copy: copy.at_seconds)
+        audit.findings.figures["messages seen twice in the end"] += len(standing) > 1
+        for first, again in pairwise(standing):
+            [attempt] = [one for one in audit.record.attempts if one.visible is again]
+            if not _is_sure(audit, attempt):
+                continue  # what may be a copy goes when the bridge says that the other one is there
+            begun_at = attempt.began_at_seconds
+            told = [
+                one.read_at_seconds
+                for one in first.confirmations
+                if one.read_at_seconds is not None and one.read_at_seconds < begun_at - _MARGIN_SECONDS
+            ]
+            if told and _is_mixed_up(audit, said, first):
+                audit.findings.figures["messages seen twice, for several of their chat were in doubt at once"] += 1
+                continue
+            audit.check("nothing is seen twice that a phone has confirmed in time", not told, (said, told, begun_at))
+
+
+def _is_mixed_up(audit: _Audit, said: Utterance, copy: Visible) -> bool:
+    """Whether nobody can tell if it is this or something else in the same chat: then neither may be removed.
+
+    That takes a send that is proved by another try while nobody has told what became of it itself, and people who are
+    in all chats that are in doubt.
+    """
+    return not any(one.is_clear for one in copy.confirmations) and any(
+        other.said != said and other.said.chat == said.chat and other.fate.startswith("unknown")
+        for other in audit.record.attempts
+    )
+
+
 def _repetitions_noted(audit: _Audit) -> None:
     for said, copies in audit.copies.items():
         audit.findings.figures["repeated messages"] += len(copies) - 1
@@ -228,10 +261,16 @@ def _sent_is_sent(audit: _Audit) -> None:
     by_stamp = {visible.stamp: visible.said for visible in audit.record.visible}
     chats = {conversation: chat for chat, conversation in audit.remains.conversations.items()}
     sent = [
-        (chats[conversation], None if at is None else by_stamp.get(at))
+        (chats[conversation], by_stamp.get(at))
         for conversation, _, state, at, _ in audit.remains.outbox
-        if state == "sent" and at not in audit.record.removals
+        if state == "sent" and at is not None and at not in audit.record.removals
     ]
+    unnamed = Counter(chats[row[0]] for row in audit.remains.outbox if row[2] == "sent" and row[3] is None)
+    for chat, count in unnamed.items():
+        named = {said for of, said in sent if of == chat}
+        others = [said for said in audit.seen_in(chat) if said not in named]
+        audit.findings.figures["messages proved without a name"] += count
+        audit.check("what counts as sent went out, in its chat", count <= len(others), (chat, count, others))
     for chat, said in sent:
         went_out = said is not None and said.chat == chat
         audit.check("what counts as sent went out, in its chat", went_out, (chat, said))
@@ -389,6 +428,7 @@ _PROMISES = (
     _nothing_answered_twice,
     _no_status_left,
     _no_needless_repetition,
+    _nothing_seen_twice,
     _repetitions_noted,
     _sent_is_sent,
     _nothing_paid_twice,

@@ -27,7 +27,7 @@ from bot.events import (
     SentId,
     TimerChanged,
 )
-from bot.transports.base import Progress
+from bot.transports.base import Group, Progress
 from tests.simulation.crashes import Life, Steps, never
 from tests.simulation.disk import Disk
 from tests.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
@@ -115,16 +115,15 @@ class Network:
             attempt.said
             for attempt in self.record.attempts
             if attempt.is_doubtful
-            and -_SKEW_SECONDS <= visible.at_seconds - attempt.began_at_seconds <= SEND_SECONDS
+            and attempt.began_at_seconds <= visible.at_seconds + _SKEW_SECONDS
             and self._has_receipts_of(author, attempt.said)
         }
         # What was begun and then killed was never handed over: only the store knows of it.
         return len(could_be) <= 1 and self.disk.open_sends(f"direct:{author}") <= 1
 
     def _has_receipts_of(self, author: PersonId | None, said: Utterance) -> bool:
-        """Whether Aldis must think that this may be confirmed by this person: it does not know who is in a group."""
-        chat = self.scenario.chats[said.chat]
-        return chat.is_group or chat.address == f"direct:{author}"
+        """Whether this may be confirmed by this person: the bridge tells Aldis who is in a group."""
+        return author in self.scenario.chats[said.chat].people
 
     def handed_over(self, reply: Reply, life: int) -> Attempt:
         """A send, which the bridge carries on with whatever becomes of Aldis."""
@@ -152,13 +151,16 @@ class Network:
         old.is_gone, old.heir = True, heir
 
     def removed(self, removal: Removal) -> SentId:
-        """A removal that people see at once."""
+        """A removal that people see at once; phones pass over one of what is not in that chat."""
         [old] = [visible for visible in self.record.visible if visible.stamp == removal.target]
+        stamp, chat = self._stamp(), self._chat(removal.chat)
+        self.record.removals[stamp] = chat.number
+        if old.said.chat != chat.number:
+            self.record.figures["removals of what is in another chat"] += 1
+            return SentId(stamp)
         self._steps.note(f"removed: {old.said}")
         self.record.figures["removals of what was edited meanwhile"] += old.is_gone
         old.is_gone = True
-        stamp = self._stamp()
-        self.record.removals[stamp] = old.said.chat
         return SentId(stamp)
 
     def carry(self, attempt: Attempt) -> asyncio.Event | None:
@@ -402,8 +404,13 @@ class Line:
     async def is_linked(self) -> bool:
         return True
 
-    async def groups(self) -> tuple[()]:
-        return ()
+    async def groups(self) -> tuple[Group, ...]:
+        await self._life.alive()
+        return tuple(
+            Group(id=chat.address.removeprefix("group:"), name="", members=frozenset(chat.people))
+            for chat in self._network.scenario.chats
+            if chat.is_group
+        )
 
     async def contacts(self) -> tuple[()]:
         return ()
@@ -421,7 +428,7 @@ def _answered(attempt: Attempt) -> SentId:
     if attempt.fate == "not sent":
         raise NotSent("the bridge refused the connection")
     if attempt.fate == "undeliverable":
-        raise Undeliverable("the recipient is not registered")
+        raise Undeliverable("the recipient is not registered", reason="unregistered")
     raise SendUnknown("no answer in time")
 
 

@@ -37,7 +37,7 @@ def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> No
     assert version(connection) == newest()
     assert tables(connection) == {
         *("conversations", "turns", "askers", "inbox", "journal", "history", "outbox", "ledger"),
-        *("spent", "people", "pins", "attempts", "receipts", "listening", "chats", "unanswered"),
+        *("spent", "people", "pins", "attempts", "receipts", "listening", "chats", "unanswered", "rosters", "members"),
         *("reminders", "zones", "facts", "summaries", "predictions", "quotas"),
         *("feeds", "articles", "restored"),
     }

@@ -8,7 +8,6 @@ from store import ConversationId, OutboxItem, Shelves, Store, TurnId
 from store.shelf import millis
 from tests.conftest import NOON
 
-WINDOW = timedelta(seconds=60)
 GRACE = timedelta(seconds=90)
 
 
@@ -41,8 +40,31 @@ async def states(store: Store) -> list[tuple[str, int | None]]:
     return [(state, sent_at) for state, sent_at in rows]
 
 
-async def prove(store: Store, address: str, at: datetime) -> bool:
-    return await store.transaction(lambda shelves: shelves.outbox.prove(address, millis(at), window=WINDOW))
+async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
+    """Somebody confirms messages of these times; gives how many sends that proves."""
+    names, now = [millis(one) for one in at], now or max(at)
+    return await store.transaction(lambda shelves: shelves.outbox.prove(address, names, now=now))
+
+
+async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
+    """The bridge tells who is in a group, after all that has been sent so far unless `now` says another time."""
+
+    def keep(shelves: Shelves) -> None:
+        assert shelves.members.keep(group, people, listed_at=now)
+        shelves.outbox.reconcile(now=now)
+
+    await store.transaction(keep)
+
+
+async def receipts(store: Store) -> int:
+    """How many receipts are kept."""
+    [(count,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT count(*) FROM receipts"))
+    return count
+
+
+def at(seconds: float) -> datetime:
+    """So many seconds after noon."""
+    return NOON + timedelta(seconds=seconds)
 
 
 async def doubted(store: Store, chat: str) -> OutboxItem:
@@ -77,7 +99,7 @@ async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Stor
     """A postponed item is not due before its time, and keeps its place in the conversation."""
     await say(store, "direct:a", b"one", b"two")
     [item] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.postpone(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda shelves: shelves.outbox.postpone(item.id, due_at=NOON + GRACE, now=NOON))
     assert await begin(store) == []
     assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON + GRACE
     [again] = await begin(store, NOON + GRACE)
@@ -111,15 +133,24 @@ async def test_a_receipt_proves_a_send_that_is_still_under_way(store: Store) -> 
 
 @pytest.mark.parametrize(
     ("address", "seconds"),
-    [("direct:b", 1), ("direct:a", 61), ("direct:a", -6)],
-    ids=["of somebody else", "after the window", "before the attempt"],
+    [("direct:b", 1), ("direct:a", -6), ("direct:a", 120)],
+    ids=["of somebody else", "before the attempt", "in the future"],
 )
 async def test_a_receipt_that_does_not_fit_proves_nothing(store: Store, address: str, seconds: int) -> None:
-    """Only the recipient's receipt within the window of the attempt counts."""
+    """Only the recipient's receipt for what may have gone out by now counts."""
     await doubted(store, "direct:a")
     await conversation_at(store, "direct:b")
-    assert not await prove(store, address, NOON + timedelta(seconds=seconds))
+    assert not await prove(store, address, NOON + timedelta(seconds=seconds), now=NOON + timedelta(seconds=1))
     assert [state for state, _ in await states(store)] == ["unknown"]
+    assert await receipts(store) == 0
+
+
+async def test_a_slow_bridge_may_name_a_message_long_after_it_was_asked_to_send_it(store: Store) -> None:
+    """As long as it has not been sent again, however late that is, its receipt proves it."""
+    await doubted(store, "direct:a")
+    late = NOON + 100 * GRACE
+    assert await prove(store, "direct:a", late)
+    assert await states(store) == [("sent", millis(late))]
 
 
 async def test_a_receipt_for_a_known_message_proves_nothing_else(store: Store) -> None:
@@ -134,24 +165,120 @@ async def test_a_receipt_for_a_known_message_proves_nothing_else(store: Store) -
     assert [state for state, _ in await states(store)] == ["sent", "unknown"]
 
 
-async def test_a_members_receipt_proves_the_send_to_the_only_group_in_doubt(store: Store) -> None:
-    """A receipt names no group: it counts for a group's send when there is but one that it can mean."""
-    await doubted(store, "group:G")
-    assert await prove(store, "direct:member", NOON + timedelta(seconds=1))
+async def test_a_members_receipt_proves_the_send_to_their_group(store: Store) -> None:
+    """A receipt names no group: it counts for one whose author is in no other that is in doubt."""
     await doubted(store, "group:G")
     await doubted(store, "group:H")
-    assert not await prove(store, "direct:member", NOON + timedelta(seconds=2))
+    await listed(store, "group:G", "direct:a", "direct:both")
+    await listed(store, "group:H", "direct:b", "direct:both")
+    assert await prove(store, "direct:b", at(1)) == 1
+    assert await states(store) == [("unknown", None), ("sent", millis(at(1)))]
+    assert await prove(store, "direct:a", at(2)) == 1
 
 
-async def test_a_receipt_that_can_mean_two_sends_proves_none(store: Store) -> None:
-    """A group's message and a direct one are both in doubt: neither is taken for sent, for the other may be meant."""
+async def test_a_receipt_of_somebody_in_both_groups_waits_for_others(store: Store) -> None:
+    """Whoever confirms the same message tells which group it was in, and what is left is the other."""
+    await doubted(store, "group:G")
+    await doubted(store, "group:H")
+    await listed(store, "group:G", "direct:a", "direct:both")
+    await listed(store, "group:H", "direct:b", "direct:both")
+    assert not await prove(store, "direct:both", at(1))
+    assert await prove(store, "direct:a", at(1)) == 1
+    assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]
+    assert await prove(store, "direct:both", at(2)) == 1
+
+
+async def test_as_many_names_as_sends_prove_them_all(store: Store) -> None:
+    """One person alone confirms two messages, and only two can have gone to them: which is which nobody knows."""
     await doubted(store, "group:G")
     await doubted(store, "direct:a")
-    assert not await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    assert [state for state, _ in await states(store)] == ["unknown", "unknown"]
-    # A stranger to the direct chat can mean the group's alone; then the first receipt can mean but one as well.
-    assert await prove(store, "direct:b", NOON + timedelta(seconds=2))
-    assert [state for state, _ in await states(store)] == ["sent", "sent"]
+    await listed(store, "group:G", "direct:a", "direct:b")
+    assert not await prove(store, "direct:a", at(1))
+    assert await prove(store, "direct:a", at(2)) == 2
+    assert await states(store) == [("sent", None), ("sent", None)]
+    await store.transaction(lambda shelves: shelves.outbox.reconcile(now=at(3)))
+    assert await receipts(store) == 0
+
+
+async def test_a_strangers_receipt_proves_nothing_and_is_not_kept(store: Store) -> None:
+    """Who is in no group of which somebody is in doubt, and has no chat in doubt, can have received nothing."""
+    await doubted(store, "group:G")
+    await listed(store, "group:G", "direct:a")
+    names = [millis(at(1))]
+    assert not await store.read(lambda shelves: shelves.outbox.could_prove("direct:mallory", names, now=at(1)))
+    assert not await prove(store, "direct:mallory", at(1))
+    assert await receipts(store) == 0
+
+
+async def test_until_the_bridge_tells_who_is_in_a_group_its_send_is_proved_by_nobody_unknown(store: Store) -> None:
+    """The receipt of whoever may be a stranger is kept, hides other sends, and counts when it is known who it is."""
+    await doubted(store, "group:G")
+    await doubted(store, "direct:a")
+    assert not await prove(store, "direct:b", at(1))
+    assert not await prove(store, "direct:a", at(2))
+    await listed(store, "group:G", "direct:b", now=at(3))
+    assert await states(store) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
+
+
+async def test_a_list_from_before_a_send_knows_nobody_who_came_since(store: Store) -> None:
+    """Whoever was listed counts; whoever was not may have joined before the send."""
+    await conversation_at(store, "group:G")
+    await listed(store, "group:G", "direct:a", now=NOON - GRACE)
+    await doubted(store, "group:G")
+    await doubted(store, "direct:b")
+    assert not await prove(store, "direct:b", at(1))
+    assert await prove(store, "direct:a", at(2)) == 2
+
+
+async def test_who_left_a_group_may_have_received_what_went_out_before(store: Store) -> None:
+    """Their receipt is not taken for one of their direct chat; of what went out later it is."""
+    await conversation_at(store, "group:G")
+    await listed(store, "group:G", "direct:a", "direct:b", now=NOON - GRACE)
+    await doubted(store, "group:G")
+    await doubted(store, "direct:b")
+    await listed(store, "group:G", "direct:a", now=at(5))
+    assert not await prove(store, "direct:b", at(6))
+    assert await prove(store, "direct:a", at(7)) == 2
+
+
+async def test_receipts_that_prove_nothing_are_bounded(store: Store) -> None:
+    """However many somebody sends, those of others are kept; a stranger's are the first to go."""
+    await doubted(store, "group:G")
+    await doubted(store, "group:H")
+    for person in range(40):
+        await prove(store, f"direct:stranger-{person}", *(at(1 + number / 100) for number in range(100)))
+    assert await receipts(store) == 512
+    await conversation_at(store, "direct:known")
+    await prove(store, "direct:known", at(1))
+    assert await receipts(store) == 512
+    await listed(store, "group:G", "direct:known", now=at(9))
+    await listed(store, "group:H", "direct:other", now=at(9))
+    assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]
+
+
+async def test_a_receipt_of_ten_thousand_names_costs_a_dozen_statements(store: Store) -> None:
+    """Whether it can mean something or not: how many names stand in it changes nothing."""
+    await doubted(store, "group:G")
+    await doubted(store, "direct:a")
+    await listed(store, "group:G", "direct:a")
+    many = [*range(10_000), *(millis(at(1)) + number for number in range(10_000))]
+    statements: list[str] = []
+
+    def counted(shelves: Shelves) -> int:
+        shelves.outbox._connection.set_trace_callback(statements.append)
+        try:
+            return shelves.outbox.prove("direct:a", many, now=at(20))
+        finally:
+            shelves.outbox._connection.set_trace_callback(None)
+
+    await store.transaction(counted)
+    distinct = {statement.partition(" VALUES ")[0] for statement in statements}
+    assert len(distinct) <= 15
+    assert len(statements) <= 15 + 32
+    assert await receipts(store) == 32
+    statements.clear()
+    await store.transaction(lambda shelves: shelves.outbox.prove("direct:mallory", many, now=at(20)))
+    assert len(statements) <= 3
 
 
 async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other(store: Store) -> None:
@@ -159,9 +286,8 @@ async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other
     await doubted(store, "direct:a")
     await say(store, "group:G", b"to all")
     [to_all] = [item for item in await begin(store) if item.reply == b"to all"]
-    at = NOON + timedelta(seconds=1)
-    assert not await prove(store, "direct:a", at)
-    await store.transaction(lambda shelves: shelves.outbox.sent(to_all.id, millis(at), now=NOON))
+    assert not await prove(store, "direct:a", at(1))
+    await store.transaction(lambda shelves: shelves.outbox.sent(to_all.id, millis(at(1)), now=at(2)))
     assert sorted(state for state, _ in await states(store)) == ["sent", "unknown"]
 
 
@@ -172,10 +298,41 @@ async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: S
     second = NOON + GRACE + timedelta(seconds=1)
     await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
     await say(store, "direct:a", b"next")
-    [_, *_] = await begin(store, NOON + GRACE)
+    [_, *_] = await begin(store, second)
     assert not await prove(store, "direct:a", second)
-    assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
+    assert not await prove(store, "direct:a", at(1))
     assert [state for state, _ in await states(store)] == ["sent", "sending"]
+    third = second + timedelta(seconds=1)
+    assert await prove(store, "direct:a", third) == 1
+
+
+async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store: Store) -> None:
+    """The receipt of the first attempt came too late; the second is to be removed, and the first keeps its name."""
+    await doubted(store, "direct:a")
+    [again] = await begin(store, NOON + GRACE)
+    assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
+    second = NOON + GRACE + timedelta(seconds=1)
+    assert await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    assert await states(store) == [("sent", millis(at(1)))]
+
+
+async def test_the_bridge_knows_better_than_a_receipt_which_name_a_send_has(store: Store) -> None:
+    """What was proved under a wrong name has the right one from when the bridge answers."""
+    await say(store, "direct:a", b"answer")
+    [item] = await begin(store)
+    assert await prove(store, "direct:a", at(1)) == 1
+    assert not await store.transaction(lambda shelves: shelves.outbox.sent(item.id, millis(at(2)), now=at(3)))
+    assert await states(store) == [("sent", millis(at(2)))]
+
+
+async def test_what_may_be_a_copy_is_known_when_a_send_was_repeated(store: Store) -> None:
+    """Somebody has received the first attempt or a message to a group; nothing of the same chat is ever meant."""
+    item = await doubted(store, "direct:a")
+    await doubted(store, "group:G")
+    await listed(store, "group:G", "direct:a", "direct:b")
+    assert not await prove(store, "direct:a", at(1))
+    again = next(begun for begun in await begin(store, NOON + GRACE) if begun.id == item.id)
+    assert again.copies == (millis(at(1)),)
 
 
 async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
@@ -188,14 +345,25 @@ async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
     assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
 
 
-async def test_a_send_that_was_given_up_may_be_what_a_receipt_means(store: Store) -> None:
-    """Nobody knows whether it went out, so the receipt proves no other: better one answer twice than one lost."""
+async def test_a_send_that_is_given_up_waits_for_its_receipt_once_more(store: Store) -> None:
+    """Nobody knows whether it went out, so the next one waits as long as for any other: no receipt can mean both."""
     await say(store, "direct:a", b"given up", b"answer")
     [first] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.give_up(first.id, now=NOON, may_be_out=True))
-    [item] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
-    assert not await prove(store, "direct:a", NOON + timedelta(seconds=1))
+    await store.transaction(lambda shelves: shelves.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
+    assert await begin(store, NOON + GRACE / 2) == []
+    [item] = await begin(store, NOON + GRACE)
+    assert item.reply == b"answer"
+    assert [state for state, _ in await states(store)] == ["dead", "sending"]
+    assert await prove(store, "direct:a", NOON + 2 * GRACE) == 1
+
+
+async def test_a_send_that_is_given_up_is_proved_all_the_same(store: Store) -> None:
+    """Its receipt came late."""
+    await say(store, "direct:a", b"given up")
+    [first] = await begin(store)
+    await store.transaction(lambda shelves: shelves.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
+    assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
+    assert await states(store) == [("sent", millis(at(1)))]
 
 
 async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> None:

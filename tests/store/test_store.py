@@ -220,7 +220,7 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
     await run("answer", lambda shelves: answer(shelves, conversation, turn))
     await run("due", lambda shelves: shelves.outbox.next_due_at())
     await run("send", sent)
-    await run("receipt", lambda shelves: shelves.outbox.prove("direct:a", sent_at, window=timedelta(minutes=1)))
+    await run("receipt", lambda shelves: shelves.outbox.prove("direct:a", (sent_at,), now=NOON))
     await run("recover", lambda shelves: shelves.outbox.doubt_all(now=NOON, grace=timedelta(minutes=1)))
     await run("health", lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
     await run("prune", lambda shelves: (shelves.inbox.prune(before=NOON), shelves.outbox.prune(before=NOON)))

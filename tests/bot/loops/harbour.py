@@ -251,7 +251,7 @@ async def harbour(
         judgement=judgement,
         kept=summarising.note,
     )
-    intake = Intake(quay, store, clock, counts, allowed=allowed, name="Aldis", receipt_window=timedelta(seconds=60))
+    intake = Intake(quay, store, clock, counts, allowed=allowed, name="Aldis")
     courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60))
     housekeeping = Housekeeping(store, clock, revisions, retention=retention)
     reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ACCOUNT)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 
 import pytest
 
@@ -31,7 +30,6 @@ def intake_of(quay: Quay, store: Store, clock: SetClock, counts: Counts | None =
         counts or Counts(),
         allowed=ALLOWED,
         name="Aldis",
-        receipt_window=timedelta(seconds=60),
         pause_factor=0.001,
     )
 

@@ -73,7 +73,6 @@ class Door:
             self.counts,
             allowed=self.allowed,
             name="Aldis",
-            receipt_window=timedelta(seconds=60),
             pause_factor=0.0001,
             doors=Doors(quota=self.quota, pairing=self.pairing),
             members_seconds=self.members_seconds,
@@ -450,7 +449,6 @@ async def test_without_doors_the_list_alone_decides(store: Store, clock: SetCloc
         Counts(),
         allowed=access(NUMBER, "*"),
         name="Aldis",
-        receipt_window=timedelta(seconds=60),
     )
     await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE pins RENAME TO away"))
     for n in range(130):

@@ -59,7 +59,6 @@ class Owner:
             self.counts,
             allowed=OWN,
             name="Aldis",
-            receipt_window=timedelta(seconds=60),
             doors=Doors(quota=Quota(), pairing=Pairing()),
             noticed=self.noticed.append,
         )
@@ -176,7 +175,6 @@ async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
         Counts(),
         allowed=AccessList(persons=frozenset({CAROL.uuid}), groups=frozenset()),
         name="Aldis",
-        receipt_window=timedelta(seconds=60),
     )
     for frame in (message("look", attachments=[item]), message("look", author=CAROL, attachments=[attachment()])):
         envelope = desk.reader.envelope(json.dumps(frame))

@@ -1,0 +1,94 @@
+"""Membership: learns who is in a group where a receipt can prove a send to it only if that is known.
+
+    a receipt may mean a send to a group that is in doubt --> the bridge is asked for its groups --> the store knows
+                                                              (again each hour, to know who has left meanwhile)
+
+As long as the bridge does not tell, receipts of people who may be strangers prove no such send. Left to others: what
+follows for a receipt (`store.outbox`), who may write (`bot.loops.intake`).
+"""
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+
+from bot.clock import Clock
+from bot.errors import ConfigError, TransportError
+from bot.logs import described
+from bot.transports.base import Group, Transport
+from store import Shelves, Store
+
+_log = logging.getLogger(__name__)
+
+_EVERY = timedelta(hours=1)
+_MIN_PAUSE_SECONDS = 2.0
+_MAX_PAUSE_SECONDS = 60.0
+_MAX_GROUPS = 500
+
+
+class Membership:
+    """The loop that knows who is in which group."""
+
+    def __init__(self, transport: Transport, store: Store, clock: Clock) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+
+    async def run(self) -> None:
+        """Look whenever something depends on it; ends only by cancellation."""
+        bell = self._store.bells["members"]
+        looks = 0
+        while True:
+            bell.clear()
+            try:
+                seconds = await self._seconds_to_wait()
+                if seconds <= 0:
+                    await asyncio.sleep(min(_MIN_PAUSE_SECONDS * 2 ** (looks - 1), _MAX_PAUSE_SECONDS) if looks else 0)
+                    looks = min(looks + 1, 10)
+                    await self.look()
+                    continue
+            except Exception as error:  # noqa: BLE001  (without it some sends stay in doubt, and nothing else fails)
+                self._tell(error)
+                seconds = _MIN_PAUSE_SECONDS
+            else:
+                looks = 0
+            await _rung(bell, seconds)
+
+    async def look(self) -> None:
+        """Ask the bridge who is in its groups, and write down what it tells of those that were written in.
+
+        Raises:
+            TransportError, ConfigError: it does not tell.
+            StoreError: it could not be written down.
+        """
+        asked_at = self._clock.now()
+        groups = await self._transport.groups()
+        for group in groups[:_MAX_GROUPS]:
+            if group.is_complete:
+                await self._store.transaction(lambda shelves, group=group: self._keep(shelves, group, asked_at))
+
+    def _keep(self, shelves: Shelves, group: Group, asked_at: datetime) -> None:
+        people = [f"direct:{person}" for person in group.members]
+        if shelves.members.keep(f"group:{group.id}", people, listed_at=asked_at):
+            shelves.outbox.reconcile(now=self._clock.now())
+
+    async def _seconds_to_wait(self) -> float:
+        """Until the bridge should be asked; 0 or less: now."""
+        now = self._clock.now()
+        wanted_at, listed_at = await self._store.read(
+            lambda shelves: (shelves.members.wanted_at(), shelves.members.listed_at())
+        )
+        again_at = now + _EVERY if listed_at is None else listed_at + _EVERY
+        return (min(again_at, wanted_at or again_at) - now).total_seconds()
+
+    def _tell(self, error: Exception) -> None:
+        words = str(error) if isinstance(error, TransportError | ConfigError) else described(error)
+        _log.warning("who is in the groups is not known (%s); receipts of their members prove nothing for now", words)
+
+
+async def _rung(bell: asyncio.Event, seconds: float) -> None:
+    """Wait for the bell, at most so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,74 @@
+"""Who is in a group, as the bridge last told: so that a receipt proves only what its author could receive.
+
+Persons are kept as handles: whoever has the file alone learns of nobody. Whoever has left is remembered for a while,
+for they received what went out before. Left to others: asking the bridge (`bot.loops.membership`), what follows for a
+receipt (`store.outbox`).
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from store.shelf import Shelf, millis, moment
+
+MAX_MEMBERS = 5000
+"""More are taken for an error of the bridge. Signal's groups have 1,000 members at most. Source: Signal Support,
+"Group chats" (2026-11)."""
+
+_PATIENCE = timedelta(seconds=5)
+"""How long a send may be under way before its group is asked about: nearly all are answered sooner."""
+
+
+class Members(Shelf):
+    """The shelf of who is in which group. All methods run inside a transaction."""
+
+    def keep(self, group: str, people: Collection[str], *, listed_at: datetime) -> bool:
+        """Keep who is in the group at this address, by the addresses of their direct chats; gives whether it was kept.
+
+        Not kept: nothing was ever written down of that group, or nobody or far too many are said to be in it.
+        `listed_at` is a time before the bridge was asked.
+        """
+        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(group),))
+        if not rows or not 0 < len(people) <= MAX_MEMBERS:
+            return False
+        conversation, at = rows[0][0], millis(listed_at)
+        self.execute(
+            "INSERT INTO rosters (conversation_id, listed_at) VALUES (?, ?) "
+            "ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
+            (conversation, at),
+        )
+        found = self.rows("SELECT person FROM members WHERE conversation_id = ? AND left_at IS NULL", (conversation,))
+        before, now = {person for (person,) in found}, {self.chat_handle(person) for person in people}
+        self.execute_many(
+            "UPDATE members SET left_at = ? WHERE conversation_id = ? AND person = ?",
+            [(at, conversation, person) for person in before - now],
+        )
+        self.execute_many(
+            "INSERT INTO members (conversation_id, person) VALUES (?, ?) ON CONFLICT DO UPDATE SET left_at = NULL",
+            [(conversation, person) for person in now - before],
+        )
+        return True
+
+    def wanted_at(self) -> datetime | None:
+        """When the bridge should be asked who is in its groups; None: nothing depends on it by now.
+
+        Something does where a receipt is kept that may mean a send to a group of which no list came since.
+        """
+        [(at,)] = self.rows(
+            "SELECT min(begun_at + CASE WHEN state = 'sending' THEN ?1 ELSE 0 END) "
+            "FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
+            "JOIN attempts ON outbox_id = outbox.id LEFT JOIN rosters USING (conversation_id) "
+            "WHERE (settled_at IS NULL OR open_until >= (SELECT max(target) FROM receipts)) "
+            "AND in_group AND realm = ?2 AND attempts.sent_at IS NULL "
+            "AND coalesce(listed_at, -1) < (SELECT max(target) FROM receipts)",
+            (int(_PATIENCE.total_seconds() * 1000), self.realm),
+        )
+        return None if at is None else moment(at)
+
+    def listed_at(self) -> datetime | None:
+        """When the bridge last told who is in its groups; None: it never did."""
+        [(at,)] = self.rows("SELECT max(listed_at) FROM rosters")
+        return None if at is None else moment(at)
+
+    def prune(self, *, before: datetime) -> None:
+        """Forget who had left a group before then."""
+        self.execute("DELETE FROM members WHERE left_at < ?", (millis(before),))

@@ -1,0 +1,103 @@
+"""Membership: the bridge is asked who is in its groups when a receipt depends on it, and not for nothing."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.clock import SetClock
+from bot.errors import Disconnected
+from bot.events import PersonId
+from bot.loops.membership import Membership
+from bot.transports.base import Group
+from store import Shelves, Store, TurnId
+from store.shelf import millis
+from tests.bot.loops.quay import Quay
+from tests.conftest import NOON
+from tests.waiting import eventually, eventually_found
+
+
+@dataclass
+class Asked(Quay):
+    """Counts how often it was asked for its groups."""
+
+    looks: int = 0
+
+    async def groups(self) -> tuple[Group, ...]:
+        self.looks += 1
+        return await super().groups()
+
+
+def group(id_: str, *people: str, is_complete: bool = True) -> Group:
+    return Group(id=id_, name="", members=frozenset(map(PersonId, people)), is_complete=is_complete)
+
+
+@asynccontextmanager
+async def running(quay: Quay, store: Store, clock: SetClock) -> AsyncGenerator[None]:
+    task = asyncio.create_task(Membership(quay, store, clock).run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def doubted(store: Store, clock: SetClock) -> None:
+    """A send to the group G of which nobody knows what became of it."""
+    conversation = await store.conversation("group:G", now=NOON)
+
+    def doubt(shelves: Shelves) -> None:
+        turn = shelves.inbox.begin_turn(conversation, now=NOON)
+        shelves.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
+        [item] = shelves.outbox.begin(now=NOON, most=1)
+        shelves.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))
+
+    await store.transaction(doubt)
+    clock.move(1)
+
+
+async def confirmed(store: Store, clock: SetClock) -> None:
+    """Somebody confirms what may be that send."""
+    now = clock.now()
+    await store.transaction(lambda shelves: shelves.outbox.prove("direct:alice", [millis(now)], now=now))
+
+
+async def is_sent(store: Store) -> bool:
+    return await store.read(lambda shelves: shelves.outbox.rows("SELECT state FROM outbox")) == [("sent",)]
+
+
+async def test_a_receipt_of_somebody_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
+    """A send in doubt alone is none; when the bridge has told, the receipt proves the send."""
+    quay = Asked(known_groups=(group("G", "alice"), group("elsewhere", "bob")))
+    async with running(quay, store, clock):
+        await doubted(store, clock)
+        assert quay.looks == 0
+        await confirmed(store, clock)
+        await eventually_found(lambda: is_sent(store))
+    assert quay.looks == 1
+
+
+async def test_a_bridge_that_does_not_tell_is_asked_again(store: Store, clock: SetClock) -> None:
+    """Nothing is proved meanwhile."""
+    quay = Asked(known_groups=(group("G", "alice"),), directory_fails=Disconnected("no answer"))
+    async with running(quay, store, clock):
+        await doubted(store, clock)
+        await confirmed(store, clock)
+        await eventually(lambda: quay.looks == 2)
+        assert not await is_sent(store)
+        quay.directory_fails = None
+        await eventually_found(lambda: is_sent(store))
+
+
+async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, clock: SetClock) -> None:
+    """Whoever is not named in it may be in the group all the same: it proves nothing, and disproves nothing."""
+    quay = Asked(known_groups=(group("G", "bob", is_complete=False),))
+    await doubted(store, clock)
+    await confirmed(store, clock)
+    await Membership(quay, store, clock).look()
+    assert not await is_sent(store)
+    assert await store.read(lambda shelves: shelves.outbox.rows("SELECT count(*) FROM receipts")) == [(1,)]
+    quay.known_groups = (group("G", "alice"),)
+    await Membership(quay, store, clock).look()
+    assert await is_sent(store)
