@@ -33,8 +33,12 @@ async def copied(path: Path, folder: Path) -> Path:
 def as_of_before(copy: Path) -> None:
     """As an older Aldis made it, which knew of no such thing."""
     with closing(sqlite3.connect(copy)) as connection:
-        connection.execute("DROP TABLE restored")
-        connection.execute("PRAGMA user_version = 14")
+        for statement in (
+            *("DROP TABLE members", "DROP TABLE rosters", "ALTER TABLE attempts DROP COLUMN open_until"),
+            "ALTER TABLE receipts ADD COLUMN window_ms INTEGER NOT NULL DEFAULT 0",
+            *("DROP TABLE restored", "PRAGMA user_version = 14"),
+        ):
+            connection.execute(statement)
 
 
 class TestTheMark:
