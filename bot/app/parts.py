@@ -111,7 +111,7 @@ class Parts:
         names = tuple(tool.spec.name for tool in tools)
         self._menu = Menu(models=settings.llm.models_to_choose, tools=names, sources=tuple(more))
         minutes = settings.signal.round_trip_minutes
-        lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None)
+        lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
         health = HealthPage(self._store, lookout, self._clock, self._counts)
         intake, budget = self._intake(lookout), self._budget()

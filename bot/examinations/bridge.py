@@ -15,6 +15,7 @@ from bot.examinations.pages import ASK_SECONDS, fetched
 from bot.settings import Settings
 from bot.transports.base import Contact, Group, Transport
 from bot.transports.bridge import Bridge, bridge_at, check_about
+from bot.transports.bridge_versions import Release, warnings
 from bot.transports.frame import object_in, text_in
 
 _CLOCK_SKEW = timedelta(minutes=1)
@@ -35,7 +36,7 @@ async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Kno
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
         return None, [problem(f"bridge: {error}", f"SIGNAL__URL is {url}")]
-    found = [await _described(bridge, url, clock)]
+    found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
         found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
     if bridge == "rest_api":
@@ -53,23 +54,33 @@ async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Kno
     return signal, [*found, *of_lists]
 
 
-async def _described(bridge: Bridge, url: str, clock: Clock) -> Finding:
-    """Its name and version, and whether its clock is ours."""
+async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
+    """Its name and version, whether its clock is ours, and what is known of the version."""
     try:
         if bridge == "signal_cli":
             answer, date = await fetched(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
-            what = f"bridge: signal-cli {text_in(object_in(answer, 'result'), 'version') or 'of unknown version'}"
+            version = text_in(object_in(answer, "result"), "version")
+            release = Release(bridge=bridge, version=version, is_http=True)
         else:
             answer, date = await fetched(f"{url}/v1/about")
             check_about(answer)
-            what = f"bridge: signal-cli-rest-api {text_in(answer, 'version')}"
+            release = Release(bridge=bridge, version=text_in(answer, "version"))
     except (OSError, ValueError, http.client.HTTPException) as error:
-        return problem(f"bridge: {bridge} does not tell its version ({type(error).__name__})", "look into its log")
+        return [problem(f"bridge: {bridge} does not tell its version ({type(error).__name__})", "look into its log")]
     except ConfigError as error:
-        return problem(f"bridge: {error}")
+        return [problem(f"bridge: {error}")]
+    what = f"bridge: {release.name} at {url}"
     if date is not None and abs(date - clock.now()) > _CLOCK_SKEW:
-        return warning(f"{what} at {url}; its clock and ours differ", "set both clocks by NTP")
-    return ok(f"{what} at {url}")
+        found = warning(f"{what}; its clock and ours differ", "set both clocks by NTP")
+    else:
+        found = ok(what)
+    return [found, *known_of(release, clock)]
+
+
+def known_of(release: Release, clock: Clock) -> list[Finding]:
+    """What is known of a release: that it is old, or bad."""
+    concerns = warnings(release, clock.now().date())
+    return [(problem if one.is_urgent else warning)(f"bridge: {one.words}", one.advice) for one in concerns]
 
 
 async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[str | None, Finding]:

@@ -3,6 +3,7 @@
     every minute --> is the stream open, and does anything come over it, keep-alives at least?
                      has the bridge still the account?
                      can what comes be read?
+                     is the bridge so old that Signal may drop it, or known to be bad?
                      is a note to self seen on another device of the account? (where that is asked for)
 
 A bot that went deaf looks well: nothing fails, and nobody is answered. What is wrong stands on the health page as a
@@ -15,13 +16,16 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
+from bot.clock import Clock, MachineClock
 from bot.errors import Disconnected, TransportError
 from bot.events import Kind
 from bot.logs import described
 from bot.metrics import Counts
 from bot.transports.base import Transport
+from bot.transports.bridge_versions import Concern, Release, age_days, warnings
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +83,7 @@ class Lookout:
         round_trip_seconds: float | None = None,
         look_seconds: float = _LOOK_SECONDS,
         seconds: Callable[[], float] = time.monotonic,
+        clock: Clock | None = None,
     ) -> None:
         self._transport = transport
         self._counts = counts
@@ -95,6 +100,11 @@ class Lookout:
         self._note_problem: str | None = None
         self._noticed: deque[int] = deque(maxlen=64)
         self._told: tuple[str, ...] = ()
+        self._clock = clock or MachineClock()
+        self._release: Release | None = None
+        self._advised: set[str] = set()
+        self._release_at = seconds()
+        """When the version is to be asked for again."""
 
     async def run(self) -> None:
         """Look for ever; ends only by cancellation."""
@@ -108,12 +118,14 @@ class Lookout:
     async def look(self) -> None:
         """Look once, and log which problems began and ended since the last time."""
         await self._look_at_account()
+        await self._look_at_release()
         self._samples.append(self._sample())
         while len(self._samples) > 1 and self._samples[1].at_seconds <= self._seconds() - _HOUR_SECONDS:
             self._samples.popleft()
         if self._round_trip_seconds is not None:
             await self._send_note(self._round_trip_seconds)
         self._tell(self.problems())
+        self._advise()
 
     def noticed(self, sent_at: int) -> None:
         """Another device of the account has confirmed or shown our own message of this time."""
@@ -130,6 +142,21 @@ class Lookout:
             CAPTCHA if self._transport.challenge else None,
         )
         return tuple(problem for problem in found if problem is not None)
+
+    @property
+    def concerns(self) -> tuple[Concern, ...]:
+        """What is to be known of the bridge's version: nothing that keeps Aldis from hearing now."""
+        return warnings(self._release, self._clock.now().date()) if self._release else ()
+
+    @property
+    def release(self) -> Release | None:
+        """The bridge as it said when it was last asked; None before."""
+        return self._release
+
+    @property
+    def release_age_days(self) -> int | None:
+        """How old the bridge is at least; None where that is not known."""
+        return age_days(self._release, self._clock.now().date()) if self._release else None
 
     @property
     def is_open(self) -> bool:
@@ -166,6 +193,13 @@ class Lookout:
         else:
             self._linked_problem = None if self._is_linked else UNLINKED
 
+    async def _look_at_release(self) -> None:
+        if self._seconds() < self._release_at:
+            return
+        with suppress(Disconnected):
+            self._release = await self._transport.release()
+            self._release_at = self._seconds() + _HOUR_SECONDS
+
     def _sample(self) -> _Sample:
         counts = self._counts.all()
         unreadable = counts.get(_UNREADABLE_NAME, 0)
@@ -199,6 +233,13 @@ class Lookout:
         if sent_at in self._noticed:
             return None
         return UNHEARD if self._seconds() > until_seconds else self._note_problem
+
+    def _advise(self) -> None:
+        """Log what is to be done about the bridge's version, each advice once."""
+        for concern in self.concerns:
+            if concern.advice not in self._advised:
+                self._advised.add(concern.advice)
+                _log.warning("%s: %s", concern.words, concern.advice)
 
     def _tell(self, problems: tuple[str, ...]) -> None:
         for begun in [problem for problem in problems if problem not in self._told]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
+from bot.transports.bridge_versions import Release
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,6 +181,14 @@ class Transport(Protocol):
 
     async def is_linked(self) -> bool:
         """Whether the bridge still has the account.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def release(self) -> Release | None:
+        """Which bridge it is, and in which version; None where there is none.
 
         Raises:
             Disconnected: the bridge cannot be asked.

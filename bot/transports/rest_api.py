@@ -25,6 +25,7 @@ from bot.errors import ConfigError, Disconnected, TransportError
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
 from bot.transports.base import Contact, Group, Progress
 from bot.transports.bridge import check_about
+from bot.transports.bridge_versions import Release
 from bot.transports.directory import contacts_in, device_named, groups_in, own_uuid
 from bot.transports.files import check_size, files_in
 from bot.transports.frame import as_object, items_in, text_in
@@ -287,6 +288,10 @@ class RestApi:
         if not isinstance(accounts, list):
             raise Disconnected("signal-cli-rest-api's list of accounts cannot be read")
         return self.account in accounts
+
+    async def release(self) -> Release:
+        """The bridge's version, not that of the signal-cli in it; see `Transport.release`."""
+        return Release(bridge="rest_api", version=text_in(as_object(await self._told("/v1/about")), "version"))
 
     async def groups(self) -> tuple[Group, ...]:
         """The groups that the account is in; see `Transport.groups`."""

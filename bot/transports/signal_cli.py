@@ -21,6 +21,7 @@ from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Transpor
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.transports.answers import RpcError, challenge_in, outcome, sent
 from bot.transports.base import Contact, Group, Progress
+from bot.transports.bridge_versions import Release
 from bot.transports.directory import contacts_in, device_named, entries, groups_in, own_uuid
 from bot.transports.extras import stickers_in
 from bot.transports.files import Folder, check_size, data_uri, decoded, files_in
@@ -249,6 +250,11 @@ class SignalCli:
     async def is_linked(self) -> bool:
         """Whether the daemon still has the account; see `Transport.is_linked`."""
         return self.account in await self._rpc.accounts(timeout_seconds=self._call_seconds)
+
+    async def release(self) -> Release:
+        """The daemon's version; see `Transport.release`."""
+        told = await self._rpc.ask("version", {}, timeout_seconds=self._call_seconds)
+        return Release(bridge="signal_cli", version=text_in(as_object(told), "version"), is_http=True)
 
     async def groups(self) -> tuple[Group, ...]:
         """The groups that the account is in; see `Transport.groups`."""

@@ -207,6 +207,9 @@ class Terminal:
         """True: there is no account that could be lost."""
         return True
 
+    async def release(self) -> None:
+        """None: there is no bridge."""
+
     async def groups(self) -> tuple[Group, ...]:
         """None: nobody else is here."""
         return ()

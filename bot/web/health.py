@@ -44,8 +44,9 @@ class HealthPage:
     async def state(self) -> dict[str, Any]:
         """The state now.
 
-        `{"ok": ..., "problems": [...], "challenge": ..., "inbox": {...}, "outbox": {...}, "counts": {...}}`; the
-        challenge is the token of the captcha that Signal wants solved, mostly null. Without a store there are only the
+        `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "inbox": {...}, "outbox": {...},
+        "counts": {...}}`; the challenge is the token of the captcha that Signal wants solved, mostly null; the bridge
+        has a name, an age in days and warnings, and is null until it has told. Without a store there are only the
         first two.
         """
         problems = list(self._lookout.problems())
@@ -58,10 +59,18 @@ class HealthPage:
             "ok": not problems,
             "problems": problems,
             "challenge": self._lookout.challenge,
+            "bridge": self._bridge(),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
         }
+
+    def _bridge(self) -> dict[str, Any] | None:
+        lookout = self._lookout
+        if lookout.release is None:
+            return None
+        warnings = [f"{concern.words}: {concern.advice}" for concern in lookout.concerns]
+        return {"name": lookout.release.name, "age_days": lookout.release_age_days, "warnings": warnings}
 
     async def metrics(self) -> str:
         """The figures now; a store that fails leaves its own out."""
@@ -91,6 +100,9 @@ class HealthPage:
             ),
         )
 
+    def _warnings(self) -> int | None:
+        return len(self._lookout.concerns) if self._lookout.release else None
+
     def _hearing(self) -> tuple[Gauge, ...]:
         lookout = self._lookout
         return (
@@ -98,6 +110,12 @@ class HealthPage:
             _gauge("stream_open", "Whether the stream of messages is open.", value=lookout.is_open),
             _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=lookout.heard_seconds_ago),
             _gauge("linked", "Whether the bridge has the account.", value=lookout.is_linked),
+            _gauge("bridge_age_days", "How old the bridge's version is at least.", value=lookout.release_age_days),
+            _gauge(
+                "bridge_warnings",
+                "What is to be known of the bridge's version.",
+                value=len(lookout.concerns) if lookout.release else None,
+            ),
             _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", value=lookout.challenge is not None),
         )
 

@@ -77,6 +77,13 @@ class Pier:
     async def note_to_self(self, text: str) -> SentId:
         return SentId(next(self._milliseconds))
 
+    @property
+    def unreadable_frames(self) -> int:
+        return 0
+
+    async def release(self) -> None:
+        """It has no version."""
+
     async def is_linked(self) -> bool:
         return True
 

@@ -401,6 +401,9 @@ class Line:
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         await self._life.alive()
 
+    async def release(self) -> None:
+        """It has no version."""
+
     async def is_linked(self) -> bool:
         return True
 

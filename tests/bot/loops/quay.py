@@ -20,6 +20,7 @@ from bot.events import (
     SentId,
 )
 from bot.transports.base import Contact, Group, Progress
+from bot.transports.bridge_versions import Release
 from bot.turn.replies import is_long
 from tests.waiting import WAIT_SECONDS
 
@@ -76,6 +77,7 @@ class Quay:
     is_open: bool = False
     heard_at: float | None = None
     unreadable_frames: int = 0
+    known_release: Release | None = None
     challenge: str | None = None
     linked: bool | Exception = True
     """What the bridge says of the account, or how asking it fails."""
@@ -135,6 +137,9 @@ class Quay:
         remember()
         await self._note()
         return SentId(1000 + len(self.sent) + len(self.removed) + len(self.notes)) if how is None else how()
+
+    async def release(self) -> Release | None:
+        return self.known_release
 
     async def is_linked(self) -> bool:
         if isinstance(self.linked, Exception):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
 from bot.events import SentId
 from bot.loops.lookout import (
@@ -23,6 +24,7 @@ from bot.loops.lookout import (
     Lookout,
 )
 from bot.metrics import Counts
+from bot.transports.bridge_versions import Release
 from tests.bot.loops.quay import Quay
 from tests.waiting import eventually
 
@@ -195,6 +197,33 @@ async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None
     assert await watch.look(after=HOUR) == (UNSENT,)
     watch.lookout.noticed(1001)
     assert await watch.look() == ()
+
+
+async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
+    """Aldis still hears; the log has one line for each advice, not one a minute."""
+    quay = Quay(is_open=True, heard_at=0.0, known_release=Release(bridge="signal_cli", version="0.14.6"))
+    lookout = Lookout(quay, Counts(), seconds=lambda: 0.0, clock=clock)
+    assert (lookout.concerns, lookout.release_age_days) == ((), None)
+    for _ in range(3):
+        await lookout.look()
+    assert lookout.problems() == ()
+    assert lookout.release_age_days == 132
+    assert [concern.is_urgent for concern in lookout.concerns] == [True, False]
+    assert caplog.text.count("signal-cli 0.14.6") == 2
+
+
+async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
+    """Once an hour, for a bridge is updated under a running Aldis; one that does not tell for once changes nothing."""
+    quay, now = Quay(is_open=True, known_release=Release(bridge="signal_cli", version="0.14.6")), [0.0]
+    lookout = Lookout(quay, Counts(), seconds=lambda: now[0], clock=clock)
+    await lookout.look()
+    quay.known_release = Release(bridge="signal_cli", version="0.14.10")
+    now[0] = HOUR - 1
+    await lookout.look()
+    assert lookout.release == Release(bridge="signal_cli", version="0.14.6")
+    now[0] = HOUR
+    await lookout.look()
+    assert lookout.concerns == ()
 
 
 # The loop

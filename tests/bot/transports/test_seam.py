@@ -656,6 +656,23 @@ async def test_whether_the_account_is_linked(bridge: Bridge) -> None:
         await transport.is_linked()
 
 
+async def test_which_bridge_it_is(bridge: Bridge) -> None:
+    """With its version, which may be missing; a bridge that does not answer does not tell."""
+    transport = bridge.transport()
+    kind = "signal_cli" if bridge.build is SignalCli else "rest_api"
+    release = await transport.release()
+    assert release is not None
+    assert (release.bridge, release.version) == (kind, bridge.server.version)  # type: ignore[attr-defined]
+    bridge.server.faults.append(answer_json({"result": {}}))
+    release = await transport.release()
+    assert release is not None
+    assert release.version == ""
+    for fault in (hang, answer_json({}, status=500)):
+        bridge.server.faults.append(fault)
+        with pytest.raises(Disconnected):
+            await (bridge.transport(call_seconds=0.3) if fault is hang else transport).release()
+
+
 async def test_the_groups_that_the_account_is_in(bridge: Bridge) -> None:
     """By the id of the envelopes, with the uuids of everybody; a group that was left is none."""
     other = "T3RoZXI="

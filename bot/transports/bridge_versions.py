@@ -1,0 +1,175 @@
+"""How old a bridge is, and what is known to be wrong with its version: warns weeks before Signal drops it.
+
+Signal's own apps expire 90 days after they were built; from then on its server may change what older programs rely on,
+and signal-cli says of its own releases that they may stop working after three months. That has cost accounts: when
+Signal began to want a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was
+unregistered. What concerns ways that Aldis does not go is left out: `receive` with `maxMessages: 1` skips messages in
+manual mode (https://github.com/AsamK/signal-cli/issues/2055); Aldis subscribes.
+
+Left to others: asking a bridge for its version (the transports, `bot.examinations.bridge`).
+
+Source: the README, CHANGELOG and issues of AsamK/signal-cli and the tags of bbernhard/signal-cli-rest-api, read
+2026-11-22. A release that is not listed is taken to be as old as the next one that is; a newer one than all of them is
+taken to be well.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from bot.transports.bridge import Bridge
+
+WARN_DAYS = 60
+"""From this age on the operator is told: a month is left to find an hour for it."""
+MAX_DAYS = 90
+"""From this age on Signal may drop a version at any time."""
+
+Version = tuple[int, ...]
+
+_NAMES: Mapping[Bridge, str] = {"signal_cli": "signal-cli", "rest_api": "signal-cli-rest-api"}
+
+_OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
+    "signal_cli": {
+        (0, 14, 0): date(2026, 3, 1),
+        (0, 14, 1): date(2026, 3, 8),
+        (0, 14, 2): date(2026, 4, 4),
+        (0, 14, 3): date(2026, 4, 22),
+        (0, 14, 4): date(2026, 5, 23),
+        (0, 14, 5): date(2026, 6, 11),
+        (0, 14, 6): date(2026, 7, 12),
+        (0, 14, 7): date(2026, 8, 16),  # in the Dockerfile of signal-cli-rest-api by then
+        (0, 14, 8): date(2026, 9, 16),  # https://github.com/AsamK/signal-cli/issues/2121
+        (0, 14, 10): date(2026, 11, 17),  # built by Alpine Linux 3.24
+    },
+    "rest_api": {
+        (0, 98): date(2026, 3, 8),
+        (0, 99): date(2026, 4, 26),
+        (0, 100): date(2026, 6, 11),
+        (0, 101): date(2026, 11, 21),  # wanted by signalbot 2.2.1 by then
+    },
+}
+"""By when each release was out: its date, or the first day that it is known of."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Release:
+    """A bridge as it runs."""
+
+    bridge: Bridge
+    version: str
+    """What it says of itself; empty or "unset" where it does not know."""
+    is_http: bool = False
+    """Whether signal-cli is asked over HTTP."""
+
+    @property
+    def name(self) -> str:
+        """What people call it, with its version."""
+        return f"{_NAMES[self.bridge]} {self.version or 'of unknown version'}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concern:
+    """Something that is wrong with a version, or soon will be."""
+
+    words: str
+    """A sentence for the operator, without its full stop."""
+    advice: str
+    is_urgent: bool = False
+    """Whether messages or the account itself may be lost today."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Flaw:
+    """What is known of versions of signal-cli, from one (included) to another (not included; None: still so)."""
+
+    since: Version
+    until: Version | None
+    words: str
+    """Goes on after `signal-cli 0.14.3 `."""
+    advice: str
+    is_urgent: bool = False
+    only_over_http: bool = False
+
+
+_FLAWS = (
+    _Flaw(
+        since=(0,),
+        until=(0, 14, 1),
+        words="lacks what Signal has wanted since April 2026: accounts behind it are unregistered",
+        advice="install a newer signal-cli before anything else (AsamK/signal-cli #1993, #1997, #2004)",
+        is_urgent=True,
+    ),
+    _Flaw(
+        since=(0, 14, 0),
+        until=(0, 14, 5),
+        words="loses nearly every message that comes: since June 2026 it fails over what Signal's server sends",
+        advice="install 0.14.5 or later (AsamK/signal-cli #2059)",
+        is_urgent=True,
+    ),
+    _Flaw(
+        since=(0, 14, 3),
+        until=(0, 14, 4),
+        words="hangs when it writes to somebody for the first time",
+        advice="install a newer signal-cli (nanocoai/nanoclaw #3671)",
+        is_urgent=True,
+    ),
+    _Flaw(
+        since=(0, 14, 6),
+        until=(0, 14, 8),
+        words="crashes or hangs on sends to groups where it is the native build",
+        advice="take the build for Java, or 0.14.8 or later (AsamK/signal-cli #2101, #2113)",
+    ),
+    _Flaw(
+        since=(0, 14, 0),
+        until=None,
+        words="has been seen to hang after some time where it is asked over HTTP",
+        advice="let Aldis reach it by its socket or over TCP (AsamK/signal-cli #1974, open on 2026-11-22)",
+        only_over_http=True,
+    ),
+)
+"""Each with the issue in which it is told."""
+
+
+def warnings(release: Release, today: date) -> tuple[Concern, ...]:
+    """What the operator should know of this release, the urgent first."""
+    known = _parsed(release.version)
+    if known is None:
+        words = f"{_NAMES[release.bridge]} does not tell its version, so nobody knows how old it is"
+        return (Concern(words=words, advice="run a released image or package of it"),)
+    found = (*_flaws(release, known), *_age(release, today))
+    return tuple(sorted(found, key=lambda concern: not concern.is_urgent))
+
+
+def age_days(release: Release, today: date) -> int | None:
+    """How many days ago a release was out at the latest; None where that is not known."""
+    known = _parsed(release.version)
+    if known is None:
+        return None
+    out_by = next((day for version, day in sorted(_OUT_BY[release.bridge].items()) if version >= known), None)
+    return None if out_by is None else max(0, (today - out_by).days)
+
+
+def _parsed(version: str) -> Version | None:
+    found = re.match(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\d.])", version)
+    return tuple(map(int, found[1].split("."))) if found else None
+
+
+def _flaws(release: Release, version: Version) -> Iterator[Concern]:
+    for flaw in _FLAWS if release.bridge == "signal_cli" else ():
+        is_there = flaw.since <= version and (flaw.until is None or version < flaw.until)
+        if is_there and (release.is_http or not flaw.only_over_http):
+            yield Concern(words=f"{release.name} {flaw.words}", advice=flaw.advice, is_urgent=flaw.is_urgent)
+
+
+def _age(release: Release, today: date) -> Iterator[Concern]:
+    days = age_days(release, today)
+    if days is None or days < WARN_DAYS:
+        return
+    name = f"{release.name} is {days} days old or more"
+    advice = f"install a newer {_NAMES[release.bridge]}; make a copy of its data folder first"
+    if days < MAX_DAYS:
+        yield Concern(words=f"{name}; from {MAX_DAYS} on Signal may drop it, and the account with it", advice=advice)
+    else:
+        words = f"{name}: Signal may drop it any day, and the account with it"
+        yield Concern(words=words, advice=advice, is_urgent=True)
