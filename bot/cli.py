@@ -18,9 +18,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from typing import cast
 
-import segno
-
-from bot import app, logs, settings, upkeep, workbench
+from bot import app, linking, logs, settings, upkeep, workbench
 from bot.aldis import Aldis, unless
 from bot.errors import ConfigError, Disconnected
 from bot.settings import Settings
@@ -121,33 +119,6 @@ async def _running(given: Settings) -> None:
                 await aldis.run(shutdown.requested, shutdown.hurried)
 
 
-def _link(given: Settings, _: argparse.Namespace) -> int:
-    logs.set_up("WARNING", given.log.format)
-    try:
-        number = asyncio.run(_linking(given))
-    except KeyboardInterrupt:
-        print("Not linked.", file=sys.stderr)
-        return 1
-    print(f"Linked as a device of {number}. Start Aldis with: python -m bot run", file=sys.stderr)
-    return 0
-
-
-async def _linking(given: Settings) -> str:
-    linking = await app.linking(given)
-    try:
-        uri = await linking.start_link(given.signal.device_name)
-        segno.make(uri).terminal(compact=True)
-        sys.stdout.flush()  # in a pipe the code would else be seen when nobody waits for it any more
-        print(
-            "In Signal on your phone: Settings, Linked devices, Link new device; scan this code.\n"
-            "Waiting for the phone (Ctrl-C gives up) ...",
-            file=sys.stderr,
-        )
-        return await linking.finish_link(uri, given.signal.device_name)
-    finally:
-        await linking.aclose()
-
-
 def _health(given: Settings, _: argparse.Namespace) -> int:
     web = given.web
     if web.port == 0:
@@ -209,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_decision(run)
     run.set_defaults(verb=_run)
     link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
-    link.set_defaults(verb=_link)
+    link.set_defaults(verb=linking.link)
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
     health.set_defaults(verb=_health)
     doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")

@@ -15,6 +15,7 @@
        |- Untrusted                an admin: somebody's safety number has changed, and nobody has said yet that it may
        |- Undeliverable            nobody: it will never go out
        |- Disconnected             the intake: connect again
+       |- LinkRefused              the operator: the bridge does not link this account, and says why
        '- Unfetchable              nobody: the file that came with a message cannot be had
 
 Messages are for operators and logs: they carry no word that a person wrote, no key and no phone number.
@@ -118,6 +119,13 @@ class Undeliverable(TransportError):
 
 class Disconnected(TransportError):
     """The stream of envelopes ended or cannot be opened: connect again after a pause."""
+
+
+class LinkRefused(TransportError):
+    """The account will not be linked however often it is tried; the message is the bridge's own sentence.
+
+    It may hold the account's number: it is for the operator's eyes, and for no log.
+    """
 
 
 class Unfetchable(TransportError):

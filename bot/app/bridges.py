@@ -6,7 +6,8 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 
 from bot.errors import ConfigError, Disconnected
 from bot.settings import Settings
@@ -18,6 +19,8 @@ _log = logging.getLogger(__name__)
 UNLINKED = "no account is linked yet; link one with: python -m bot link"
 
 _LONGEST_PAUSE_SECONDS = 30.0
+_SOON_SECONDS = 1.0
+"""Between two looks for a bridge while somebody sits there and waits for it."""
 
 
 def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Transport, Callable[[], bool]]:
@@ -53,13 +56,38 @@ async def signal_transport(settings: Settings, on_wait: OnWait = log_wait) -> Tr
     return transport(settings, await _bridge(settings, on_wait), await _account(settings, on_wait))
 
 
-async def linking(settings: Settings, on_wait: OnWait = log_wait) -> Linking:
-    """The way to link an account by the bridge at `SIGNAL__URL`; waits until one answers there.
+async def linking(
+    settings: Settings, on_wait: OnWait = log_wait, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
+) -> Linking:
+    """The way to link an account by the bridge at `SIGNAL__URL`; where its kind is to be found out, waits for it.
 
     Raises:
         ConfigError: what answers there is no bridge.
     """
-    return linking_over(settings, await _bridge(settings, on_wait))
+    return linking_over(settings, await _bridge(settings, on_wait, longest_pause_seconds=longest_pause_seconds))
+
+
+@asynccontextmanager
+async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[str, ...]]]:
+    """The way to link an account, once the bridge answers, with those that it has already.
+
+    Somebody sits there and waits for it: a bridge that has just been started answers after some seconds.
+
+    Raises:
+        ConfigError: what answers there is no bridge.
+    """
+    link = await linking(settings, on_wait, longest_pause_seconds=_SOON_SECONDS)
+    try:
+        while True:
+            try:
+                accounts = await link.accounts()
+                break
+            except Disconnected as error:
+                on_wait(f"waiting for Signal: {error}")
+                await asyncio.sleep(_SOON_SECONDS)
+        yield link, accounts
+    finally:
+        await link.aclose()
 
 
 def transport(settings: Settings, bridge: Bridge, account: str) -> Transport:
@@ -103,11 +131,13 @@ def _notes_of(settings: Settings) -> str | None:
     return settings.signal.device_name if settings.signal.note_to_self else None
 
 
-async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
+async def _bridge(
+    settings: Settings, on_wait: OnWait, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
+) -> Bridge:
     """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
     if settings.signal.transport != "auto":
         return settings.signal.transport
-    pauses = _pauses()
+    pauses = _pauses(longest_pause_seconds)
     while True:
         try:
             return await bridge_at(settings.signal.url)
@@ -138,12 +168,12 @@ def _only(accounts: tuple[str, ...]) -> str:
     return first
 
 
-def _pauses() -> Iterator[float]:
+def _pauses(longest_seconds: float = _LONGEST_PAUSE_SECONDS) -> Iterator[float]:
     """The seconds between one look for the bridge and the next: growing, without end."""
     seconds = 1.0
     while True:
         yield seconds
-        seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
+        seconds = min(2 * seconds, longest_seconds)
 
 
 async def _linked(link: Linking, on_wait: OnWait) -> tuple[str, ...]:

@@ -224,6 +224,9 @@ class Transport(Protocol):
         ...
 
 
+NOT_SCANNED = "the code was not scanned in time"
+
+
 class Linking(Protocol):
     """A bridge's way to link Aldis to a Signal account, as a further device of the phone that has it."""
 
@@ -247,7 +250,8 @@ class Linking(Protocol):
         """Wait until the phone has scanned the code and give the account's phone number.
 
         Raises:
-            Disconnected: the code was not scanned in time or the phone refused; start again with a new one.
+            Disconnected: the code was not scanned in time, or something failed on the way; start again with a new one.
+            LinkRefused: the bridge says that this account cannot be linked, as one that is linked already.
         """
         ...
 

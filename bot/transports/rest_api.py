@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
-from bot.transports.base import Contact, Group, Progress
+from bot.transports.base import NOT_SCANNED, Contact, Group, Progress
 from bot.transports.bridge import check_about
 from bot.transports.bridge_versions import Release
 from bot.transports.directory import contacts_in, device_named, groups_in, own_uuid
@@ -311,13 +311,14 @@ class RestApiLinking:
     """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone may take."""
 
     def __init__(
-        self, url: str, *, call_seconds: float = 30, scan_seconds: float = 180, poll_seconds: float = 1
+        self, url: str, *, call_seconds: float = 30, scan_seconds: float = 60, poll_seconds: float = 1
     ) -> None:
         self._clients = Clients(url, "", CONNECT_SECONDS)
         self._call_seconds = call_seconds
         self._scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
-        self._before: tuple[str, ...] = ()
+        self._before: tuple[str, ...] | None = None
+        """What was linked before the first code: whoever scans one that has been replaced is known by that, too."""
 
     async def accounts(self) -> tuple[str, ...]:
         """The phone numbers that are linked already; see `Linking.accounts`."""
@@ -326,7 +327,8 @@ class RestApiLinking:
 
     async def start_link(self, device_name: str) -> str:
         """The address that the QR code shows; see `Linking.start_link`."""
-        self._before = await self.accounts()
+        if self._before is None:
+            self._before = await self.accounts()
         answer = await self._ask(f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}")
         uri = text_in(as_object(answer), "device_link_uri")
         if not uri:
@@ -338,13 +340,15 @@ class RestApiLinking:
 
         The bridge finishes in the background and does not tell, so its list of accounts is asked for again and again.
         """
-        with as_disconnected():
+        try:
             async with asyncio.timeout(self._scan_seconds):
                 while True:
-                    new = set(await self.accounts()) - set(self._before)
+                    new = set(await self.accounts()) - set(self._before or ())
                     if new:
                         return new.pop()
                     await asyncio.sleep(self._poll_seconds)
+        except TimeoutError as error:
+            raise Disconnected(NOT_SCANNED) from error
 
     async def aclose(self) -> None:
         """Close connections."""

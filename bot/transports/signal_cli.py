@@ -9,6 +9,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -17,10 +18,19 @@ from pathlib import Path
 
 import httpx
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable, Unfetchable
+from bot.errors import (
+    ConfigError,
+    Disconnected,
+    LinkRefused,
+    NotSent,
+    SendUnknown,
+    TransportError,
+    Undeliverable,
+    Unfetchable,
+)
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.transports.answers import RpcError, challenge_in, outcome, sent
-from bot.transports.base import Contact, Group, Progress
+from bot.transports.base import NOT_SCANNED, Contact, Group, Progress
 from bot.transports.bridge_versions import Release
 from bot.transports.directory import contacts_in, device_named, entries, groups_in, own_uuid
 from bot.transports.extras import stickers_in
@@ -33,6 +43,11 @@ from bot.transports.sse import EventParser
 _log = logging.getLogger(__name__)
 
 _STICKERS_SECONDS = 10.0
+
+_USER_ERROR_CODE = -1
+_EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
+"""What signal-cli says of a code that nobody has scanned, or that it does not know any more since it was started anew:
+both have the same number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
 
 
 class SignalCli:
@@ -301,7 +316,12 @@ class SignalCliLinking:
     async def finish_link(self, uri: str, device_name: str) -> str:
         """Wait for the phone and give its number; see `Linking.finish_link`."""
         params = {"deviceLinkUri": uri, "deviceName": device_name}
-        finished = await self._rpc.ask("finishLink", params, timeout_seconds=self._scan_seconds)
+        try:
+            finished = await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds)
+        except RpcError as error:
+            raise _not_linked(error) from error
+        except TransportError as error:
+            raise Disconnected(f"finishLink did not succeed ({error}); try again") from error
         number = text_in(as_object(finished), "number")
         if not number:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
@@ -310,6 +330,13 @@ class SignalCliLinking:
     async def aclose(self) -> None:
         """Close connections."""
         await self._rpc.aclose()
+
+
+def _not_linked(error: RpcError) -> TransportError:
+    """Why the phone was not linked: a code that nobody scanned is replaced by another one, what it refuses is final."""
+    if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
+        return LinkRefused(" ".join(error.words.split()))
+    return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")
 
 
 # What a reply looks like

@@ -12,7 +12,7 @@ from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
-from tests.waiting import eventually
+from tests.waiting import WAIT_SECONDS, eventually
 
 
 def code_of(uri: str) -> str:
@@ -22,19 +22,77 @@ def code_of(uri: str) -> str:
     return shown.getvalue()
 
 
-@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
+BRIDGES = pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
+KINDS = {SignalCli: "signal_cli", SignalRestApi: "rest_api"}
+
+
+def shown(uri: str) -> str:
+    """What stands on standard output for an address: its code, and the address itself below."""
+    return f"{code_of(uri)}{uri}\n"
+
+
+@BRIDGES
 async def test_the_code_is_shown_and_scanned(bridge: type[SignalServer], tmp_path: Path) -> None:
-    """The QR code stands alone on standard output before anybody scans it; then the number is named, status 0."""
-    async with bridge(accounts=[]) as server:
-        code = code_of(server.link_uri)
+    """The QR code and its address stand alone on standard output before anybody scans it; then the number is named."""
+    async with (
+        bridge(accounts=[]) as server,
+        watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
+    ):
+        await server.until(lambda: server.links_begun > 0)
+        code = shown(server.link_uri)
         assert "█" in code
-        async with watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console:
-            await console.out.until(code)
+        await console.out.until(code)
+        await console.err.until("Linked devices")
+        await server.scan(ACCOUNT)
+        ended = await console.ended()
+    assert (ended.status, ended.stdout) == (0, code)
+    assert f"Linked as a device of {ACCOUNT}. Start Aldis with: python -m bot run" in ended.stderr
+
+
+@BRIDGES
+@pytest.mark.parametrize("is_known", [True, False], ids=["its kind is set", "its kind is found out"])
+async def test_a_bridge_that_is_just_starting(bridge: type[SignalServer], tmp_path: Path, *, is_known: bool) -> None:
+    """As in the compose files, where nothing waits for it: Aldis does, says so once, and shows the code then."""
+    async with bridge(accounts=[]) as server:
+        await server.stop()
+        kind = {"SIGNAL__TRANSPORT": KINDS[bridge]} if is_known else {}
+        settings = {"SIGNAL__URL": server.url, **kind}
+        async with watched("link", settings=settings, folder=tmp_path) as console:
+            await console.err.until("Waiting for Signal: ")
+            await server.start()
             await console.err.until("Linked devices")
             await server.scan(ACCOUNT)
             ended = await console.ended()
-    assert (ended.status, ended.stdout) == (0, code)
-    assert f"Linked as a device of {ACCOUNT}. Start Aldis with: python -m bot run" in ended.stderr
+    assert (ended.status, ended.stdout) == (0, shown(server.link_uri))
+    assert ended.stderr.count("Waiting for Signal: ") == 1
+
+
+async def test_a_new_code_when_one_expires(tmp_path: Path) -> None:
+    """Who looks for the phone for longer than a minute finds another code."""
+    async with (
+        SignalCli(accounts=[], link_seconds=0.01) as server,
+        watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
+    ):
+        await console.err.until("This is a new code")
+        server.link_seconds = WAIT_SECONDS
+        await server.scan(ACCOUNT)
+        ended = await console.ended()
+    assert (ended.status, ended.stdout.endswith(shown(server.link_uri))) == (0, True)
+    assert "the code was not scanned in time; trying again" in ended.stderr
+
+
+async def test_an_account_that_is_linked_already(tmp_path: Path) -> None:
+    """That there is one is said before, and signal-cli's own sentence when it is scanned again."""
+    async with (
+        SignalCli() as server,
+        watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
+    ):
+        await console.err.until(f"The bridge has an account already: {ACCOUNT}.")
+        await server.scan(ACCOUNT)
+        ended = await console.ended()
+    assert ended.status == 1
+    told = f'aldis: not linked; the bridge says: The user {ACCOUNT} already exists Delete "account.d/123456"'
+    assert ended.stderr.splitlines()[-1].startswith(told)
 
 
 async def test_giving_up(tmp_path: Path) -> None:
@@ -53,20 +111,15 @@ async def test_giving_up(tmp_path: Path) -> None:
     assert server.link_uri not in ended.stderr
 
 
-async def test_a_bridge_that_is_not_there(tmp_path: Path) -> None:
-    """Where the kind of bridge is to be found out Aldis waits for one and says so; where it is set, it gives up."""
-    async with SignalCli() as server:
-        url = server.url
-    async with watched("link", settings={"SIGNAL__URL": url}, folder=tmp_path) as console:
-        await console.err.until("waiting for Signal: nothing answers at SIGNAL__URL yet")
+@BRIDGES
+async def test_a_bridge_that_never_comes(bridge: type[SignalServer], tmp_path: Path) -> None:
+    """Aldis waits until somebody gives up; the line is not said again and again."""
+    async with bridge() as server:
+        settings = {"SIGNAL__URL": server.url, "SIGNAL__TRANSPORT": KINDS[bridge]}
+    async with watched("link", settings=settings, folder=tmp_path) as console:
+        await console.err.until("Waiting for Signal: ")
         console.send(signal.SIGINT)
-        waited = await console.ended()
-    assert (waited.status, waited.stdout) == (1, "")
-    assert waited.stderr.endswith("Not linked.\n")
-
-    known = {"SIGNAL__URL": url, "SIGNAL__TRANSPORT": "rest_api"}
-    async with watched("link", settings=known, folder=tmp_path) as console:
         ended = await console.ended()
-    assert (ended.status, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("aldis: no connection to signal-cli-rest-api")
-    assert ended.stderr.count("\n") == 1
+    assert (ended.status, ended.stdout) == (1, "")
+    assert ended.stderr.splitlines()[-1] == "Not linked."
+    assert ended.stderr.count("Waiting for Signal: ") == 1

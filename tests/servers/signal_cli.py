@@ -139,8 +139,13 @@ class SignalCli(SignalServer):
         """The operator scans the QR code with the phone of that number: `finishLink` answers."""
         await self.until(lambda: self._scanned is not None)
         assert self._scanned is not None
-        await super().scan(number)
-        self._scanned.set_result(number)
+        scanned, self._scanned = self._scanned, None
+        if number in self.accounts:
+            words = f'The user {number} already exists\nDelete "account.d/123456" before trying again.'
+            scanned.set_exception(RpcError(-1, words))
+        else:
+            await super().scan(number)
+            scanned.set_result(number)
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024 * 1024)
@@ -276,16 +281,21 @@ class SignalCli(SignalServer):
 
     async def _start_link(self, parameters: Parameters) -> Any:
         parameters.only()
-        return {"deviceLinkUri": self.link_uri}
+        return {"deviceLinkUri": await self.begin_link()}
 
     async def _finish_link(self, parameters: Parameters) -> Any:
         parameters.only("deviceLinkUri", "deviceName")
         if parameters.one("deviceLinkUri", str) != self.link_uri:
-            raise RpcError(-1, "Device link uri is invalid")
+            raise RpcError(-1, "Unknown device link uri.")
         async with self._changed:
             self._scanned = asyncio.get_running_loop().create_future()
             self._changed.notify_all()
-        return {"number": await self._scanned}
+        try:
+            async with asyncio.timeout(self.link_seconds):
+                return {"number": await self._scanned}
+        except TimeoutError as error:
+            self._scanned = None
+            raise RpcError(-1, "Link request timed out, please try again.") from error
 
     async def _list_contacts(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "allRecipients")

@@ -145,7 +145,7 @@ class SignalRestApi(SignalServer):
             case "GET", "v1", "qrcodelink", "raw":
                 if not seen.query.get("device_name"):
                     raise BadRequest("Please provide a name for the device")
-                return web.json_response({"device_link_uri": self.link_uri})
+                return web.json_response({"device_link_uri": await self.begin_link()})
             case "GET", "v1", "contacts", number:
                 self._check_account(number)
                 return web.json_response(self._contacts(everybody=seen.query.get("all_recipients") == "true"))

@@ -240,7 +240,10 @@ class SignalServer(Server, ABC):
     stickers: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     """The emoji of the stickers that the bridge knows, by pack and number."""
     plans: deque[Plan] = field(default_factory=deque[Plan])
-    link_uri: str = "sgnl://linkdevice?uuid=c29tZS11dWlk&pub_key=c29tZS1rZXk%3D"
+    links_begun: int = 0
+    """How many codes to link by were given so far; only the last is scanned."""
+    link_seconds: float = 60.0
+    """How long each is good for."""
 
     sent: list[Sent] = field(default_factory=list[Sent])
     """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
@@ -382,9 +385,24 @@ class SignalServer(Server, ABC):
             for person in self.recipients(sent):
                 await self.deliver(receipt([sent.timestamp], author=person))
 
+    @property
+    def link_uri(self) -> str:
+        """The address of the newest code; each has one of its own."""
+        return f"sgnl://linkdevice?uuid=c29tZS11dWlk{self.links_begun}&pub_key=c29tZS1rZXk%3D"
+
+    async def begin_link(self) -> str:
+        """A new code; gives its address."""
+        async with self._changed:
+            self.links_begun += 1
+            self._changed.notify_all()
+        return self.link_uri
+
     async def scan(self, number: str) -> None:
-        """The operator scans the QR code with the phone of that number."""
-        await self.note(self.accounts, number)
+        """The operator scans the newest QR code with the phone of that number; one that is linked already is not
+        linked again.
+        """
+        if number not in self.accounts:
+            await self.note(self.accounts, number)
 
     def members(self, group: str) -> list[Frame]:
         """Everybody in a group, the account itself included, as both bridges list them."""

@@ -206,10 +206,20 @@ async def test_linking_an_account(server: SignalRestApi) -> None:
     await linking.aclose()
 
 
+async def test_a_code_that_was_scanned_when_nobody_waited_any_more(server: SignalRestApi) -> None:
+    """Whoever has scanned the last one a moment too late is not asked to do it again: the account is there."""
+    server.accounts.clear()
+    linking = RestApiLinking(server.url, poll_seconds=0.01)
+    await linking.start_link("Aldis")
+    await server.scan(ACCOUNT)
+    assert await linking.finish_link(await linking.start_link("Aldis"), "Aldis") == ACCOUNT
+    await linking.aclose()
+
+
 async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
     """A phone that never comes, an answer without the address, and no server: again."""
     linking = RestApiLinking(server.url, poll_seconds=0.01, scan_seconds=0.1)
-    with pytest.raises(Disconnected):
+    with pytest.raises(Disconnected, match="not scanned in time"):
         await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
     server.faults += [answer_json([]), answer_json({})]
     with pytest.raises(Disconnected):

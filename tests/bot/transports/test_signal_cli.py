@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Undeliverable, Untrusted
+from bot.errors import ConfigError, Disconnected, LinkRefused, NotSent, SendUnknown, Undeliverable, Untrusted
 from bot.events import Incoming
 from bot.transports.base import Linking
 from bot.transports.signal_cli import SignalCli, SignalCliLinking
@@ -16,7 +16,7 @@ from tests.servers import signal_cli
 from tests.servers.base import Answer, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, message
 from tests.servers.signal_server import Plan, cut
-from tests.waiting import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 
 
 @pytest.fixture
@@ -220,6 +220,24 @@ async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> No
     await server.stop()
     with pytest.raises(Disconnected):
         await linking.accounts()
+    await linking.aclose()
+
+
+async def test_a_code_expires_and_an_account_is_linked_once(server: signal_cli.SignalCli) -> None:
+    """The daemon says both with one number and another sentence: after the first a new code helps, after the second
+    nothing does, and its sentence says what would.
+    """
+    linking = SignalCliLinking(server.url)
+    server.link_seconds = 0.01
+    with pytest.raises(Disconnected, match="not scanned in time"):
+        await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
+    server.link_seconds = WAIT_SECONDS
+    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link("Aldis"), "Aldis"))
+    await server.scan(ACCOUNT)
+    with pytest.raises(
+        LinkRefused, match=r'The user \+\d+ already exists Delete "account.d/\d+" before trying again\.'
+    ):
+        await finishing
     await linking.aclose()
 
 
