@@ -67,6 +67,9 @@ class Envelope:
     bridge does not say."""
     expires_in_seconds: int = 0
     """The disappearing-message timer that it was sent under; 0 means that it stays."""
+    waited_ms: int | None = None
+    """How long it had waited for Aldis when it came, by the clock of Signal's server where the bridge tells both times.
+    None: it is not known (yet)."""
     is_command: bool = False
     """Whether a message begins with a slash and a letter, after a mention or a name or not: a command to Aldis."""
 

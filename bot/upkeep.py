@@ -69,7 +69,7 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
-        return {"file": str(await store.backup(folder, now=MachineClock().now()))}
+        return {"file": str(await store.backup(folder, now=MachineClock().wall()))}
 
     answer = asyncio.run(_done(given, "backup", {"folder": str(folder)}, copied))
     print(answer["file"], flush=True)
@@ -107,7 +107,7 @@ def _put_back(given: Settings, file: str) -> None:
     former = restore(
         Path(file).absolute(),
         path,
-        now=MachineClock().now(),
+        now=MachineClock().wall(),
         key=keys.master_key,
         old_key=keys.old_master_key,
     )
@@ -203,7 +203,8 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
 
     async def gathered(store: Store) -> Mapping[str, Any]:
         direct = ChatId(f"direct:{person}")
-        found = await store.read(lambda shelves: exported(shelves, PersonId(person), direct, now=MachineClock().now()))
+        now = (await app.own_clock(store)).now()
+        found = await store.read(lambda shelves: exported(shelves, PersonId(person), direct, now=now))
         return {"json": found.as_json()}
 
     answer = asyncio.run(_done(given, "export", {"person": person}, gathered))

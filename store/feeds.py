@@ -160,6 +160,10 @@ class Feeds(Shelf):
         [(due_at,)] = self.rows("SELECT min(due_at) FROM feeds")
         return None if due_at is None else moment(due_at)
 
+    def pull_in(self, *, until: datetime) -> None:
+        """No feed is due later than then."""
+        self.execute("UPDATE feeds SET due_at = ?1 WHERE due_at > ?1", (millis(until),))
+
     def note(self, feed: Feed) -> bool:
         """Write down how a feed stands; whether it is still there."""
         return bool(

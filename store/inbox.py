@@ -140,6 +140,21 @@ class Inbox(Shelf):
             (millis(until), turn),
         )
 
+    def put_off_all(self, seconds: float) -> None:
+        """Own time is ahead by so much at once: words are waited for, and claims hold, as long as they would have."""
+        self.execute(
+            "UPDATE inbox SET put_off_until = put_off_until + ?1, claimed_until = claimed_until + ?1 "
+            "WHERE state IN ('waiting', 'claimed')",
+            (round(seconds * 1000),),
+        )
+
+    def pull_in(self, *, until: datetime) -> int:
+        """At start: no turn waits for a word longer than until then; gives how many messages did."""
+        return self.execute(
+            "UPDATE inbox SET put_off_until = ?1 WHERE state IN ('waiting', 'claimed') AND put_off_until > ?1",
+            (millis(until),),
+        ).rowcount
+
     def take_up(self, turn: TurnId) -> None:
         """The word has come: the turn goes on."""
         self.execute(
@@ -309,9 +324,10 @@ class Inbox(Shelf):
         ).rowcount
 
     def backlog(self) -> Waiting:
-        """How much is under way, over all conversations of the realm."""
+        """How much is under way, over all conversations of the realm; what waits for a word is never the oldest."""
         [(open_items, oldest)] = self.rows(
-            "SELECT count(*), min(received_at) FROM inbox JOIN conversations ON conversations.id = conversation_id "
+            "SELECT count(*), min(received_at) FILTER (WHERE put_off_until IS NULL) FROM inbox "
+            "JOIN conversations ON conversations.id = conversation_id "
             "WHERE state IN ('waiting', 'claimed') AND realm = ?",
             (self.realm,),
         )

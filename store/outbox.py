@@ -225,11 +225,12 @@ class Outbox(Shelf):
             self.keyring.open(conversation, _place(TurnId(turn), position), reply) for turn, position, reply in rows
         )
 
-    def begin(self, *, now: datetime, most: int) -> tuple[OutboxItem, ...]:
+    def begin(self, *, now: datetime, most: int, stamped_at: datetime | None = None) -> tuple[OutboxItem, ...]:
         """The items to send now, at most so many: in each conversation the first that is open, if it is due.
 
         Statuses come after all else. What is given is `sending` then. Receipts are listened for meanwhile; that is
-        written down.
+        written down. `stamped_at` is what the machine's clock shows, by which the bridge names what it sends; None: it
+        shows `now`.
         """
         if self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
             self._listens(millis(now))
@@ -247,7 +248,9 @@ class Outbox(Shelf):
             "ORDER BY position < 0, due_at, id LIMIT ?",
             (millis(now), self.realm, most),
         )
-        return tuple(item for row in rows if (item := self._begun(*row, now=now)) is not None)
+        return tuple(
+            item for row in rows if (item := self._begun(*row, now=now, stamped_at=stamped_at or now)) is not None
+        )
 
     def next_due_at(self) -> datetime | None:
         """When `begin` will have something at the earliest; None when nothing waits for a time."""
@@ -320,13 +323,20 @@ class Outbox(Shelf):
         rows = self.rows("SELECT sent_at FROM outbox WHERE id = ? AND state = 'sent'", (item,))
         return rows[0][0] if rows else None
 
-    def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
+    def doubt_all(
+        self,
+        *,
+        now: datetime,
+        grace: timedelta,
+        status_grace: timedelta = timedelta(0),
+        stamped_at: datetime | None = None,
+    ) -> int:
         """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
 
         What was unknown before waits longer by the time in which nobody listened, for its receipt may have come to
         Signal's server meanwhile; never longer than `grace` from now. The time of earlier lives counts, however short
         they were: a process that dies again and again must get its sends done all the same. A status never waits longer
-        than `status_grace`.
+        than `status_grace`. `stamped_at` as in `begin`.
         """
         at, until, until_status = millis(now), millis(now + grace), millis(now + min(grace, status_grace))
         [(deaf,)] = self.rows(
@@ -342,7 +352,7 @@ class Outbox(Shelf):
         self.execute(
             "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (until, _UNANSWERED)
         )
-        self.execute("DELETE FROM rosters WHERE listed_at > ?", (at,))  # by a clock that was set back since
+        self.forget_later_lists(stamped_at or now)
         self.stir("members")
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
@@ -351,6 +361,25 @@ class Outbox(Shelf):
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'sending' "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
             (until, self.realm, until_status),
+        ).rowcount
+
+    def forget_later_lists(self, stamped_at: datetime) -> None:
+        """The clock was set back: who was in a group later than now is not known."""
+        self.execute("DELETE FROM rosters WHERE listed_at > ?", (millis(stamped_at),))
+
+    def put_off_all(self, seconds: float) -> None:
+        """Own time is ahead by so much at once: what waits waits as long as it would have."""
+        self.execute(
+            "UPDATE outbox SET due_at = due_at + ? WHERE state IN ('waiting', 'sending', 'unknown')",
+            (round(seconds * 1000),),
+        )
+
+    def pull_in(self, *, until: datetime) -> int:
+        """At start: nothing that waits is due later than then; gives how many items were."""
+        return self.execute(
+            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND due_at > ?1 "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
+            (millis(until), self.realm),
         ).rowcount
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
@@ -591,7 +620,7 @@ class Outbox(Shelf):
 
     def _begun(
         self, item: int, conversation: int, turn: int, position: int, reply: bytes, attempts: int, state: str,
-        replaces: int | None, *, now: datetime,
+        replaces: int | None, *, now: datetime, stamped_at: datetime,
     ) -> OutboxItem | None:  # fmt: skip
         """The item of a row, `sending` from now; None when it is damaged: it is dead then, and stops no other."""
         try:
@@ -606,7 +635,7 @@ class Outbox(Shelf):
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
         )
-        self.execute("INSERT INTO attempts (outbox_id, begun_at) VALUES (?, ?)", (item, millis(now)))
+        self.execute("INSERT INTO attempts (outbox_id, begun_at) VALUES (?, ?)", (item, millis(stamped_at)))
         return OutboxItem(
             id=OutboxId(item),
             conversation=ConversationId(conversation),

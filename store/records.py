@@ -190,3 +190,17 @@ class Waiting:
     """None when nothing is under way."""
     dead: int
     """How many were given up and are still kept as such."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptTime:
+    """How the times stood at one moment (see `bot.clock`), in nanoseconds, the last two since 1970."""
+
+    boot: str
+    """Names the run of the machine; empty where nobody can tell one from another."""
+    counted_ns: int
+    """What the machine had counted since it was started."""
+    wall_ns: int
+    """What its clock showed, without a step that did not stand yet."""
+    own_ns: int
+    """Aldis's own time."""

@@ -58,19 +58,22 @@ class Reminders(Shelf):
         due_at: datetime,
         turn: TurnId | None = None,
         expires_at: datetime | None = None,
+        is_delay: bool = False,
     ) -> Reminder:
         """Plan a reminder, or give the one that the same origin planned before, whatever has become of it.
 
-        With a turn its words expire when the turn does, else at `expires_at`.
+        With a turn its words expire when the turn does, else at `expires_at`. `is_delay`: it was asked for as a time
+        that has to pass, and not as a date.
         """
         known = self.of_origin(origin)
         if known is not None:
             return known
         self.execute(
-            "INSERT INTO reminders (conversation_id, person, origin, turn_id, number, plan, words, due_at, expires_at) "
+            "INSERT INTO reminders (conversation_id, person, origin, turn_id, number, plan, words, due_at, expires_at, "
+            "set_back_ms) "
             "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM reminders WHERE person = ?2 "
             "AND conversation_id = ?1 AND settled_at IS NULL), ?5, ?6, ?7, "
-            "coalesce(?8, (SELECT expires_at FROM turns WHERE id = ?4)))",
+            "coalesce(?8, (SELECT expires_at FROM turns WHERE id = ?4)), ?9)",
             (
                 conversation,
                 self.keyring.handle(person),
@@ -80,6 +83,7 @@ class Reminders(Shelf):
                 self.keyring.seal(conversation, f"reminders.words|{origin}", words),
                 millis(due_at),
                 None if expires_at is None else millis(expires_at),
+                0 if is_delay else None,
             ),
         )
         self.stir("reminders")
@@ -130,6 +134,20 @@ class Reminders(Shelf):
     def again(self, reminder: int, due_at: datetime) -> None:
         """It has come, and comes again then."""
         self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
+
+    def set_clock(self, seconds: float) -> None:
+        """The machine's clock was set ahead by so much (back where negative), and that counts.
+
+        What was asked for as a delay is due so much earlier where it was set back, and as before where that is undone;
+        ahead it is not put off: that may be time that has passed.
+        """
+        self.execute(
+            "UPDATE reminders SET due_at = due_at + min(?1, set_back_ms), "
+            "set_back_ms = set_back_ms - min(?1, set_back_ms) "
+            "WHERE settled_at IS NULL AND set_back_ms IS NOT NULL",
+            (round(seconds * 1000),),
+        )
+        self.stir("reminders")
 
     def settle(self, reminder: int, *, now: datetime) -> None:
         """It has come for the last time, or never will: its words go."""

@@ -34,6 +34,7 @@ from store.ledger import Ledger
 from store.members import Members
 from store.migrations import has_no_schema, migrate
 from store.outbox import Outbox
+from store.own_time import OwnTime
 from store.people import People
 from store.predictions import Predictions
 from store.quotas import Quotas
@@ -70,6 +71,7 @@ class Shelves:
     quotas: Quotas
     feeds: Feeds
     restored: Restored
+    own_time: OwnTime
     forgetting: Forgetting
 
 
@@ -320,5 +322,6 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         quotas=Quotas(connection, keyring, stirred, realm),
         feeds=Feeds(connection, keyring, stirred, realm),
         restored=Restored(connection, keyring, stirred, realm),
+        own_time=OwnTime(connection, keyring, stirred, realm),
         forgetting=Forgetting(connection, keyring, stirred, realm),
     )

@@ -21,6 +21,7 @@ from bot.app.bridges import linking, linking_ready, log_wait, signal_transport, 
 from bot.app.equipment import surroundings_alone, toolbox, user_agent
 from bot.app.models import unpriced_models
 from bot.app.parts import Parts
+from bot.clock import MachineClock
 from bot.examinations.means import Means
 from bot.languages.spoken import speak
 from bot.media.feeds import FeedReader
@@ -29,7 +30,7 @@ from bot.providers.base import Provider
 from bot.settings import Settings
 from bot.transports.base import Transport
 from bot.turn.feeds import Newsstand
-from store import UNDECIDED, Undecided, opened
+from store import UNDECIDED, Store, Undecided, opened
 from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "linking_ready",
     "log_wait",
     "means",
+    "own_clock",
     "signal_transport",
     "surroundings_alone",
     "terminal",
@@ -81,7 +83,8 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         stack.push_async_callback(_close, provider)
         # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())))
-        parts = Parts(settings, transport, store, realm, rules.speech(settings, http), reader)
+        clock = await own_clock(store)
+        parts = Parts(settings, transport, store, realm, rules.speech(settings, http), reader, clock=clock)
         around = Surroundings(
             http=http,
             fetcher=fetcher,
@@ -110,6 +113,21 @@ async def _close(part: Transport | Provider | ToolSource) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):
             await part.aclose()
+
+
+async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineClock:
+    """The machine's clock, with own time going on from where the last process over this store stood.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    clock = clock or MachineClock()
+    kept, latest = await store.read(lambda shelves: (shelves.own_time.kept(), shelves.own_time.latest()))
+    if kept is not None:
+        clock.resume(kept)
+    elif latest is not None:
+        clock.begin_after(latest)
+    return clock
 
 
 def means(settings: Settings) -> Means:

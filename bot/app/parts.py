@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from bot.aldis import Aldis
 from bot.app import equipment, models, rules
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.commands.admin import AdminCommands
 from bot.commands.base import Commands, Desk
 from bot.commands.broadcast import Audience, BroadcastCommands
@@ -76,6 +76,8 @@ class Parts:
         realm: str,
         speech: Speech | None,
         reader: FeedReader | None = None,
+        *,
+        clock: Clock,
     ) -> None:
         self._settings = settings
         self._speech = speech
@@ -83,7 +85,7 @@ class Parts:
         self._transport = transport
         self._store = store
         self._realm = realm
-        self._clock = MachineClock()
+        self._clock = clock
         self._counts = Counts()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
@@ -131,7 +133,13 @@ class Parts:
                 max_parts=settings.signal.max_parts,
             ),
             membership=Membership(self._transport, self._store, self._clock),
-            housekeeping=Housekeeping(self._store, self._clock, self._revisions, retention=rules.retention(settings)),
+            housekeeping=Housekeeping(
+                self._store,
+                self._clock,
+                self._revisions,
+                retention=rules.retention(settings),
+                longest_wait=timedelta(seconds=settings.approvals.timeout),
+            ),
             reminding=self._reminding(intake),
             summarising=summarising,
             gathering=self._gathering(),

@@ -67,7 +67,7 @@ class AdminCommands:
         def allow(shelves: Shelves) -> str:
             if person is None:
                 return phrases.UNKNOWN_CODE
-            by, now = call.message.author, self._desk.clock.now()
+            by, now = call.message.author, self._desk.clock.wall()
             shelves.people.allow(person, account=self._account, by=by, now=now)
             return phrases.let_in(shelves.people.label(person, account=self._account))
 
@@ -127,7 +127,7 @@ class AdminCommands:
 
     def _lines(self, shelves: Shelves, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
         """What was spent within the scope, today and this month, and what may be."""
-        periods = budgets.periods(self._desk.clock.now(), self._timezone)
+        periods = budgets.periods(self._desk.clock.settled(), self._timezone)
         totals = [total for total in shelves.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
         for total in totals:

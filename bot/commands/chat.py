@@ -98,7 +98,7 @@ class ChatCommands:
         await self._desk.answer(call, told)
 
     async def _usage(self, call: Call) -> None:
-        periods = budgets.periods(self._desk.clock.now(), self._timezone)
+        periods = budgets.periods(self._desk.clock.settled(), self._timezone)
         chart = await self._chart(call, periods.month)
 
         def told(shelves: Shelves) -> Told:

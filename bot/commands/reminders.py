@@ -64,7 +64,7 @@ class ReminderCommands:
             await self._desk.answer(call, lambda shelves: self._plan(shelves, call, rest))
 
     def _plan(self, shelves: Shelves, call: Call, rest: str) -> str:
-        message, now = call.message, self._desk.clock.now()
+        message, now = call.message, self._desk.clock.wall()
         zone = self._reminders.zone(shelves, message.author)
         wish = whens.read(rest, now=now, zone=zone)
         if wish is None:
@@ -103,7 +103,7 @@ class ReminderCommands:
         def told(shelves: Shelves) -> str:
             zone = self._reminders.zone(shelves, person)
             return phrases.said(
-                phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.now().astimezone(ZoneInfo(zone)), zone)
+                phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
             )
 
         await self._desk.answer(call, told)

@@ -70,7 +70,7 @@ async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     except ConfigError as error:
         return [problem(f"bridge: {error}")]
     what = f"bridge: {release.name} at {url}"
-    if date is not None and abs(date - clock.now()) > _CLOCK_SKEW:
+    if date is not None and abs(date - clock.wall()) > _CLOCK_SKEW:
         found = warning(f"{what}; its clock and ours differ", "set both clocks by NTP")
     else:
         found = ok(what)
@@ -79,7 +79,7 @@ async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
 
 def known_of(release: Release, clock: Clock) -> list[Finding]:
     """What is known of a release: that it is old, or bad."""
-    concerns = warnings(release, clock.now().date())
+    concerns = warnings(release, clock.wall().date())
     return [(problem if one.is_urgent else warning)(f"bridge: {one.words}", one.advice) for one in concerns]
 
 

@@ -28,10 +28,10 @@ Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 
 def of_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
     """Whether its clock can be right, and whether its SQLite is sound."""
-    if clock.now() < _WRITTEN:
+    if clock.wall() < _WRITTEN:
         yield problem("clock: it is wrong by months or years", "set the machine's clock; Signal needs it to be right")
     else:
-        yield ok(f"clock: {clock.now():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")
+        yield ok(f"clock: {clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")
     version = sqlite3.sqlite_version
     if _has_reset_bug(sqlite3.sqlite_version_info):
         yield warning(

@@ -112,9 +112,17 @@ class Courier:
     async def recover(self) -> None:
         """At start: what a crash left under way is unknown."""
         now, grace = self._clock.now(), self._grace
-        count = await self._store.transaction(
-            lambda shelves: shelves.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
-        )
+        longest = max(grace, timedelta(seconds=_LONGEST_PAUSE_SECONDS))
+
+        def recover(shelves: Shelves) -> int:
+            pulled = shelves.outbox.pull_in(until=now + longest)
+            if pulled:
+                _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
+            return shelves.outbox.doubt_all(
+                now=now, grace=grace, status_grace=_STATUS_GRACE, stamped_at=self._clock.wall()
+            )
+
+        count = await self._store.transaction(recover)
         if count:
             _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
 
@@ -151,7 +159,7 @@ class Courier:
     def _begun(self, shelves: Shelves) -> _Begun:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
-        items = shelves.outbox.begin(now=now, most=self._room())
+        items = shelves.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall())
         for item in items:
             if item.was_unknown:
                 resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
@@ -207,10 +215,9 @@ class Courier:
         self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
     ) -> Callable[[Shelves], None]:
         """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
-        now = self._clock.now()
         if isinstance(outgoing, Reply) and item.was_unknown and item.attempts >= _PLAIN_FROM:
             outgoing = _plain(outgoing)
-        edits = _editable(item, now) if isinstance(outgoing, Reply) and not outgoing.files else None
+        edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
             sent_at, edits = await self._sent_at(outgoing, edits)
         except TransportError as error:
@@ -317,13 +324,13 @@ class Courier:
 
         What must not stay beside it is removed next: a status, and what may be a copy that an earlier try has left.
         """
-        now = self._clock.now()
+        now, wall = self._clock.now(), self._clock.wall()
         copies = shelves.outbox.unclear(item.copies) if isinstance(outgoing, Reply) else ()
         targets = [sent_at] if shelves.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
         targets += [SentId(name) for name in copies if name != sent_at]
         if item.status is not None and edits is None and isinstance(outgoing, Reply):
             targets.append(SentId(item.status.sent_at))
-        elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, now)) is not None:
+        elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, wall)) is not None:
             targets.append(SentId(old.sent_at))
         self._remove(shelves, item, outgoing.chat, targets)
 
@@ -366,9 +373,13 @@ class Courier:
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
         _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
-        now = self._clock.now()
-        due_at = now + timedelta(seconds=seconds)
-        return lambda shelves: shelves.outbox.postpone(item.id, due_at=due_at, now=now)
+        pause = timedelta(seconds=seconds)
+
+        def postpone(shelves: Shelves) -> None:
+            now = self._clock.now()
+            shelves.outbox.postpone(item.id, due_at=now + pause, now=now)
+
+        return postpone
 
     def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Shelves], None]:
         self._counts.add(f"undeliverable_{reason}")
@@ -377,22 +388,25 @@ class Courier:
         return lambda shelves: shelves.outbox.give_up(item.id, now=now)
 
     def _in_doubt(self, item: OutboxItem, outgoing: Outgoing, reason: str) -> Callable[[Shelves], None]:
-        now = self._clock.now()
+        # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.
         self._counts.add("sends_unknown")
         if item.was_unknown and item.attempts >= self._max_resends:
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
-            until = now + self._grace
-            return lambda shelves: shelves.outbox.give_up(item.id, now=now, doubted_until=until)
+            return lambda shelves: self._give_up_in_doubt(shelves, item)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
         grace = min(self._grace, _STATUS_GRACE) if item.is_status else self._grace
 
         def doubt(shelves: Shelves) -> None:
-            name = shelves.outbox.doubt(item.id, due_at=now + grace)
+            name = shelves.outbox.doubt(item.id, due_at=self._clock.now() + grace)
             if name is not None and name not in item.copies:
                 # It is there, and what may be an earlier copy goes, as when the bridge had said so.
                 self._remove(shelves, item, outgoing.chat, map(SentId, shelves.outbox.unclear(item.copies)))
 
         return doubt
+
+    def _give_up_in_doubt(self, shelves: Shelves, item: OutboxItem) -> None:
+        now = self._clock.now()
+        shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
     async def _recorded(self, work: Callable[[Shelves], _Begun]) -> _Begun:
         """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
@@ -413,12 +427,12 @@ def _plain(reply: Reply) -> Reply:
     return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=())
 
 
-def _editable(item: OutboxItem, now: datetime) -> Sent | None:
+def _editable(item: OutboxItem, wall: datetime) -> Sent | None:
     """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
     old = item.edits
     if old is None or old.revision >= _MOST_EDITS:
         return None
-    age = now - datetime.fromtimestamp(old.original_at / 1000, UTC)
+    age = wall - datetime.fromtimestamp(old.original_at / 1000, UTC)
     return old if age < _EDITABLE else None
 
 

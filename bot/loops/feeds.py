@@ -18,7 +18,7 @@ from bot.clock import Clock
 from bot.logs import described
 from bot.media.feeds import FeedReader, Gone, Marks, News, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
-from bot.policy.polling import pause_seconds
+from bot.policy.polling import longest_pause_seconds, pause_seconds
 from store import Article, Feed, Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ class Gathering:
         """Read one feed and keep what it tells; one that nobody was prepared for is put off like any that fails."""
         marks = Marks(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
         try:
-            reading = await reader.read(feed.url, marks, now=self._clock.now())
+            reading = await reader.read(feed.url, marks, now=self._clock.wall())
             await self._store.transaction(lambda shelves: self._keep(shelves, feed, reading))
         except StoreError:
             raise
@@ -129,7 +129,10 @@ class Gathering:
         def settle(shelves: Shelves) -> bool:
             if not shelves.feeds.can_search():
                 return False
-            shelves.feeds.settle_set(self._subscription.urls, now=self._clock.now())
+            now = self._clock.now()
+            longest = timedelta(seconds=longest_pause_seconds(self._subscription.every_seconds))
+            shelves.feeds.pull_in(until=now + longest)
+            shelves.feeds.settle_set(self._subscription.urls, now=now)
             return True
 
         self._is_settled = await self._store.transaction(settle)
@@ -141,7 +144,7 @@ class Gathering:
         return self._is_settled
 
     def _keep(self, shelves: Shelves, feed: Feed, reading: Reading) -> None:
-        now = self._clock.now()
+        now = self._clock.wall()
         match reading:
             case Trouble(word=word):
                 self._note(shelves, replace(feed, failures=feed.failures + 1, trouble=word), reading.pause_seconds)
@@ -198,7 +201,7 @@ class Gathering:
         return [article for article in articles if article.published_at >= now - self._subscription.kept]
 
     def _prune(self, shelves: Shelves) -> int:
-        return shelves.feeds.prune(before=self._clock.now() - self._subscription.kept, most=self._subscription.most)
+        return shelves.feeds.prune(before=self._clock.settled() - self._subscription.kept, most=self._subscription.most)
 
     def _count(self, name: str, feed: Feed, word: str) -> None:
         self._counts.add(name)

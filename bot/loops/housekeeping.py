@@ -1,6 +1,8 @@
 """Housekeeping: what has to be done now and then. What has expired goes, claims left behind wait again, settled rows
 and old turns go, the write-ahead log is folded into the database, so that what went has left the disk.
 
+It also keeps how the times stand, for own time has to go on after a restart; a step of the machine's clock is logged
+when it counts (`bot.clock`).
 Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.courier`), what belongs to a turn
 (`bot.turn.revisions`), what is due to be said (`bot.loops.reminders`).
 """
@@ -13,7 +15,7 @@ from datetime import timedelta
 from bot.clock import Clock
 from bot.logs import described
 from bot.turn.revisions import Revisions
-from store import Shelves, Store
+from store import Shelves, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +25,7 @@ _EXPIRY_EVERY_SECONDS = 5.0
 _REMEMBERED = timedelta(days=45)
 """How long the names of settled messages are kept, to know a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 552 (2026)."""
+_LONGEST_WAIT = timedelta(days=1)
 
 
 class Housekeeping:
@@ -35,9 +38,12 @@ class Housekeeping:
         revisions: Revisions,
         *,
         retention: timedelta | None = None,
+        longest_wait: timedelta = _LONGEST_WAIT,
         every_seconds: float = _EVERY_SECONDS,
         expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:
+        """`longest_wait` is how long a turn waits for a person's word."""
+        self._longest_wait = longest_wait
         self._store = store
         self._clock = clock
         self._revisions = revisions
@@ -51,7 +57,13 @@ class Housekeeping:
         For one process only has the store open.
         """
         await self.expire()
-        count = await self._store.transaction(lambda shelves: shelves.inbox.requeue(now=None))
+
+        def recover(shelves: Shelves) -> int:
+            shelves.own_time.keep(self._clock.kept())
+            shelves.inbox.pull_in(until=self._clock.now() + self._longest_wait)
+            return shelves.inbox.requeue(now=None)
+
+        count = await self._store.transaction(recover)
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
 
@@ -67,6 +79,7 @@ class Housekeeping:
         Raises:
             StoreError: it could not be done; it is tried again the next time.
         """
+        await self._believe_clock()
         count = await self._store.erase(self._expired)
         while some := await self._revisions.expire():
             count += some
@@ -75,6 +88,34 @@ class Housekeeping:
             await self._store.checkpoint()
         # After what must go: on a full disk this one fails, and the other has the ballast.
         await self._store.transaction(lambda shelves: shelves.inbox.take_up_overdue(self._clock.now()))
+
+    async def _believe_clock(self) -> None:
+        """Let a step of the machine's clock count that has stood long enough.
+
+        Within one transaction: the own time that is ahead then, and what is put off by as much.
+        """
+        step = self._clock.standing()
+        if step is None:
+            return
+        believed: list[Callable[[], None]] = []
+
+        def believe(shelves: Shelves) -> None:
+            ahead_seconds = max(0.0, step.total_seconds())
+            shelves.outbox.put_off_all(ahead_seconds)
+            shelves.inbox.put_off_all(ahead_seconds)
+            shelves.reminders.set_clock(step.total_seconds())
+            shelves.outbox.forget_later_lists(self._clock.wall())
+            believed.append(self._clock.believe(step))
+            shelves.own_time.keep(self._clock.kept())
+
+        try:
+            await self._store.transaction(believe)
+        except StoreError as error:
+            _log.error("a step of the machine's clock does not count yet: %s", error)
+            for take_back in believed:
+                take_back()
+            return
+        _log.warning("the machine's clock was set %+.0f s", step.total_seconds())
 
     def _expired(self, shelves: Shelves) -> int:
         """What came of messages that have disappeared goes; gives how much that was."""
@@ -93,10 +134,11 @@ class Housekeeping:
             _log.info("turns that were older than the retention are destroyed")
 
         def tidy(shelves: Shelves) -> int:
+            shelves.own_time.keep(self._clock.kept())
             shelves.inbox.prune(before=now - _REMEMBERED)
             shelves.outbox.prune(before=now - _REMEMBERED)
             shelves.members.prune(before=now - _REMEMBERED)
-            shelves.ledger.prune(now=now)
+            shelves.ledger.prune(now=self._clock.settled())
             shelves.reminders.prune(before=now - _REMEMBERED)
             shelves.facts.prune(before=now - _REMEMBERED)
             shelves.predictions.prune(before=now - _REMEMBERED)

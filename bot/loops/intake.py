@@ -229,7 +229,7 @@ class Intake:
         """Whether a listed number is the author's: pinned to them, to nobody yet, or their uuid is listed, too."""
         if self._holders.get(number) == author:
             return True
-        now, is_confirmed = self._clock.now(), author in self._allowed.persons | self._allowed.admins
+        now, is_confirmed = self._clock.wall(), author in self._allowed.persons | self._allowed.admins
         if await self._store.transaction(
             lambda shelves: shelves.people.pin(number, author, now=now, is_confirmed=is_confirmed)
         ):
@@ -369,12 +369,19 @@ class Intake:
             device=envelope.device,
             sent_at=envelope.sent_at,
             kind=envelope.kind,
-            envelope=events.dumped(envelope),
+            envelope=events.dumped(self._with_wait(envelope)),
             received_at=now,
             urgent=envelope.is_urgent and refusal is None,
             expires_at=now + timedelta(seconds=seconds) if seconds > 0 else None,
             refusal=refusal,
         )
+
+    def _with_wait(self, envelope: Envelope) -> Envelope:
+        """The envelope with how long it had waited, where the bridge has not told that: by two clocks, then."""
+        if envelope.waited_ms is not None or envelope.server_at is None:
+            return envelope
+        wall_ms = int(self._clock.wall().timestamp() * 1000)
+        return replace(envelope, waited_ms=max(0, wall_ms - envelope.server_at))
 
     def _is_for_us(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
         """Whether somebody waits for an answer to it."""

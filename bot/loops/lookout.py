@@ -146,7 +146,7 @@ class Lookout:
     @property
     def concerns(self) -> tuple[Concern, ...]:
         """What is to be known of the bridge's version: nothing that keeps Aldis from hearing now."""
-        return warnings(self._release, self._clock.now().date()) if self._release else ()
+        return warnings(self._release, self._clock.wall().date()) if self._release else ()
 
     @property
     def release(self) -> Release | None:
@@ -156,7 +156,7 @@ class Lookout:
     @property
     def release_age_days(self) -> int | None:
         """How old the bridge is at least; None where that is not known."""
-        return age_days(self._release, self._clock.now().date()) if self._release else None
+        return age_days(self._release, self._clock.wall().date()) if self._release else None
 
     @property
     def is_open(self) -> bool:

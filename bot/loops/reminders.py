@@ -3,6 +3,8 @@
     due --may its person still write there?--yes--> it comes (`bot.turn.reminders`)
                                             '-no--> it is dropped without a word
 
+A reminder belongs to a calendar, so it goes by the machine's clock; but one that was set ahead by mistake, and soon
+back, would let everything come at once that never comes again, so a step of it has to stand first (`bot.clock`).
 Left to others: what coming means (`bot.turn.reminders`), sending and answering (`bot.loops.courier`,
 `bot.loops.worker`).
 """
@@ -77,11 +79,11 @@ class Reminding:
         next_at = await self._store.read(lambda shelves: shelves.reminders.next_due_at())
         if next_at is None:
             return _LONGEST_NAP_SECONDS
-        seconds = (next_at - self._clock.now()).total_seconds()
+        seconds = (next_at - self._clock.settled()).total_seconds()
         return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
 
     def _attend_some(self, shelves: Shelves) -> int:
-        due = shelves.reminders.due(self._clock.now(), most=_AT_ONCE)
+        due = shelves.reminders.due(self._clock.settled(), most=_AT_ONCE)
         for reminder in due:
             self._attend(shelves, reminder)
         return len(due)

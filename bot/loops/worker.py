@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from bot import events, phrases
 from bot.clock import Clock
@@ -410,10 +410,9 @@ class Worker:
         if item.expires_at is not None and item.expires_at <= now:
             self._unanswered.note("expired")
             return phrases.MESSAGE_EXPIRED
-        # By the server's clock, for the sender's may be wrong by days.
-        since = item.received_at if envelope.server_at is None else _moment(envelope.server_at)
-        waited = now - min(since, item.received_at)
-        if waited.total_seconds() <= self._pace.max_age_seconds:
+        # At Signal by the server's clock, for the sender's may be wrong by days and ours, too; here in own time.
+        waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
+        if waited_seconds <= self._pace.max_age_seconds:
             return None
         self._unanswered.note("too_old")
         return phrases.TOO_OLD
@@ -470,11 +469,3 @@ class Worker:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_TYPING_ENDS_SECONDS):
                         await self._transport.typing(chat, started=False)
-
-
-def _moment(at: int) -> datetime:
-    """Milliseconds since 1970 as an aware datetime; the beginning of time where there is no such year."""
-    try:
-        return datetime.fromtimestamp(at / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, UTC)

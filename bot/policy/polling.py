@@ -19,3 +19,8 @@ def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int,
     doublings = min(max(failures - 1, 0), 10)
     patient = max(every_seconds * 2**doublings, wanted_seconds)
     return min(patient, max(LONGEST_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
+
+
+def longest_pause_seconds(every_seconds: float) -> float:
+    """More than `pause_seconds` never gives, whatever a feed wants and however often it fails."""
+    return max(LONGEST_SECONDS, every_seconds) * (1 + _CHANCE)

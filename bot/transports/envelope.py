@@ -118,9 +118,19 @@ def peeked(raw: str, *, account: str, own_uuid: PersonId | None, takes_notes: bo
         raw=kept,
         from_self=from_self,
         server_at=whole_in(source, "serverReceivedTimestamp"),
+        waited_ms=_waited_ms(source),
         expires_in_seconds=_timer_seconds(data),
         is_command=kind is Kind.MESSAGE and is_command(_words(data)),
     )
+
+
+def _waited_ms(source: Mapping[str, object]) -> int | None:
+    """How long Signal's server kept it; None where the bridge does not say.
+
+    Source: signal-cli 0.14.6, JsonMessageEnvelope; the second time is 0 where the server did not tell it.
+    """
+    received, delivered = whole_in(source, "serverReceivedTimestamp"), whole_in(source, "serverDeliveredTimestamp")
+    return None if not received or not delivered else max(0, delivered - received)
 
 
 def is_command(text: str) -> bool:

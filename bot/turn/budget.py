@@ -96,7 +96,7 @@ class Budget:
         return bill.told
 
     async def _spent_by_others(self, turn: TurnId, asking: _Bill) -> tuple[Spent, ...]:
-        now = budgets.periods(self._clock.now(), self._timezone)
+        now = budgets.periods(self._clock.settled(), self._timezone)
         running = {other: bill for other, bill in self._bills.items() if other != turn}
         totals, over = await self._store.read(
             lambda shelves: (

@@ -32,7 +32,7 @@ class Feeds:
 
         def search(shelves: Shelves) -> Stories:
             _refuse_without(shelves)
-            found, has_all_words = shelves.feeds.search(query, since=since, now=self._clock.now(), most=most)
+            found, has_all_words = shelves.feeds.search(query, since=since, now=self._clock.wall(), most=most)
             return Stories(stories=tuple(map(_story, found)), has_all_words=has_all_words)
 
         return await self._store.read(search)

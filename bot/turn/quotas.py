@@ -20,7 +20,7 @@ class Quotas:
         Raises:
             StoreError: it could not be written down.
         """
-        period = _period(self._clock.now(), per)
+        period = _period(self._clock.settled(), per)
         return await self._store.transaction(
             lambda shelves: shelves.quotas.take(service, period, amount=amount, most=most)
         )

@@ -179,7 +179,7 @@ class Reminders:
         known = shelves.reminders.of_origin(asker.origin)
         if known is not None:
             return self._shown(shelves, asker.person, known)
-        plan, due_at = schedules.planned(wish, now=self._clock.now(), zone=self.zone(shelves, asker.person))
+        plan, due_at = schedules.planned(wish, now=self._clock.wall(), zone=self.zone(shelves, asker.person))
         if shelves.reminders.count(asker.person) >= MOST:
             raise Unfit("many", f"The person has {MOST} reminders already; one must be cancelled first.")
         place = _Place(person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan)
@@ -192,6 +192,7 @@ class Reminders:
             due_at=due_at,
             turn=asker.turn,
             expires_at=asker.expires_at,
+            is_delay=wish.delay_seconds is not None and wish.repeat is None,
         )
         return self._shown(shelves, asker.person, put)
 
@@ -239,14 +240,14 @@ class Reminders:
             self._remind(shelves, reminder, place, words.text)
         else:
             shelves.inbox.put(self._asking(reminder, place, words.prompt))
-        next_at = schedules.next_after(place.plan, now)
+        next_at = schedules.next_after(place.plan, self._clock.settled())
         if next_at is None:
             shelves.reminders.settle(reminder.id, now=now)
         else:
             shelves.reminders.again(reminder.id, next_at)
 
     def _remind(self, shelves: Shelves, reminder: Reminder, place: _Place, text: str) -> None:
-        late = self._clock.now() - reminder.due_at
+        late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(shelves, reminder.conversation)):
             if late < _LATE:
                 told = phrases.said(phrases.REMINDER, text=text)
@@ -261,9 +262,8 @@ class Reminders:
 
     def _asking(self, reminder: Reminder, place: _Place, prompt: str) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
-        now = self._clock.now()
         when = schedules.worded(reminder.due_at, place.plan.zone)
-        is_late = now - reminder.due_at >= _LATE
+        is_late = self._clock.wall() - reminder.due_at >= _LATE
         message = Incoming(
             author=place.person,
             name=None,
@@ -292,7 +292,7 @@ class Reminders:
             sent_at=sent_at,
             kind=Kind.REMINDER,
             envelope=events.dumped(envelope),
-            received_at=now,
+            received_at=self._clock.now(),
             expires_at=reminder.expires_at,
         )
 

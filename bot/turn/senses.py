@@ -102,7 +102,7 @@ class Senses:
                 if attachment.id not in journal.opened:
                     group.create_task(self._open(turn, journal, attachment, number))
         found = prompt.question(
-            turn.incoming, now=turn.loaded_at, timezone=turn.timezone or self._timezone, findings=journal.opened
+            turn.incoming, now=turn.wall_at, timezone=turn.timezone or self._timezone, findings=journal.opened
         )
         asked = replace(turn, question=found)
         journal.ask(asked)

@@ -139,6 +139,9 @@ class Turn:
     incoming: tuple[Incoming, ...]
     """The messages it answers, oldest first; at least one."""
     loaded_at: datetime
+    """In own time."""
+    wall_at: datetime
+    """What the machine's clock showed then: what people and models are told."""
     question: UserMessage
     history: tuple[Whole, ...]
     """The last turns of the conversation, oldest first, each whole."""

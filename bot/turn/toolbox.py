@@ -137,7 +137,7 @@ class Toolbox:
         began = time.monotonic()
         try:
             context = ToolContext(
-                now=self._clock.now(),
+                now=self._clock.wall(),
                 timezone=timezone or self._timezone,
                 person=person,
                 chat=chat,
@@ -170,7 +170,7 @@ class Toolbox:
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
         arguments = _validated(tool.spec.arguments, call)
-        if not self._rate.admits(f"{context.person}|{call.name}", context.now):
+        if not self._rate.admits(f"{context.person}|{call.name}", self._clock.now()):
             raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
         seconds = tool.spec.timeout_seconds or self._timeout_seconds
         try:

@@ -118,7 +118,7 @@ class Turns:
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
-        now = self._clock.now()
+        now, wall = self._clock.now(), self._clock.wall()
         past, changes = self._recent.get(claim.conversation), self._changes
         if past is None:
             rows = await self._store.read(lambda shelves: shelves.history.last(claim.conversation, self._max_turns))
@@ -139,9 +139,10 @@ class Turns:
             chat=incoming[-1].chat,
             incoming=incoming,
             loaded_at=now,
+            wall_at=wall,
             question=asked.question
             if asked
-            else prompt.question(incoming, now=now, timezone=known.zone or self._timezone),
+            else prompt.question(incoming, now=wall, timezone=known.zone or self._timezone),
             history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
             steps=earlier,
             expires_at=claim.expires_at,
@@ -372,7 +373,7 @@ class Turns:
 
         `warned` are the budgets, by scope and period, of which people were told that they are nearly used up.
         """
-        now = self._clock.now()
+        now = self._clock.settled()
         group = chat if chat.startswith("group:") else None
         periods = budgets.periods(now, self._timezone)
         shelves.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)

@@ -90,7 +90,7 @@ class Control:
         if not wanted.folder.is_absolute():
             return _refused(f"the folder of a backup has to be a whole path, not {wanted.folder}", status=400)
         try:
-            copy = await self._store.backup(wanted.folder, now=self._clock.now())
+            copy = await self._store.backup(wanted.folder, now=self._clock.wall())
         except StoreError as error:
             return _refused(str(error))
         return web.json_response({"file": str(copy), "note": NOT_INCLUDED})

@@ -30,6 +30,8 @@ _LONGEST_WAIT_SECONDS = 900.0
 _TOO_LONG = "a message has been waiting for too long"
 STARTS = "Aldis is starting"
 STOPS = "Aldis is stopping"
+_UNSENT = "an answer has been due to be sent for too long"
+_UNREMINDED = "a reminder has been due for too long"
 
 
 class HealthPage:
@@ -52,9 +54,9 @@ class HealthPage:
         problems = list(self._lookout.problems())
         try:
             inbox, outbox = await self._backlogs()
+            problems += await self._overdue(inbox)
         except StoreError as error:
             return {"ok": False, "problems": [f"the store fails: {error}", *problems]}
-        problems += [_TOO_LONG] if self._seconds_since(inbox.oldest_at) > _LONGEST_WAIT_SECONDS else []
         return {
             "ok": not problems,
             "problems": problems,
@@ -71,6 +73,19 @@ class HealthPage:
             return None
         warnings = [f"{concern.words}: {concern.advice}" for concern in lookout.concerns]
         return {"name": lookout.release.name, "age_days": lookout.release_age_days, "warnings": warnings}
+
+    async def _overdue(self, inbox: Waiting) -> list[str]:
+        """What should have been done by now, a sentence each."""
+        unsent_at, reminded_at = await self._store.read(
+            lambda shelves: (shelves.outbox.next_due_at(), shelves.reminders.next_due_at())
+        )
+        unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled() - reminded_at).total_seconds()
+        waiting = {
+            _TOO_LONG: self._seconds_since(inbox.oldest_at),
+            _UNSENT: self._seconds_since(unsent_at),
+            _UNREMINDED: unreminded_seconds,
+        }
+        return [told for told, seconds in waiting.items() if seconds > _LONGEST_WAIT_SECONDS]
 
     async def metrics(self) -> str:
         """The figures now; a store that fails leaves its own out."""

@@ -1,32 +1,210 @@
-"""The clocks: both tell aware instants in UTC; the set one moves only when it is moved."""
+"""The clocks: own time is even whatever is done to the machine's clock, which counts when it has stood."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from bot.clock import MachineClock, SetClock
+import pytest
+
+from bot.clock import STANDS_AFTER, MachineClock, SetClock
 from tests.conftest import NOON
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
+STOOD = STANDS_AFTER.total_seconds() + 1
+
+
+class Machine:
+    """What a machine shows and counts; several processes may live on it, one after the other."""
+
+    def __init__(self, at: datetime = NOON) -> None:
+        self.wall_seconds = at.timestamp()
+        self.counted_seconds = 1000.0
+        self.boot = "first"
+
+    def passes(self, seconds: float) -> None:
+        self.counted_seconds += seconds
+        self.wall_seconds += seconds
+
+    def restarts(self, seconds: float) -> None:
+        """It was off for so long, and its clock went on meanwhile."""
+        self.wall_seconds += seconds
+        self.counted_seconds, self.boot = 10.0, f"{self.boot}, again"
+
+    def clock(self) -> MachineClock:
+        return MachineClock(
+            wall_ns=lambda: round(self.wall_seconds * 1e9),
+            counted_ns=lambda: round(self.counted_seconds * 1e9),
+            boot=self.boot,
+        )
+
+
+def believed(clock: MachineClock) -> timedelta | None:
+    """What housekeeping does."""
+    step = clock.standing()
+    if step is not None:
+        clock.believe(step)
+    return step
 
 
 def test_the_machines_clock_tells_the_present() -> None:
-    """Aware, in UTC, between one look at the machine and the next."""
-    before = datetime.now(UTC)
-    now = MachineClock().now()
-    assert before <= now <= datetime.now(UTC)
-    assert now.tzinfo is UTC
+    """Aware, in UTC, and as good as the machine's."""
+    clock = MachineClock()
+    for told in (clock.now(), clock.wall(), clock.settled()):
+        assert abs(told - datetime.now(UTC)) < timedelta(seconds=60)
+        assert told.tzinfo is UTC
 
 
-def test_a_set_clock_stands_still() -> None:
-    """However often it is asked."""
+@pytest.mark.parametrize("seconds", [-20 * MINUTE, -DAY, -400 * DAY, 20 * MINUTE, HOUR, DAY, 400 * DAY])
+def test_own_time_passes_evenly_over_a_step(seconds: float) -> None:
+    """Ahead or back: what waits is neither due at once nor muted; and a step that is undone soon has never been."""
+    machine = Machine()
+    clock = machine.clock()
+    machine.wall_seconds += seconds
+    for _ in range(4):
+        machine.passes(MINUTE)
+        assert clock.standing() is None
+    assert clock.now() == NOON + timedelta(minutes=4)
+    assert clock.settled() == NOON + timedelta(minutes=4)
+    assert clock.wall() == NOON + timedelta(minutes=4, seconds=seconds)
+    machine.wall_seconds -= seconds
+    machine.passes(10 * MINUTE)
+    assert believed(clock) is None
+    assert clock.now() == clock.wall() == clock.settled() == NOON + timedelta(minutes=14)
+
+
+@pytest.mark.parametrize(("seconds", "ahead"), [(-20 * MINUTE, 0), (-DAY, 0), (HOUR, HOUR), (DAY, DAY)])
+def test_a_step_that_stands_counts(seconds: float, ahead: float) -> None:
+    """One ahead is time that has passed; one back brings nothing back. It counts once, and can be taken back."""
+    machine = Machine()
+    clock = machine.clock()
+    machine.wall_seconds += seconds
+    assert clock.standing() is None
+    machine.passes(STOOD)
+    step = clock.standing()
+    assert step is not None
+    assert step == timedelta(seconds=seconds)
+    take_back = clock.believe(step)
+    assert clock.settled() == clock.wall()
+    assert clock.now() == NOON + timedelta(seconds=STOOD + ahead)
+    machine.passes(STOOD)
+    assert clock.standing() is None
+    take_back()
+    assert clock.now() == NOON + timedelta(seconds=2 * STOOD)
+
+
+def test_a_step_has_to_stand_as_it_is() -> None:
+    """Another one begins the five minutes anew; small differences between two clocks are no step."""
+    machine = Machine()
+    clock = machine.clock()
+    machine.wall_seconds += HOUR
+    assert clock.standing() is None
+    machine.passes(STOOD - 2)
+    machine.wall_seconds += HOUR
+    assert clock.standing() is None
+    machine.passes(2)
+    assert clock.standing() is None
+    machine.passes(STOOD)
+    machine.wall_seconds += 0.5
+    assert believed(clock) == timedelta(hours=2, seconds=0.5)
+    machine.wall_seconds -= 0.9
+    machine.passes(STOOD)
+    assert believed(clock) is None
+
+
+def test_a_time_before_anything_was_written_is_never_believed() -> None:
+    """A machine that lost its battery says 1970 until the network tells it better."""
+    machine = Machine()
+    clock = machine.clock()
+    machine.wall_seconds = 60.0
+    assert clock.standing() is None
+    machine.passes(10 * HOUR)
+    assert clock.standing() is None
+    assert clock.settled() == NOON + timedelta(hours=10)
+
+
+@pytest.mark.parametrize("seconds", [-DAY, -20 * MINUTE, HOUR, DAY])
+def test_own_time_goes_on_over_a_restart_of_aldis(seconds: float) -> None:
+    """The machine has counted on: a step while nobody looked is a step like any other."""
+    machine = Machine()
+    kept = machine.clock().kept()
+    machine.passes(MINUTE)
+    machine.wall_seconds += seconds
+    clock = machine.clock()
+    clock.resume(kept)
+    assert clock.now() == clock.settled() == NOON + timedelta(minutes=1)
+    machine.passes(STOOD)
+    assert believed(clock) == timedelta(seconds=seconds)
+    assert clock.now() == NOON + timedelta(seconds=MINUTE + STOOD + max(0, seconds))
+
+
+def test_what_own_time_is_ahead_stays_over_restarts() -> None:
+    """After a step back that counts it is ahead of the clock; a restart of either changes nothing of that."""
+    machine = Machine()
+    clock = machine.clock()
+    machine.wall_seconds -= DAY
+    assert clock.standing() is None
+    machine.passes(STOOD)
+    assert believed(clock) == -timedelta(days=1)
+    kept = clock.kept()
+    machine.passes(HOUR)
+    clock = machine.clock()
+    clock.resume(kept)
+    assert clock.now() == NOON + timedelta(seconds=STOOD + HOUR)
+    assert clock.settled() == clock.wall() == clock.now() - timedelta(days=1)
+    kept = clock.kept()
+    machine.restarts(2 * HOUR)
+    clock = machine.clock()
+    clock.resume(kept)
+    assert clock.now() == NOON + timedelta(seconds=STOOD + 3 * HOUR)
+    assert clock.settled() == clock.wall() == clock.now() - timedelta(days=1)
+
+
+def test_a_machine_that_comes_back_before_it_went_waits_for_the_right_time() -> None:
+    """Own time does not go back, and the time of the network, half a minute later, has to stand like any step."""
+    machine = Machine()
+    kept = machine.clock().kept()
+    machine.restarts(-HOUR)
+    clock = machine.clock()
+    clock.resume(kept)
+    assert clock.now() == clock.settled() == NOON
+    machine.passes(30)
+    machine.wall_seconds += HOUR + 8 * HOUR
+    assert clock.now() == NOON + timedelta(seconds=30)
+    machine.passes(STOOD)
+    assert believed(clock) == timedelta(hours=8)
+    assert clock.now() == clock.wall() == NOON + timedelta(seconds=30 + 8 * HOUR + STOOD)
+
+
+def test_a_machine_without_a_name_for_its_run_goes_by_its_clock() -> None:
+    """Two runs that have no name are not taken for one."""
+    machine = Machine()
+    machine.boot = ""
+    kept = machine.clock().kept()
+    machine.passes(MINUTE)
+    machine.wall_seconds += DAY
+    clock = machine.clock()
+    clock.resume(kept)
+    assert clock.now() == NOON + timedelta(days=1, minutes=1)
+
+
+def test_own_time_begins_after_what_is_known() -> None:
+    """A store of an older Aldis knows that it was later once; an earlier time changes nothing."""
+    machine = Machine()
+    clock = machine.clock()
+    clock.begin_after(NOON - timedelta(hours=1))
+    assert clock.now() == NOON
+    clock.begin_after(NOON + timedelta(hours=1))
+    assert clock.now() == NOON + timedelta(hours=1)
+    assert clock.settled() == clock.wall() == NOON
+
+
+def test_a_set_clock_stands_still_until_time_passes_or_it_is_set() -> None:
+    """By the same rules as the machine's."""
     clock = SetClock(NOON)
     assert [clock.now(), clock.now()] == [NOON, NOON]
-
-
-def test_a_set_clock_moves_both_ways() -> None:
-    """By seconds, fractions of them included."""
-    clock = SetClock(NOON)
     clock.move(90.5)
+    assert clock.now() == clock.wall() == NOON + timedelta(seconds=90, milliseconds=500)
+    clock.step(-HOUR)
     assert clock.now() == NOON + timedelta(seconds=90, milliseconds=500)
-    clock.move(-100)
-    assert clock.now() == NOON - timedelta(seconds=9, milliseconds=500)
+    assert clock.wall() == clock.now() - timedelta(hours=1)
 
 
 def test_a_set_clock_tells_utc_whatever_it_was_set_by() -> None:

@@ -76,7 +76,9 @@ OLD_REPLY = (
     b'1:{"chat":"direct:uuid","content":{"text":"bold","styles":[{"start":0,"length":4,"style":"BOLD"}]},'
     b'"quote":null,"ok":true,"last":true,"answers":[1]}'
 )
-STORED_ENVELOPE = OLD_ENVELOPE.removesuffix(b"}") + b',"server_at":null,"expires_in_seconds":0,"is_command":false}'
+STORED_ENVELOPE = (
+    OLD_ENVELOPE.removesuffix(b"}") + b',"server_at":null,"expires_in_seconds":0,"waited_ms":null,"is_command":false}'
+)
 STORED_REPLY = (
     OLD_REPLY.removesuffix(b"}").replace(b'"ok":', b'"mentions":[],"files":[],"is_voice_note":false,"ok":', 1)
     + b',"edits":null}'

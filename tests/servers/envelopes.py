@@ -70,8 +70,13 @@ def fixture(name: str) -> Frame:
     return frame
 
 
-def envelope(author: Person, sent_at: int | None = None, *, account: str = ACCOUNT, **content: Any) -> Frame:
-    """Any frame: who wrote it, when, and the parts (`dataMessage=...`) as they are given."""
+def envelope(
+    author: Person, sent_at: int | None = None, *, account: str = ACCOUNT, waited_ms: int = 50, **content: Any
+) -> Frame:
+    """Any frame: who wrote it, when, and the parts (`dataMessage=...`) as they are given.
+
+    `waited_ms` is how long Signal's server had it before somebody fetched it.
+    """
     at = timestamp() if sent_at is None else sent_at
     source = {
         "source": author.number or author.uuid,
@@ -81,7 +86,7 @@ def envelope(author: Person, sent_at: int | None = None, *, account: str = ACCOU
         "sourceDevice": author.device,
         "timestamp": at,
         "serverReceivedTimestamp": at + 40,
-        "serverDeliveredTimestamp": at + 90,
+        "serverDeliveredTimestamp": at + 40 + waited_ms,
     }
     return {"envelope": source | content, "account": account}
 
@@ -143,6 +148,7 @@ def message(
     attachments: Sequence[Frame] = (),
     expires_in_seconds: int = 0,
     sent_at: int | None = None,
+    waited_ms: int = 50,
     account: str = ACCOUNT,
     **more: Any,
 ) -> Frame:
@@ -153,7 +159,7 @@ def message(
     optional |= {"attachments": list(attachments)} if attachments else {}
     written = f"{MENTION_SIGN} {text or ''}" if mention else text
     body = data(at, written, group=group, **optional) | {"expiresInSeconds": expires_in_seconds} | more
-    return envelope(author, at, account=account, dataMessage=body)
+    return envelope(author, at, account=account, waited_ms=waited_ms, dataMessage=body)
 
 
 def edit(text: str, target: int, *, author: Person = ALICE, group: str | None = None, **more: Any) -> Frame:

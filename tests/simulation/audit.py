@@ -188,8 +188,17 @@ def _no_needless_repetition(audit: _Audit) -> None:
             grace_over_at = doubt_at + PATIENCE.grace_seconds - _MARGIN_SECONDS
             waited = again is None or again.began_at_seconds >= grace_over_at
             audit.check("a send in doubt is not repeated within the grace period", waited, first)
-            for one in first.visible.confirmations if first.visible else ():
+            # What was begun before the clock was set and named after it is not known by its time any more.
+            is_named = first.visible is not None and not _is_set_between(
+                audit, first.began_at_seconds, first.visible.at_seconds
+            )
+            for one in first.visible.confirmations if first.visible and is_named else ():
                 _unproved(audit, one, again, grace_over_at)
+
+
+def _is_set_between(audit: _Audit, first_seconds: float, last_seconds: float) -> bool:
+    """Whether the machine's clock was set within this time."""
+    return any(first_seconds <= at <= last_seconds for at in audit.record.clock_steps)
 
 
 def _unproved(audit: _Audit, confirmation: Confirmation, again: Attempt | None, grace_over_at: float) -> None:
@@ -208,8 +217,8 @@ def _doubt_at(audit: _Audit, first: Attempt, again: Attempt | None) -> float | N
     is_answered = first.ended_at_seconds is not None
     if first.ended_at_seconds is not None and first.fate.startswith("unknown"):
         return first.ended_at_seconds
-    is_refused_edit = first.fate == "undeliverable" and first.edits is not None
-    if is_answered and (first.fate == "not sent" or is_refused_edit or again is None):
+    # What was refused surely did not go out; it may be sent without its form, or as a new message.
+    if is_answered and (first.fate in {"not sent", "undeliverable"} or again is None):
         return None
     # The life that sent it ended before it could write down what became of it; in one life this must not happen.
     went_on = first.life < len(audit.record.lives)

@@ -4,8 +4,8 @@ import asyncio
 from functools import lru_cache
 
 from bot.aldis import Aldis
+from bot.app import own_clock
 from bot.app.parts import Parts
-from bot.clock import Clock
 from bot.loops.courier import Patience
 from bot.providers.fallback import Fallback
 from bot.settings import Settings, loaded
@@ -16,26 +16,15 @@ from tests.simulation.instruments import instruments
 from tests.simulation.model import Model
 from tests.simulation.network import SEND_SECONDS, Line, Network
 from tests.simulation.scenario import Scenario
-from tests.simulation.timeline import VirtualClock
+from tests.simulation.timeline import machine_clock
 
 PATIENCE = Patience(grace_seconds=90)
 
 
-class _VirtualParts(Parts):
-    """The parts, by a clock that nobody has to wait for."""
-
-    @property
-    def _clock(self) -> Clock:
-        return VirtualClock()
-
-    @_clock.setter
-    def _clock(self, _: Clock) -> None:
-        """The machine's clock is not wanted here."""
-
-
-def assembled(store: Store, network: Network, life: Life) -> Aldis:
+async def assembled(store: Store, network: Network, life: Life) -> Aldis:
     """Aldis for one life over the store of that life."""
-    parts = _VirtualParts(settings(network.scenario), Line(network, life), store, REALM, None)
+    clock = await own_clock(store, machine_clock())
+    parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, clock=clock)
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
     return parts.aldis(provider, instruments(network, life))
 

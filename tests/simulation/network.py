@@ -32,7 +32,7 @@ from tests.simulation.crashes import Life, Steps, never
 from tests.simulation.disk import Disk
 from tests.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
 from tests.simulation.scenario import Chat, Said, Scenario, Word
-from tests.simulation.timeline import millis_now
+from tests.simulation.timeline import millis_now, set_clock
 
 ACCOUNT = "+15550100001"
 NAME = "Aldis"
@@ -59,12 +59,14 @@ class Network:
         self._queue: deque[Envelope] = deque()
         self._arrived = asyncio.Event()
         self._events = 0
-        self._last_stamp = 0
+        self._stamps: set[int] = set()
         self._confirmations: dict[int, tuple[Confirmation, Visible]] = {}
         self._times: Counter[object] = Counter()
         record.said += scenario.said
         for said in scenario.said:
             self._later(said.at_seconds, lambda said=said: self._written(said))
+        for at_seconds, seconds in scenario.clock_steps:
+            self._later(at_seconds, lambda seconds=seconds: self._set_clock(seconds))
 
     @property
     def is_quiet(self) -> bool:
@@ -150,6 +152,11 @@ class Network:
             self.record.troubles.append("an edit of what is not there any more")
         old.is_gone, old.heir = True, heir
 
+    def _drops(self, stamp: int, heir: Utterance) -> bool:
+        """Whether phones show nothing of an edit: a status comes late, and what it edits is removed."""
+        [old] = [visible for visible in self.record.visible if visible.stamp == stamp]
+        return heir.role == "status" and old.is_gone and old.heir is None
+
     def removed(self, removal: Removal) -> SentId:
         """A removal that people see at once; phones pass over one of what is not in that chat."""
         [old] = [visible for visible in self.record.visible if visible.stamp == removal.target]
@@ -205,7 +212,10 @@ class Network:
     def _arrive(self, attempt: Attempt, arrived: asyncio.Event) -> None:
         visible = Visible(said=attempt.said, stamp=self._stamp(), at_seconds=_now())
         attempt.visible = visible
-        if attempt.edits is not None:
+        if attempt.edits is not None and self._drops(attempt.edits, attempt.said):
+            visible.is_gone = True
+            self.record.figures["statuses that came after they were removed"] += 1
+        elif attempt.edits is not None:
             self.take_away(attempt.edits, attempt.said)
         self.record.visible.append(visible)
         self._steps.note(f"people see {visible.said}")
@@ -280,10 +290,19 @@ class Network:
         self._queue.append(envelope)
         self._arrived.set()
 
+    def _set_clock(self, seconds: float) -> None:
+        set_clock(seconds)
+        self.record.clock_steps.append(_now())
+        self._steps.note(f"the clock is set {seconds:+.0f} s")
+        self.record.figures["steps of the clock"] += 1
+
     def _stamp(self) -> int:
-        """A timestamp that no other message has."""
-        self._last_stamp = max(self._last_stamp + 1, millis_now())
-        return self._last_stamp
+        """A timestamp that no other message has, by the clock on the wall."""
+        stamp = millis_now()
+        while stamp in self._stamps:
+            stamp += 1
+        self._stamps.add(stamp)
+        return stamp
 
     def _seconds(self, *what: object) -> float:
         if self.scenario.happens(self.scenario.odds.slow, "slow", *what):

@@ -150,6 +150,8 @@ class Record:
     """When each life began."""
     inheritances: dict[int, Inheritance] = field(default_factory=dict[int, Inheritance])
     """What each life found that came so far as to look."""
+    clock_steps: list[float] = field(default_factory=list[float])
+    """When the machine's clock was set, in seconds of the story."""
     troubles: list[str] = field(default_factory=list[str])
     """What a double refused, and errors that a loop met and should not have."""
     figures: Counter[str] = field(default_factory=Counter[str])

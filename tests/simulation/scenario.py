@@ -122,6 +122,8 @@ class Scenario:
     """When the operator stops Aldis in good order and starts it again."""
     down_seconds: tuple[float, ...] = (3.0,)
     """How long Aldis is away after each death or stop; the last counts for all further ones."""
+    clock_steps: tuple[tuple[float, float], ...] = ()
+    """When the machine's clock is set, and ahead by how many seconds (back where negative)."""
     conversations_at_once: int = 16
     shows_status: bool = False
     """Whether people see what is going on in turns that take long."""
@@ -177,6 +179,7 @@ def drawn(seed: int) -> Scenario:
         down_seconds=tuple(chance.choice((0.5, 3.0, 20.0, 130.0)) for _ in range(6)),
         conversations_at_once=chance.choice((1, 2, 16)),
         shows_status=chance.random() < 0.5,
+        clock_steps=_clock_steps(seed),
     )
 
 
@@ -198,6 +201,17 @@ def _chats(chance: random.Random) -> tuple[Chat, ...]:
         Chat(number=number, address=address, people=members, is_allowed=allowed)
         for number, (address, members, allowed) in enumerate(found)
     )
+
+
+def _clock_steps(seed: int) -> tuple[tuple[float, float], ...]:
+    """In one of three stories the clock is set, perhaps twice: by minutes, hours, days, to and fro."""
+    chance = random.Random(f"{seed}/clock")
+    if chance.random() > 1 / 3:
+        return ()
+    seconds = chance.choice((-20, -1200, -3600, -86_400, 30, 3600, 86_400))
+    first = (chance.uniform(0, 90), float(seconds))
+    second = (first[0] + chance.choice((20.0, 200.0, 500.0)), float(-seconds))
+    return (first, second) if chance.random() < 0.5 else (first,)
 
 
 def _person(number: int) -> PersonId:

@@ -4,8 +4,10 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Generator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, TypeVar
+
+from bot.clock import MachineClock
 
 T = TypeVar("T")
 
@@ -41,6 +43,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def __init__(self) -> None:
         super().__init__()
+        self.set_by_seconds = 0.0
+        """By how much the clock on the wall was set since the story began."""
         self._woken = threading.Event()
         self._selector = _Jumps(self._woken)
         # Sums of floats: a timer that is due in less than this is due.
@@ -67,21 +71,38 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
 def patience() -> AbstractContextManager[None]:
     """Time stands still in the running loop, which waits for another thread."""
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, VirtualLoop)
-    return loop.patience()
+    return _running().patience()
 
 
-class VirtualClock:
-    """The wall clock of a story."""
+def counted_ns() -> int:
+    """What the machine of the running story has counted since it was started."""
+    return round(_running().time() * 1e9)
 
-    def now(self) -> datetime:
-        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
+
+def wall_ns() -> int:
+    """What the clock of that machine shows, since 1970: somebody may have set it."""
+    return round((EPOCH.timestamp() + _running().time() + _running().set_by_seconds) * 1e9)
+
+
+def set_clock(seconds: float) -> None:
+    """Somebody sets the clock ahead by so much (back where negative)."""
+    _running().set_by_seconds += seconds
+
+
+def machine_clock() -> MachineClock:
+    """The clock of a process on that machine, as Aldis has one."""
+    return MachineClock(wall_ns=wall_ns, counted_ns=counted_ns, boot="story")
 
 
 def millis_now() -> int:
     """The wall clock of a story in milliseconds since 1970."""
-    return round(VirtualClock().now().timestamp() * 1000)
+    return wall_ns() // 1_000_000
+
+
+def _running() -> VirtualLoop:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return loop
 
 
 def run(story: Coroutine[Any, Any, T]) -> T:

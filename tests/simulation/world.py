@@ -114,7 +114,7 @@ class _World:
         async with self._disk.opened(life) as store:
             self._record.inheritances[life.number] = await store.read(_inheritance)
             stop = asyncio.Event()
-            aldis = house.assembled(store, self._network, life)
+            aldis = await house.assembled(store, self._network, life)
             async with asyncio.TaskGroup() as group:
                 group.create_task(house.lived(aldis, stop))
                 end = await self._time_to_stop()

@@ -129,6 +129,7 @@ class Port:
     """Not run: a story lets it look when it is time."""
     summarising: Summarising
     """Likewise."""
+    courier: Courier
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
@@ -258,7 +259,8 @@ async def harbour(
     running = [asyncio.create_task(loop.run()) for loop in (worker, courier)]
     try:
         yield Port(
-            store, clock, quay, thinker, intake, worker, housekeeping, turns, pairing, reminders, reminding, summarising
+            *(store, clock, quay, thinker, intake, worker, housekeeping, turns),
+            *(pairing, reminders, reminding, summarising, courier),
         )
     finally:
         for task in running:

@@ -257,7 +257,7 @@ async def test_nothing_is_fetched_when_the_time_is_over(store: Store, clock: Set
     """A message that is too old is told so, and its files are not opened."""
     async with harbour(store, clock, max_age_seconds=60.0) as port:
         old = int(NOON.timestamp() * 1000) - 3_600_000
-        await port.deliver(message("Look", sent_at=old, attachments=[file(port, picture())]))
+        await port.deliver(message("Look", sent_at=old, waited_ms=3_600_000, attachments=[file(port, picture())]))
         await port.answered(1)
         await port.until(lambda: not port.quay.files)
         assert port.thinker.requests == []

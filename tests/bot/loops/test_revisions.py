@@ -450,8 +450,10 @@ async def test_a_message_of_the_day_before_yesterday_is_not_answered_as_if_it_we
     """It waited with Signal's server while Aldis was away: one sentence, no model call."""
     async with harbour(store, clock, max_age_seconds=86_400) as port:
         sent_at = int((clock.now() - timedelta(days=2)).timestamp() * 1000)
-        await port.deliver(message("Is it raining?", sent_at=sent_at))
-        await port.deliver(message("Is it still raining?", author=BOB, sent_at=sent_at + 100_000_000))
+        days_ms = 2 * 86_400_000
+        await port.deliver(message("Is it raining?", sent_at=sent_at, waited_ms=days_ms))
+        later_at, later_ms = sent_at + 100_000_000, days_ms - 100_000_000
+        await port.deliver(message("Is it still raining?", author=BOB, sent_at=later_at, waited_ms=later_ms))
         await port.answered(2)
         assert {reply.content.text for reply in port.quay.sent} == {phrases.TOO_OLD, "re: Is it still raining?"}
         assert port.intake._counts.all()["unanswered_too_old"] == 1

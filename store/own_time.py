@@ -1,0 +1,36 @@
+"""Own time: where it stood when it was last looked at, so that it goes on from there after a restart.
+
+Left to others: what it is and how it passes (`bot.clock`).
+"""
+
+from dataclasses import astuple
+from datetime import datetime
+
+from store.records import KeptTime
+from store.shelf import Shelf, moment
+
+
+class OwnTime(Shelf):
+    """The shelf of the one row. All methods run inside a transaction."""
+
+    def kept(self) -> KeptTime | None:
+        """How the times stood; None: nobody has kept them yet."""
+        rows = self.rows("SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
+        return next((KeptTime(boot=row[0], counted_ns=row[1], wall_ns=row[2], own_ns=row[3]) for row in rows), None)
+
+    def keep(self, time: KeptTime) -> None:
+        """This is how they stand now."""
+        self.execute(
+            "INSERT INTO own_time (id, boot, counted_ns, wall_ns, own_ns) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO "
+            "UPDATE SET boot = excluded.boot, counted_ns = excluded.counted_ns, wall_ns = excluded.wall_ns, "
+            "own_ns = excluded.own_ns",
+            astuple(time),
+        )
+
+    def latest(self) -> datetime | None:
+        """The latest time at which something was sent or had come, as far as is known; None: nothing has."""
+        [(at,)] = self.rows(
+            "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("
+            "SELECT started_at FROM turns ORDER BY id DESC LIMIT 1))"
+        )
+        return None if at is None else moment(at)

@@ -1,0 +1,336 @@
+"""Somebody sets the machine's clock: nothing waits longer, nothing goes early, and nobody is told nonsense."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot import phrases
+from bot.app import own_clock
+from bot.clock import STANDS_AFTER, SetClock
+from bot.errors import NotSent, SendUnknown
+from bot.policy.limits import Quota
+from store import Store
+from tests.bot.commands.test_commands import told
+from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.quay import envelope
+from tests.bot.loops.test_intake_doors import Door
+from tests.bot.loops.test_reminders import come, texts
+from tests.bot.turn.talk import Echo, calls, says
+from tests.servers.envelopes import message
+from tests.waiting import WAIT_SECONDS
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
+STOOD = STANDS_AFTER.total_seconds() + 1
+STEPS = (-20 * MINUTE, -DAY, HOUR, DAY)
+
+
+async def passes(port: Port, seconds: float) -> None:
+    """Let time pass, with the loops looking now and then, as they do."""
+    for _ in range(4):
+        port.clock.move(seconds / 4)
+        await port.housekeeping.expire()
+    port.store.bells["outbox"].set()
+
+
+async def set_clock(port: Port, seconds: float) -> None:
+    """Set the clock, and let the loops see it."""
+    port.clock.step(seconds)
+    await port.housekeeping.expire()
+
+
+async def refused(port: Port) -> None:
+    """An answer was refused by the bridge, and waits for its next try."""
+    port.quay.sends = [NotSent("busy")]
+    await port.deliver(message("hello"))
+    await port.quay.until(lambda: not port.quay.sends)
+    await come_to(port.store, "waiting")
+
+
+async def outbox(store: Store) -> list[str]:
+    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT state FROM outbox ORDER BY id"))
+    return [state for (state,) in rows]
+
+
+async def come_to(store: Store, *states: str) -> None:
+    async with asyncio.timeout(WAIT_SECONDS):
+        while await outbox(store) != list(states):
+            await asyncio.sleep(0.005)
+
+
+async def after_restart(store: Store, clock: SetClock) -> SetClock:
+    """The clock of the next process, as the product makes it go on."""
+    again = clock.another()
+    await own_clock(store, again)
+    return again
+
+
+# What waits
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_nobody_is_mute_until_the_old_time_comes_again(
+    store: Store, clock: SetClock, seconds: float, *, is_restarted: bool
+) -> None:
+    """An answer that was refused goes out after its pause, whatever the clock shows by then."""
+    async with harbour(store, clock) as port:
+        await port.housekeeping.recover()
+        await refused(port)
+        await set_clock(port, seconds)
+        if not is_restarted:
+            await passes(port, 3)
+            await come_to(store, "sent")
+            return
+    clock = await after_restart(store, clock)
+    async with harbour(store, clock) as port:
+        await port.housekeeping.recover()
+        await port.courier.recover()
+        await passes(port, 3)
+        await come_to(store, "sent")
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
+    store: Store, clock: SetClock, seconds: float
+) -> None:
+    """Not shorter, or people see it twice; not longer, or they wait. Also where the step begins to count meanwhile."""
+    async with harbour(store, clock) as port:
+        await set_clock(port, seconds)
+        await passes(port, STOOD - 30)
+        port.quay.sends = [SendUnknown("silence")]
+        await port.deliver(message("hello"))
+        await come_to(store, "unknown")
+        for _ in range(59):
+            clock.move(1)
+            await port.housekeeping.expire()
+        assert clock.settled() == clock.wall()
+        await asyncio.sleep(0.05)
+        assert await outbox(store) == ["unknown"]
+        await passes(port, 1)
+        await come_to(store, "sent")
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_a_word_is_waited_for_as_long_as_was_told(store: Store, clock: SetClock, seconds: float) -> None:
+    """Ten minutes, before and after the step counts."""
+    look, post = Echo(effects="none"), Echo(name="post", effects="once")
+    async with harbour(store, clock, tools=(look, post), approval_seconds=600) as port:
+        port.thinker.script = [
+            calls(("echo", {"word": "a"})),
+            calls(("post", {"word": "b"})),
+            says("Not done."),
+        ]
+        await port.deliver(message("post it"))
+        await port.answered(1)
+        await set_clock(port, seconds)
+        await passes(port, STOOD)
+        await passes(port, 590 - STOOD)
+        assert len(port.thinker.asked) == 2
+        await passes(port, 11)
+        await port.answered(2)
+        assert post.ran == []
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_limits_are_those_of_a_minute(store: Store, clock: SetClock, seconds: float) -> None:
+    """Who wrote much is taken in again when a minute has passed."""
+    door = Door(store, clock, quota=Quota(messages_per_minute=1))
+    await door.take(envelope("one", 1))
+    clock.step(seconds)
+    await door.take(envelope("two", 2))
+    clock.move(61)
+    await door.take(envelope("three", 3))
+    assert await door.refusals() == [None, "too_many", None]
+
+
+# What disappears
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_what_disappears_does_so_in_its_time(store: Store, clock: SetClock, seconds: float) -> None:
+    """Neither later for a clock set back, nor at once for one that is set ahead and soon back again."""
+    async with harbour(store, clock) as port:
+        await port.deliver(message("secret", expires_in_seconds=240))
+        await port.answered(1)
+        await port.quiet()
+        await set_clock(port, seconds)
+        await passes(port, 120)
+        assert await port.count("SELECT count(*) FROM history")
+        await set_clock(port, -seconds)
+        await passes(port, 119)
+        assert await port.count("SELECT count(*) FROM history")
+        await set_clock(port, seconds)
+        await passes(port, 2)
+        assert not await port.count("SELECT count(*) FROM history")
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_a_clock_set_back_keeps_nothing_longer(store: Store, clock: SetClock, *, is_restarted: bool) -> None:
+    """Also when the step counts, and over a restart."""
+    async with harbour(store, clock) as port:
+        await port.housekeeping.recover()
+        await port.deliver(message("secret", expires_in_seconds=2 * 3600))
+        await port.answered(1)
+        await port.quiet()
+        await set_clock(port, -DAY)
+        await passes(port, STOOD)
+        await passes(port, HOUR)
+    if is_restarted:
+        clock = await after_restart(store, clock)
+    async with harbour(store, clock) as port:
+        await port.housekeeping.recover()
+        assert await port.count("SELECT count(*) FROM history")
+        await passes(port, HOUR)
+        assert not await port.count("SELECT count(*) FROM history")
+
+
+async def test_a_clock_that_stays_ahead_is_believed(store: Store, clock: SetClock) -> None:
+    """The machine may have been paused for a day: what should have gone meanwhile goes five minutes later."""
+    async with harbour(store, clock) as port:
+        await port.deliver(message("secret", expires_in_seconds=3600))
+        await port.answered(1)
+        await port.quiet()
+        await set_clock(port, DAY)
+        await passes(port, STOOD - 10)
+        assert await port.count("SELECT count(*) FROM history")
+        await passes(port, 20)
+        assert not await port.count("SELECT count(*) FROM history")
+
+
+async def test_retention_waits_for_the_clock_to_stand(store: Store, clock: SetClock) -> None:
+    """A year that is undone in time destroys nothing."""
+    async with harbour(store, clock, retention=timedelta(days=30)) as port:
+        await port.deliver(message("hello"))
+        await port.answered(1)
+        await port.quiet()
+        await set_clock(port, 365 * DAY)
+        await passes(port, 200)
+        await port.housekeeping.tidy()
+        await set_clock(port, -365 * DAY)
+        await passes(port, STOOD)
+        await port.housekeeping.tidy()
+        assert await port.count("SELECT count(*) FROM history")
+
+
+# Calendars
+
+
+async def test_reminders_do_not_come_for_a_clock_that_is_corrected(store: Store, clock: SetClock) -> None:
+    """They would come at once, and never again; a clock that stays ahead is right, and they are late."""
+    async with harbour(store, clock) as port:
+        await told(port, "/remind at 20:00 tea")
+        await set_clock(port, DAY)
+        await passes(port, 200)
+        await come(port)
+        await set_clock(port, -DAY)
+        await passes(port, 200)
+        await come(port)
+        assert len(port.quay.sent) == 1
+        await set_clock(port, 8 * HOUR)
+        await passes(port, STOOD)
+        await come(port)
+        assert "tea" in texts(port, 1)[0]
+
+
+@pytest.mark.parametrize("seconds", [-20 * MINUTE, -DAY])
+async def test_a_delay_is_a_time_that_passes(store: Store, clock: SetClock, seconds: float) -> None:
+    """In half an hour is in half an hour, by whatever clock; at eight is when the clock shows it."""
+    async with harbour(store, clock) as port:
+        await told(port, "/remind in 30m tea")
+        await told(port, "/remind at 12:30 coffee")
+        await set_clock(port, seconds)
+        await passes(port, STOOD)
+        await passes(port, 30 * MINUTE - STOOD - 1)
+        await come(port)
+        assert len(port.quay.sent) == 2
+        await passes(port, 1)
+        await come(port)
+        assert [text.removeprefix("⏰ ") for text in texts(port, 2)] == ["tea"]
+        await passes(port, -seconds)
+        await come(port)
+        assert [text.removeprefix("⏰ ") for text in texts(port, 3)] == ["coffee"]
+
+
+async def test_a_delay_comes_once_for_a_clock_that_goes_to_and_fro(store: Store, clock: SetClock) -> None:
+    """Set back for an hour by mistake, it is neither early nor late."""
+    async with harbour(store, clock) as port:
+        await told(port, "/remind in 10h tea")
+        await set_clock(port, -DAY)
+        await passes(port, HOUR)
+        await set_clock(port, DAY)
+        await passes(port, STOOD)
+        await come(port)
+        assert len(port.quay.sent) == 1
+        await passes(port, 9 * HOUR - STOOD)
+        await come(port)
+        assert "tea" in texts(port, 1)[0]
+
+
+async def test_money_is_that_of_the_day_that_stands(store: Store, clock: SetClock) -> None:
+    """A clock that is a day ahead for a moment opens no other day's purse."""
+    async with harbour(store, clock) as port:
+        await port.deliver(message("one"))
+        await port.answered(1)
+        await set_clock(port, DAY)
+        await port.deliver(message("two"))
+        await port.answered(2)
+        await port.quiet()
+        rows = await store.read(
+            lambda shelves: shelves.ledger.rows("SELECT DISTINCT period FROM spent WHERE length(period) = 10")
+        )
+    assert rows == [("2026-11-21",)]
+
+
+# Too old
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClock, seconds: float) -> None:
+    """How long it waited at Signal is told by Signal's clock, how long it waited here by own time."""
+    async with harbour(store, clock, max_age_seconds=600) as port:
+        await set_clock(port, seconds)
+        await passes(port, STOOD)
+        sent_at = int((clock.wall() - timedelta(seconds=seconds)).timestamp() * 1000)
+        await port.deliver(message("hello", sent_at=sent_at))
+        await port.answered(1)
+        assert port.quay.sent[0].content.text != phrases.TOO_OLD
+
+
+# Health, and a store that fails
+
+
+async def test_a_step_that_cannot_be_written_down_does_not_count(store: Store, clock: SetClock) -> None:
+    """Own time and what waits stay together; it counts when the store can be written again."""
+    async with harbour(store, clock) as port:
+        began_at = clock.now()
+        await set_clock(port, DAY)
+        await store.transaction(lambda shelves: shelves.own_time.execute("ALTER TABLE own_time RENAME TO away"))
+        await passes(port, STOOD)
+        assert clock.now() == began_at + timedelta(seconds=STOOD)
+        await store.transaction(lambda shelves: shelves.own_time.execute("ALTER TABLE away RENAME TO own_time"))
+        await passes(port, 2 * STOOD)
+        assert clock.now() == began_at + timedelta(days=1, seconds=3 * STOOD)
+
+
+async def test_what_an_older_aldis_has_put_off_too_far_is_pulled_in(store: Store, clock: SetClock) -> None:
+    """Its clock was a day ahead, and right when it stopped."""
+    async with harbour(store, clock) as port:
+        await refused(port)
+    await store.transaction(lambda shelves: shelves.outbox.execute("UPDATE outbox SET due_at = due_at + 86400000"))
+    async with harbour(store, clock) as port:
+        await port.courier.recover()
+        await passes(port, 301)
+        await come_to(store, "sent")
+
+
+async def test_own_time_of_a_store_of_an_older_aldis_begins_where_that_was(store: Store, clock: SetClock) -> None:
+    """Its clock was set back while it was off: what it has put off is due as it would have been."""
+    async with harbour(store, clock) as port:
+        await refused(port)
+    await store.transaction(lambda shelves: shelves.own_time.execute("DELETE FROM own_time"))
+    clock.step(-20 * MINUTE)
+    clock = await after_restart(store, clock)
+    async with harbour(store, clock) as port:
+        await passes(port, 3)
+        await come_to(store, "sent")

@@ -1,0 +1,39 @@
+"""The clock of the machine is set while an answer waits for its next try: it goes out all the same."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.flows.processes import started
+from tests.servers.envelopes import ALICE, message
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_server import Plan
+
+LIMITED = "RATE_LIMIT_FAILURE"
+MINUTE, DAY = 60, 86_400
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["goes on", "killed"])
+@pytest.mark.parametrize("seconds", [-20 * MINUTE, -DAY, DAY])
+async def test_a_clock_that_is_set_mutes_nobody(tmp_path: Path, seconds: int, *, is_killed: bool) -> None:
+    """Neither in the process that runs, nor in the next one."""
+    hands = tmp_path / "hands"
+    hands.write_text("0", "ascii")
+    async with SignalCli() as signal:
+        settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid}
+        arguments = (str(hands), "run")
+        signal.plans.append(Plan(results=(LIMITED,), retry_after_seconds=3))
+        async with started(*arguments, settings=settings, folder=tmp_path, module="tests.flows.set_clock") as process:
+            await signal.connected()
+            await signal.deliver(message("What is 17*23?"))
+            await signal.until(lambda: not signal.plans)
+            hands.write_text(str(seconds), "ascii")
+            if is_killed:
+                await process.kill()
+            else:
+                [sent] = await signal.sent_count(1)
+                assert "391" in sent.text
+                return
+        async with started(*arguments, settings=settings, folder=tmp_path, module="tests.flows.set_clock"):
+            [sent] = await signal.sent_count(1)
+            assert "391" in sent.text
