@@ -34,6 +34,7 @@ from bot.transports.refusals import challenge_in
 from bot.transports.rest_clients import Clients, Refused, as_disconnected, as_fetched, as_log, as_outcome
 from bot.transports.rest_requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.results import failure
+from bot.transports.targets import can_be_named, check_target, without_odd_quote
 
 _log = logging.getLogger(__name__)
 
@@ -193,7 +194,7 @@ class RestApi:
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
         self._reader.check_bounds(reply.chat)
-        message = message_of(reply, account=self.account, recipient=self._recipient(reply.chat))
+        message = message_of(without_odd_quote(reply), account=self.account, recipient=self._recipient(reply.chat))
         in_group = is_group(reply.chat)
         async with self._sending(in_group=in_group):
             [response] = await self._clients.messages.send(message)
@@ -204,6 +205,7 @@ class RestApi:
     async def remove(self, removal: Removal) -> SentId:
         """Delete one of our own messages for everybody; see `Transport.remove`."""
         self._reader.check_bounds(removal.chat)
+        check_target(removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=is_group(removal.chat)):
             response = await self._clients.messages.remote_delete(request)
@@ -243,7 +245,7 @@ class RestApi:
 
     async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
         """Put an emoji on a message, or take it off; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat):
+        if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
             return
         clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
         with as_log("a reaction"):
@@ -255,7 +257,7 @@ class RestApi:
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is None or self._reader.takes_notes:
+        if envelope.author is None or self._reader.takes_notes or not can_be_named(envelope.sent_at):
             return
         receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
         with as_log("a read receipt"):

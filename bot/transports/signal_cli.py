@@ -39,6 +39,7 @@ from bot.transports.frame import as_object, text_in
 from bot.transports.reader import FrameReader
 from bot.transports.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.sse import EventParser
+from bot.transports.targets import can_be_named, check_target, without_odd_quote
 
 _log = logging.getLogger(__name__)
 
@@ -183,11 +184,13 @@ class SignalCli:
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
         self._reader.check_bounds(reply.chat)
-        return await self._send("send", {**self._addressed_to(reply.chat), **_content(reply)})
+        content = _content(without_odd_quote(reply))
+        return await self._send("send", {**self._addressed_to(reply.chat), **content})
 
     async def remove(self, removal: Removal) -> SentId:
         """Delete one of our own messages for everybody; see `Transport.remove`."""
         self._reader.check_bounds(removal.chat)
+        check_target(removal.target)
         return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
 
     async def note_to_self(self, text: str) -> SentId:
@@ -223,7 +226,7 @@ class SignalCli:
 
     async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
         """Put an emoji on a message, or take it off; see `Transport.react`."""
-        if self._reader.is_out_of_bounds(chat):
+        if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
             return
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
         await self._tell(
@@ -253,7 +256,7 @@ class SignalCli:
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is not None and not self._reader.takes_notes:
+        if envelope.author is not None and not self._reader.takes_notes and can_be_named(envelope.sent_at):
             params = {"recipient": envelope.author, "targetTimestamp": [envelope.sent_at], "type": "read"}
             await self._tell("sendReceipt", params)
 

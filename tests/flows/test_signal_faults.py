@@ -26,7 +26,7 @@ from store import Shelves, opened
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, message, receipt
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, message, receipt, timestamp
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_server import Plan, SignalServer, cut
@@ -147,6 +147,28 @@ async def _of(story: Callable[[World], Awaitable[None]], world: World) -> None:
 
 
 ALL_WELL = Left(inbox=0, outbox=0, dead=0, resent=0)
+
+
+@pytest.mark.parametrize("odd", [0, 86_400_000, 2**31 - 1, 2**53], ids=["0", "2 January 1970", "an Integer", "no date"])
+async def test_a_message_of_a_clock_that_was_never_set(both: Both, odd: int) -> None:
+    """Whoever writes with such a timestamp is answered, without a quote; nobody else in the group waits for it."""
+
+    async def story(world: World) -> None:
+        server = world.server
+        async with world.running():
+            await server.connected()
+            frame = message("And quince?", author=BOB, group=GROUP, mention=True, sent_at=odd)
+            frame["envelope"]["serverReceivedTimestamp"] = timestamp()  # the server's clock is right
+            await server.deliver(frame)
+            await server.sent_count(1)
+            await server.deliver(message("And medlar?", author=ALICE, group=GROUP, mention=True))
+            await server.sent_count(2)
+        assert world.heard(f"group:{GROUP}") == ["quince?", "medlar?"]
+        assert [sent.quote_author for sent in server.sent] == [None, ALICE.uuid]
+        assert odd not in {sent_at for _, sent_at in server.read}
+        assert await world.left() == ALL_WELL
+
+    await both(story)
 
 
 async def test_a_server_that_is_down(both: Both, caplog: pytest.LogCaptureFixture) -> None:

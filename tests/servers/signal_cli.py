@@ -21,6 +21,8 @@ from aiohttp import web
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
+    FIRST_LONG,
+    NO_LONG,
     End,
     NeverSent,
     NotTaken,
@@ -62,6 +64,9 @@ class Parameters:
         found = [] if value is None else value if isinstance(value, list) else [value]
         if any(not isinstance(item, kind) or isinstance(item, bool) for item in found):
             raise RpcError(-32602, f"{name} is not {kind.__name__}")
+        if name.endswith("Timestamp") and any(item < FIRST_LONG for item in found):
+            # Jackson reads a small number as an Integer, and the command wants a Long.
+            raise RpcError(-32603, NO_LONG)
         return found
 
     def one(self, name: str, kind: type) -> Any:

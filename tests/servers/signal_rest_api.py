@@ -19,6 +19,8 @@ from aiohttp import WSMsgType, web
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
+    FIRST_LONG,
+    NO_LONG,
     End,
     NeverSent,
     NotTaken,
@@ -370,6 +372,8 @@ def _checked(seen: Seen, fields: dict[str, type], needed: set[str] | None = None
     for name, value in body.items():
         if not isinstance(value, fields[name]) or (fields[name] is int and isinstance(value, bool)):
             raise BadRequest(f"Couldn't process request - {name} is of the wrong type")
+        if name.endswith("timestamp") and value < FIRST_LONG:
+            raise BadRequest(NO_LONG)  # of signal-cli, to which it is handed on
     return body
 
 

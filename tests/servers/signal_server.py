@@ -182,6 +182,10 @@ async def cut(_: Seen) -> web.StreamResponse:
     return web.Response()
 
 
+FIRST_LONG = 2**31
+NO_LONG = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCastException)"
+"""What signal-cli makes of a smaller number where it wants a timestamp. Seen on signal-cli 0.13.14 (2026-11-22)."""
+
 DEVICE = 3
 """Which device of the account Aldis is where it is linked to a phone."""
 

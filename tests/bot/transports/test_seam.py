@@ -238,12 +238,12 @@ async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
     transport = bridge.transport()
     text = "Sow *early*: 🪴 in April."
     styles = (StyleRange(start=0, length=3, style=Style.BOLD), StyleRange(start=16, length=8, style=Style.ITALIC))
-    quote = QuoteTarget(author=PersonId(BOB.uuid), sent_at=SentId(1234), text="when?")
+    quote = QuoteTarget(author=PersonId(BOB.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
     sent_id = await transport.send(replace(reply(chat=IN_GROUP, quote=quote), content=Styled(text=text, styles=styles)))
     [sent] = bridge.server.sent
     assert (sent.chat, sent.text, sent.timestamp) == (IN_GROUP, text, sent_id)
     assert sent.styles == ("0:3:BOLD", "16:8:ITALIC")
-    assert (sent.quote_author, sent.quote_timestamp, sent.quote_text) == (BOB.uuid, 1234, "when?")
+    assert (sent.quote_author, sent.quote_timestamp, sent.quote_text) == (BOB.uuid, 1_700_000_001_234, "when?")
 
 
 async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
@@ -273,7 +273,7 @@ def words(bridge: Bridge, chat: str) -> list[str]:
 async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) -> None:
     """Every edit names the revision before it; text, styles and quote are the edit's, and the place stays."""
     transport = bridge.transport()
-    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(1234), text="when?")
+    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
     first = await transport.send(reply("In April.", quote=quote))
     await transport.send(reply("Anything else?"))
     second = await transport.send(reply("In May.", quote=quote, edits=first))
@@ -283,7 +283,7 @@ async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) ->
     assert words(bridge, ALICE.chat) == ["In June.", "Anything else?"]
     shown = bridge.server.visible(ALICE.chat)[0]
     assert (shown.timestamp, shown.styles) == (third, ("3:4:BOLD",))
-    assert (shown.quote_author, shown.quote_timestamp, shown.quote_text) == (ALICE.uuid, 1234, "when?")
+    assert (shown.quote_author, shown.quote_timestamp, shown.quote_text) == (ALICE.uuid, 1_700_000_001_234, "when?")
 
 
 async def test_an_edit_of_an_older_revision_is_lost(bridge: Bridge) -> None:
@@ -315,6 +315,30 @@ async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
     await transport.remove(Removal(chat=ChatId(chat), target=second))
     assert words(bridge, chat) == ["Anything else?"]
     assert [removed.target for removed in bridge.server.removed] == [second, second]
+
+
+@pytest.mark.parametrize("odd", [0, 2**31 - 1, 2**53])
+async def test_what_has_an_absurd_timestamp_is_never_named(bridge: Bridge, odd: int) -> None:
+    """signal-cli fails on some: no quote of such a message, no mark on it, no read receipt, no edit, no removal."""
+    transport, at = bridge.transport(), SentId(odd)
+    await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), at, "👀", removed=False)
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        asked = len(bridge.server.requests)
+        await bridge.server.deliver(message("hi", sent_at=odd))
+        envelope = await stream.next()
+        await transport.receipt(envelope)
+    assert (envelope.sent_at, bridge.server.read) == (odd, [])
+    for refused in (
+        transport.send(reply(edits=at)),
+        transport.remove(Removal(chat=ChatId(ALICE.chat), target=at)),
+    ):
+        with pytest.raises(Undeliverable):
+            await refused
+    assert len(bridge.server.requests) == asked
+    await transport.send(reply(quote=QuoteTarget(author=PersonId(ALICE.uuid), sent_at=at, text="when?")))
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.quote_timestamp, sent.quote_author) == ("Sow them in April.", None, None)
 
 
 async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
@@ -601,7 +625,7 @@ async def test_typing_and_receipts_may_fail(bridge: Bridge, fault: Any, caplog: 
         author=PersonId(MALLORY.uuid),
         number=MALLORY.number,
         device=1,
-        sent_at=SentId(1),
+        sent_at=SentId(1_700_000_000_001),
         kind=Kind.MESSAGE,
         chat=ChatId(MALLORY.chat),
         raw=frame,
@@ -798,7 +822,7 @@ async def test_a_reaction_may_fail(bridge: Bridge, fault: Any, caplog: pytest.Lo
     caplog.set_level(logging.INFO)
     bridge.server.faults += [fault] if fault else []
     transport = bridge.transport(call_seconds=0.3 if fault is hang else DEADLINE_SECONDS)
-    await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), SentId(5), "👀", removed=False)
+    await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), SentId(1_700_000_000_005), "👀", removed=False)
     [told] = [record.getMessage() for record in caplog.records if record.name.startswith("bot.")]
     assert "👀" not in told
     assert ALICE.uuid not in told
