@@ -103,11 +103,11 @@ def _run(given: Settings, options: argparse.Namespace) -> int:
 
 
 async def _running(given: Settings) -> None:
-    shutdown, pages = Shutdown(), Pages()
+    shutdown, pages, log = Shutdown(), Pages(), app.log_waits()
     shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def on_wait(what: str) -> None:
-        app.log_wait(what)
+        log(what)
         pages.wait_for(what)
 
     async with served(pages, given.web.host, given.web.port):

@@ -13,6 +13,7 @@
        |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
        |- NotUploaded              the sender: a file that goes with it was not taken, so that nothing went out
        |- Untrusted                an admin: somebody's safety number has changed, and nobody has said yet that it may
+       |- SentUnnamed              nobody: it went out, but its timestamp was not told; never send it again
        |- Undeliverable            nobody: it will never go out
        |- Disconnected             the intake: connect again
        |- LinkRefused              the operator: the bridge does not link this account, and says why
@@ -87,6 +88,10 @@ class NotSent(TransportError):
 
 class SendUnknown(TransportError):
     """A send was started and its answer never came or proves nothing: reconcile it by receipts."""
+
+
+class SentUnnamed(TransportError):
+    """It surely went out, and nobody knows under which timestamp: it cannot be edited, and must not be sent again."""
 
 
 class NotUploaded(TransportError):

@@ -7,12 +7,14 @@ what a person wrote. Line breaks and whatever else could change what a reader se
 import json
 import logging
 import sys
+import time
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Literal, TextIO, cast
 
 _OURS = ("bot", "tools", "store")
+_REMINDER_SECONDS = 60.0
 
 
 def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = None) -> None:
@@ -86,3 +88,23 @@ def _escaped(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+
+
+class Reminder:
+    """Writes a sentence that would come again and again into a log: once, and again each minute."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._sentence = ""
+        self._told_at = 0.0
+
+    def tell(self, sentence: str, level: int = logging.WARNING) -> None:
+        """It holds, or holds still."""
+        now = time.monotonic()
+        if sentence != self._sentence or now - self._told_at > _REMINDER_SECONDS:
+            self._sentence, self._told_at = sentence, now
+            self._log.log(level, "%s", sentence)
+
+    def end(self) -> None:
+        """It holds no more: the next time it is news."""
+        self._sentence = ""

@@ -47,6 +47,7 @@ from bot.spellings import (
     Number,
     Person,
     PersonOrAll,
+    WebhookSecret,
     Zone,
     is_zone,
     master_key_of,
@@ -261,6 +262,12 @@ class SignalSettings(Group):
     """How often a note to self tests that messages still arrive; 0 means never. Needs another device of the account."""
     note_to_self: bool = False
     """Whether the account is your own: then Aldis answers your Note to Self and reads nothing else of what comes."""
+    webhook_secret: WebhookSecret | None = None
+    """What the posts of signal-cli-rest-api's RECEIVE_WEBHOOK_URL must show; with it Aldis listens for them."""
+    webhook_host: str = "127.0.0.1"
+    """The address on which it listens for them."""
+    webhook_port: int = Field(default=8788, ge=1, le=65_535)
+    """The port on which it listens for them."""
     attachments: Path | None = None
     """The folder in which signal-cli keeps the files that come, where Aldis may delete them; none means they stay."""
 

@@ -7,6 +7,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -136,6 +137,30 @@ def test_files_that_people_send_are_never_on_the_disk() -> None:
     assert mode == "mode=0777"  # without the sticky bit, under which only the owner of a file may delete it
     assert set(never) == {"nosuid", "nodev", "noexec"}
     assert "attachments:/var/lib/signal-cli/attachments" in found["services"]["signal-cli"]["volumes"]
+
+
+def test_the_bridges_log_and_files_are_never_on_the_disk() -> None:
+    """signal-cli in that image prints every message into its log, and keeps files beside its keys."""
+    places = composed("compose.rest-api.yaml")["services"]["signal-api"]["tmpfs"]
+    sizes = {place.partition(":")[0]: re.search(r"size=(\d+)m", place) for place in places}
+    kept = "/home/.local/share/signal-cli"
+    assert set(sizes) == {"/var/log/signal-cli-json-rpc-1", f"{kept}/attachments", "/tmp"}
+    assert sum(int(size[1]) for size in sizes.values() if size) <= 512  # half of what the bridge may have
+
+
+@pytest.mark.parametrize("secret", ["", "open-sesame-open-sesame"])
+def test_the_bridge_posts_where_aldis_listens(secret: str) -> None:
+    """With a secret in .env both know of it; without one neither does."""
+    found = composed("compose.rest-api.yaml")["services"]
+    given = found["aldis"]["environment"] | {"SIGNAL__WEBHOOK_SECRET": secret}
+    signal = loaded({name: value for name, value in given.items() if value}, None).signal
+    told = found["signal-api"]["environment"]["RECEIVE_WEBHOOK_URL"]
+    assert re.fullmatch(r"\$\{SIGNAL__WEBHOOK_SECRET:\+.*\}", told)
+    address = urlsplit(told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET}", secret or "x"))
+    assert (address.scheme, address.hostname, address.port) == ("http", "aldis", signal.webhook_port)
+    assert signal.webhook_host == "0.0.0.0"
+    assert (signal.webhook_secret.get_secret_value() if signal.webhook_secret else "") == secret
+    assert not secret or address.password == secret
 
 
 def test_keys_in_secrets_are_a_matter_of_comment_signs() -> None:

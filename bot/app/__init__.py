@@ -17,7 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from bot.aldis import Aldis
 from bot.app import bridges, equipment, machine, models, rules
-from bot.app.bridges import linking, linking_ready, log_wait, signal_transport, terminal
+from bot.app.bridges import linking, linking_ready, log_waits, signal_transport, terminal
 from bot.app.equipment import surroundings_alone, toolbox, user_agent
 from bot.app.models import unpriced_models
 from bot.app.parts import Parts
@@ -37,7 +37,7 @@ __all__ = [
     "assembled",
     "linking",
     "linking_ready",
-    "log_wait",
+    "log_waits",
     "means",
     "own_clock",
     "signal_transport",

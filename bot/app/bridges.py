@@ -5,11 +5,13 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 
 import asyncio
 import logging
+import random
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from bot.errors import ConfigError, Disconnected
+from bot.logs import Reminder
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge import Bridge, bridge_at
@@ -18,9 +20,8 @@ _log = logging.getLogger(__name__)
 
 UNLINKED = "no account is linked yet; link one with: python -m bot link"
 
-_LONGEST_PAUSE_SECONDS = 30.0
-_SOON_SECONDS = 1.0
-"""Between two looks for a bridge while somebody sits there and waits for it."""
+_PAUSE_SECONDS = 1.0
+"""At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
 
 
 def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Transport, Callable[[], bool]]:
@@ -42,41 +43,38 @@ OnWait = Callable[[str], None]
 """Is told what is waited for, each time that one looks in vain: a sentence for the operator."""
 
 
-def log_wait(what: str) -> None:
-    """Tell in the log what is waited for."""
-    _log.warning("%s", what)
+def log_waits() -> OnWait:
+    """Tells in the log what is waited for, and reminds of it each minute."""
+    return Reminder(_log).tell
 
 
-async def signal_transport(settings: Settings, on_wait: OnWait = log_wait) -> Transport:
+async def signal_transport(settings: Settings, on_wait: OnWait | None = None) -> Transport:
     """The transport to Signal; waits until the bridge answers and has an account.
 
     Raises:
         ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
     """
+    on_wait = on_wait or log_waits()
     return transport(settings, await _bridge(settings, on_wait), await _account(settings, on_wait))
 
 
-async def linking(
-    settings: Settings, on_wait: OnWait = log_wait, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
-) -> Linking:
-    """The way to link an account by the bridge at `SIGNAL__URL`; where its kind is to be found out, waits for it.
+async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
+    """The way to link an account by the bridge at `SIGNAL__URL`; waits until one answers there.
 
     Raises:
         ConfigError: what answers there is no bridge.
     """
-    return linking_over(settings, await _bridge(settings, on_wait, longest_pause_seconds=longest_pause_seconds))
+    return linking_over(settings, await _bridge(settings, on_wait or log_waits()))
 
 
 @asynccontextmanager
 async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[str, ...]]]:
     """The way to link an account, once the bridge answers, with those that it has already.
 
-    Somebody sits there and waits for it: a bridge that has just been started answers after some seconds.
-
     Raises:
         ConfigError: what answers there is no bridge.
     """
-    link = await linking(settings, on_wait, longest_pause_seconds=_SOON_SECONDS)
+    link = await linking(settings, on_wait)
     try:
         while True:
             try:
@@ -84,7 +82,7 @@ async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[t
                 break
             except Disconnected as error:
                 on_wait(f"waiting for Signal: {error}")
-                await asyncio.sleep(_SOON_SECONDS)
+                await _pause()
         yield link, accounts
     finally:
         await link.aclose()
@@ -112,6 +110,7 @@ def transport(settings: Settings, bridge: Bridge, account: str) -> Transport:
         name=signal.name,
         notes_of=_notes_of(settings),
         send_seconds=signal.send_timeout_seconds,
+        webhook=_webhook(settings),
     )
 
 
@@ -126,24 +125,28 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     return RestApiLinking(settings.signal.url)
 
 
+def _webhook(settings: Settings) -> tuple[str, int, str] | None:
+    """Where the bridge posts what comes: host, port and secret; None where it does not."""
+    signal = settings.signal
+    secret = signal.webhook_secret
+    return None if secret is None else (signal.webhook_host, signal.webhook_port, secret.get_secret_value())
+
+
 def _notes_of(settings: Settings) -> str | None:
     """The name of Aldis's device where the account is a person's own; else None."""
     return settings.signal.device_name if settings.signal.note_to_self else None
 
 
-async def _bridge(
-    settings: Settings, on_wait: OnWait, *, longest_pause_seconds: float = _LONGEST_PAUSE_SECONDS
-) -> Bridge:
+async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
     """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
     if settings.signal.transport != "auto":
         return settings.signal.transport
-    pauses = _pauses(longest_pause_seconds)
     while True:
         try:
             return await bridge_at(settings.signal.url)
         except Disconnected as error:
             on_wait(f"waiting for Signal: {error}")
-            await asyncio.sleep(next(pauses))
+            await _pause()
 
 
 async def _account(settings: Settings, on_wait: OnWait) -> str:
@@ -152,11 +155,10 @@ async def _account(settings: Settings, on_wait: OnWait) -> str:
         return settings.signal.account
     link = await linking(settings, on_wait)
     try:
-        pauses = _pauses()
         while True:
             if accounts := await _linked(link, on_wait):
                 return _only(accounts)
-            await asyncio.sleep(next(pauses))
+            await _pause()
     finally:
         await link.aclose()
 
@@ -168,12 +170,8 @@ def _only(accounts: tuple[str, ...]) -> str:
     return first
 
 
-def _pauses(longest_seconds: float = _LONGEST_PAUSE_SECONDS) -> Iterator[float]:
-    """The seconds between one look for the bridge and the next: growing, without end."""
-    seconds = 1.0
-    while True:
-        yield seconds
-        seconds = min(2 * seconds, longest_seconds)
+async def _pause() -> None:
+    await asyncio.sleep(_PAUSE_SECONDS * random.uniform(0.5, 1.0))  # noqa: S311  (it spreads load, it keeps no secret)
 
 
 async def _linked(link: Linking, on_wait: OnWait) -> tuple[str, ...]:

@@ -117,6 +117,7 @@ class Parts:
         patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
         health = HealthPage(self._store, lookout, self._clock, self._counts)
         intake, budget = self._intake(lookout), self._budget()
+        lookout.on_answer = intake.wake
         summarising = self._summarising(provider, budget)
         senses = self._senses(provider, equipment.toolbox(settings, tools, more), budget)
         return Aldis(

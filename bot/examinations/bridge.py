@@ -4,6 +4,7 @@ Left to others: who may write (`lists`), making transports (`bot.app` hands over
 """
 
 import http.client
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -39,13 +40,7 @@ async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Kno
     found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
         found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
-    if bridge == "rest_api":
-        found.append(
-            warning(
-                "bridge: signal-cli-rest-api drops what arrives while Aldis is not connected",
-                "use signal-cli's own daemon (see the README) where nothing may be lost",
-            )
-        )
+    found += _losses(settings, bridge)
     account, of_account = await _account(settings, means, bridge)
     found.append(of_account)
     if account is None:
@@ -81,6 +76,24 @@ def known_of(release: Release, clock: Clock) -> list[Finding]:
     """What is known of a release: that it is old, or bad."""
     concerns = warnings(release, clock.wall().date())
     return [(problem if one.is_urgent else warning)(f"bridge: {one.words}", one.advice) for one in concerns]
+
+
+def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
+    """What signal-cli-rest-api can lose, by the way in that is set."""
+    has_webhook = settings.signal.webhook_secret is not None
+    if bridge == "signal_cli" and has_webhook:
+        what = "bridge: SIGNAL__WEBHOOK_SECRET is for signal-cli-rest-api; signal-cli itself posts nothing"
+        yield warning(what, "leave it out")
+    elif bridge == "rest_api" and has_webhook:
+        yield warning(
+            "bridge: signal-cli-rest-api drops what arrives while Aldis is down",
+            "use signal-cli's own daemon (see the README) where nothing may be lost",
+        )
+    elif bridge == "rest_api":
+        yield warning(
+            "bridge: signal-cli-rest-api drops what arrives while Aldis is not connected, and some of a burst",
+            "set SIGNAL__WEBHOOK_SECRET, which saves the burst, or use signal-cli's own daemon, which loses neither",
+        )
 
 
 async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[str | None, Finding]:

@@ -3,6 +3,7 @@
     begin --> send, edit, remove
                    |-went out---------> sent
                    |-surely not-------> again later, with growing pauses
+                   |-without a name---> sent, and never again; it cannot be edited
                    |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
                    |-not its files----> the words alone, and a sentence that there should have been more
                    |-not its long text> in several messages
@@ -25,7 +26,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot import events, phrases
 from bot.clock import Clock
-from bot.errors import NotSent, NotUploaded, TransportError, Undeliverable, Untrusted
+from bot.errors import NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
 from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled, UnreadableEvent
 from bot.languages.spoken import Language, speaking
 from bot.logs import described
@@ -220,6 +221,8 @@ class Courier:
         edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
             sent_at, edits = await self._sent_at(outgoing, edits)
+        except SentUnnamed as error:
+            return self._unnamed(item, error)
         except TransportError as error:
             return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
@@ -386,6 +389,12 @@ class Courier:
         _log.error("reply %d is undeliverable: %s", item.id, words)
         now = self._clock.now()
         return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+
+    def _unnamed(self, item: OutboxItem, error: SentUnnamed) -> Callable[[Shelves], None]:
+        """It is there: never again, whether a receipt tells its timestamp or not."""
+        _log.error("reply %d: %s; unless a receipt tells, it cannot be edited or removed", item.id, error)
+        now = self._clock.now()
+        return lambda shelves: shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
     def _in_doubt(self, item: OutboxItem, outgoing: Outgoing, reason: str) -> Callable[[Shelves], None]:
         # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.

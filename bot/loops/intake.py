@@ -9,7 +9,8 @@
 
 The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that
 Signal's server keeps what comes meanwhile; the envelope in hand is written down before the stream is opened again.
-That is tried for ever, with growing pauses.
+That is tried for ever, with pauses as long as the transport can bear; what shows elsewhere that the bridge is back ends
+one (`wake`).
 Where the account is a person's own, only what the account writes to itself comes in; nothing else is even looked at.
 Left to others: what to answer (`bot.loops.worker`), what is too much (`bot.policy.limits`).
 """
@@ -28,7 +29,7 @@ from bot import events
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.events import Attachment, Envelope, Kind, PersonId, Receipt, Reply, SentId, Styled
-from bot.logs import described
+from bot.logs import Reminder, described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.echoes import is_echo
@@ -44,8 +45,9 @@ from store import Arrival, Shelves, Store, StoreError
 _log = logging.getLogger(__name__)
 
 _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
-_FIRST_PAUSE_SECONDS = 1.0
-_LONGEST_PAUSE_SECONDS = 60.0
+_FIRST_PAUSE_SECONDS = 0.5
+_LASTING_SECONDS = 60.0
+"""A stream that lasted so long was a good one, also when nothing came over it."""
 _MOST_ASIDE = 64
 """Read receipts and codes under way at once; beyond that they are left out, for nothing depends on them."""
 _MAX_RECEIPTS_A_MINUTE = 240
@@ -99,6 +101,10 @@ class Intake:
         self._changed_numbers: set[str] = set()
         self._receipts = Rate(_MAX_RECEIPTS_A_MINUTE)
         self._aside: set[asyncio.Task[None]] = set()
+        self._outage = Reminder(_log)
+        self._woken = asyncio.Event()
+        self.pauses = False
+        """Whether it waits before it opens the stream again."""
         self._held: Envelope | None = None
         """Taken from the stream and not written down yet: nobody else has it any more."""
 
@@ -127,15 +133,28 @@ class Intake:
         looking = asyncio.create_task(self._keep_members(), name="members")
         try:
             while True:
-                _log.info("opening the stream of messages (number %d)", self._counts.add("streams"))
+                self._counts.add("streams")
                 began = time.monotonic()
-                if await self._read() or time.monotonic() - began > _LONGEST_PAUSE_SECONDS:
+                if await self._read() or time.monotonic() - began > _LASTING_SECONDS:
                     pause_seconds = _FIRST_PAUSE_SECONDS
-                await asyncio.sleep(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
-                pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+                pause_seconds = min(pause_seconds, self._transport.max_pause_seconds)
+                await self._pause(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
+                pause_seconds *= 2
         finally:
             looking.cancel()
             await asyncio.wait([looking])
+
+    def wake(self) -> None:
+        """Try at once to open the stream: something else has just reached the bridge."""
+        self._woken.set()
+
+    async def _pause(self, seconds: float) -> None:
+        self._woken.clear()
+        self.pauses = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        self.pauses = False
 
     async def read_once(self) -> None:
         """Read one stream to its end: for a transport that ends for good, like the terminal."""
@@ -183,11 +202,12 @@ class Intake:
                 async for envelope in stream:
                     came = True
                     await self.take(envelope)
-            _log.warning("the stream of messages ended; opening it again")
+                    self._outage.end()
+            self._outage.tell("the stream of messages ended; opening it again")
         except Disconnected as error:
-            _log.warning("the stream of messages broke: %s", error)
+            self._outage.tell(f"the stream of messages broke: {error}")
         except StoreError as error:
-            _log.error("the inbox cannot be written: %s; messages stay with Signal until it can", error)
+            self._outage.tell(f"the inbox cannot be written: {error}; nothing is read until it can", logging.ERROR)
         except ConfigError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)

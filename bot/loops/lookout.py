@@ -88,6 +88,8 @@ class Lookout:
         self._transport = transport
         self._counts = counts
         self._round_trip_seconds = round_trip_seconds
+        self.on_answer: Callable[[], None] | None = None
+        """Is called when the bridge answers although no stream is open: it is back."""
         self._look_seconds = look_seconds
         self._seconds = seconds
         self._is_linked: bool | None = None
@@ -136,6 +138,7 @@ class Lookout:
         """What keeps Aldis from hearing or being heard now, a sentence each for the operator; empty: all is well."""
         found = (
             self._stream_problem(),
+            self._transport.problem,
             self._linked_problem,
             UNREADABLE if self._is_mostly_unreadable() else None,
             self._round_trip_problem(),
@@ -192,6 +195,8 @@ class Lookout:
             self._linked_problem = UNREACHABLE
         else:
             self._linked_problem = None if self._is_linked else UNLINKED
+            if self.on_answer is not None and not self._transport.is_open:
+                self.on_answer()
 
     async def _look_at_release(self) -> None:
         if self._seconds() < self._release_at:

@@ -100,6 +100,19 @@ class Transport(Protocol):
         ...
 
     @property
+    def max_pause_seconds(self) -> float:
+        """How long one may wait at most before a stream that broke is opened again.
+
+        Short where what comes meanwhile is lost; trying costs the bridge next to nothing.
+        """
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """What keeps it from hearing everything although a stream is open, as a sentence for the operator; or None."""
+        ...
+
+    @property
     def challenge(self) -> str | None:
         """The token of the captcha that Signal wants solved before it sends more; None while it wants none.
 
@@ -134,6 +147,7 @@ class Transport(Protocol):
         Raises:
             NotSent: it surely did not go out; try again later.
             SendUnknown: it may have gone out.
+            SentUnnamed: it went out, and nobody knows its id.
             Undeliverable: it never will.
         """
         ...

@@ -89,7 +89,9 @@ def _contact(entry: Json) -> Contact | None:
     if person is None:
         return None
     profile = object_in(entry, "profile")
-    profile_name = f"{text_in(profile, 'givenName')} {text_in(profile, 'familyName')}"
-    chosen = (text_in(entry, "name"), text_in(entry, "profile_name"), profile_name)
+    # signal-cli's words for the parts of a profile's name, and signal-cli-rest-api's.
+    given = text_in(profile, "givenName") or text_in(profile, "given_name")
+    family = text_in(profile, "familyName") or text_in(profile, "lastname")
+    chosen = (text_in(entry, "name"), f"{given} {family}")
     names = (name_of(name, number) for name in chosen)
     return Contact(person=person, number=number or None, name=next(filter(None, names), None))

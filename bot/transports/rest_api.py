@@ -2,44 +2,65 @@
 
 Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know and for
 good when the server closes in order, and it holds what came in memory. Even so this bridge loses what arrives while
-nobody is connected; `signal_cli` does not. Left to others: what frames mean (`envelope`), styles (`styled`), when to
-connect again (intake), what to do about a send of unknown outcome (courier), what a request looks like
-(`rest_requests`).
+nobody is connected, and over the websocket some of a burst; `signal_cli` does not. With a `webhook` it loses none of a
+burst: the bridge then waits until a frame is written down. The websocket stays open beside it: it tells whether the
+bridge is there, and in manual receive mode the bridge fetches from Signal only while there is one.
 
-Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23 (2026-11-21).
+Left to others: what frames mean (`envelope`), each frame once (`arrivals`), styles (`styled`), when to connect again
+(intake), what to do about a send of unknown outcome (courier), what a request looks like (`rest_requests`).
+
+Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from urllib.parse import quote
 
-from signalbot._generated import Receipt, RemoteDeleteRequest, SendMessageResponse, TypingIndicatorRequest
+from signalbot._generated import Receipt, RemoteDeleteRequest, TypingIndicatorRequest
 from signalbot._generated.api.receipt_type import ReceiptType
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import ConfigError, Disconnected, TransportError
+from bot.errors import ConfigError, Disconnected, SentUnnamed, TransportError
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
+from bot.transports.arrivals import Arrivals
 from bot.transports.base import NOT_SCANNED, Contact, Group, Progress
 from bot.transports.bridge import check_about
 from bot.transports.bridge_versions import Release
 from bot.transports.directory import contacts_in, device_named, groups_in, own_uuid
 from bot.transports.files import check_size, files_in
-from bot.transports.frame import as_object, items_in, text_in
+from bot.transports.frame import as_object, items_in, loaded, text_in
 from bot.transports.reader import FrameReader
 from bot.transports.refusals import challenge_in
 from bot.transports.rest_clients import Clients, Refused, as_disconnected, as_fetched, as_log, as_outcome
 from bot.transports.rest_requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.results import failure
 from bot.transports.targets import can_be_named, check_target, without_odd_quote
+from bot.transports.webhook import Post, Webhook
 
 _log = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 5.0
-"""For reaching the bridge: it stands on the same machine or the same private network."""
+CONNECT_SECONDS = 1.0
+"""For reaching the bridge: it stands on the same machine or the same private network, and every second in which it is
+back and Aldis is not costs messages."""
+
+MAX_PAUSE_SECONDS = 0.6
+"""Between one look for the bridge and the next: with `CONNECT_SECONDS` less than the two seconds after its return in
+which Aldis is to be back."""
+
+_PINGS_IN_SILENCE = 20
+"""How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
+without a word is noticed with the next."""
+
+UNPOSTED = (
+    "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
+    " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
+)
+_POSTS_LATE_SECONDS = 30.0
+"""How long frames may come over the websocket alone before the webhook counts as forgotten."""
 
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_FRAMES_AHEAD = 1024
@@ -62,9 +83,11 @@ class RestApi:
     `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
     own and Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds:
     `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` for anything else.
+    `webhook` is where the bridge posts what comes, as host, port and secret; None: it comes over the websocket alone.
     """
 
     has_receipts = True
+    max_pause_seconds = MAX_PAUSE_SECONDS
 
     def __init__(
         self,
@@ -77,6 +100,7 @@ class RestApi:
         send_seconds: float = 60,
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
+        webhook: tuple[str, int, str] | None = None,
     ) -> None:
         self.account = account
         self.is_open = False
@@ -90,6 +114,10 @@ class RestApi:
         self._notes_of = notes_of
         self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
         self._clients = Clients(url, account, connect_seconds)
+        self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
+        self._is_looked_up = False
+        """Whether it was asked once who the account is."""
+        self.webhook = Webhook(*webhook, self._posted) if webhook else None
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
 
@@ -103,17 +131,88 @@ class RestApi:
         """When the last sign of life came over a websocket; see `Transport.heard_at`."""
         return self._connection.heard_at if self._connection else None
 
+    @property
+    def problem(self) -> str | None:
+        """That the bridge was never told where the webhook is; see `Transport.problem`."""
+        since = self._arrivals.lacks_posts_since
+        is_late = since is not None and time.monotonic() - since > _POSTS_LATE_SECONDS
+        return UNPOSTED if is_late else None
+
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """The frames of one connection; see `Transport.envelopes`."""
-        await self._check()
-        async with self._websocket() as websocket:
-            async for raw in _frames(websocket):
-                envelope = self._reader.envelope(raw)
-                if envelope is not None:
-                    await self._discard_unseen(raw, envelope)
+        """The frames of one connection, and what is posted meanwhile; see `Transport.envelopes`.
+
+        A post is answered when the next envelope is asked for, for then this one is written down. Until then nothing
+        may be asked of the bridge that signal-cli has to answer: so it is asked beforehand who the account is, and
+        later only beside.
+        """
+        check_about(as_object(await self._ask("/v1/about")))
+        async with (
+            self._websocket() as websocket,
+            self._beside(self._read(websocket)) as reading,
+            self._beside(self._look_up()) as looking,
+        ):
+            if not self._is_looked_up:
+                await looking
+                self._is_looked_up = True
+            if self.webhook is not None and not self.webhook.is_open:
+                await self.webhook.start()
+                self._arrivals.lacks_posts_since = None
+            async with aclosing(self._arrived(reading, looking)) as arrived:
+                async for envelope in arrived:
                     yield envelope
+
+    async def _arrived(self, reading: asyncio.Task[None], looking: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
+        """What stands in the line, until the websocket is gone and all of it was asked for.
+
+        Raises:
+            Disconnected, ConfigError: as `Transport.envelopes`.
+        """
+        line = self._arrivals
+        while True:
+            line.changed.clear()
+            while (arrival := line.first()) is not None:
+                with arrival.post or nullcontext():
+                    envelope = None if arrival.raw is None else await self._envelope(arrival.raw)
+                    line.take()
+                    if envelope is not None:
+                        yield envelope
+            if looking.done():
+                looking.result()
+            if reading.done():
+                reading.result()
+                return
+            await line.changed.wait()
+
+    async def _envelope(self, raw: str) -> Envelope | None:
+        envelope = self._reader.envelope(raw)
+        if envelope is not None:
+            await self._discard_unseen(raw, envelope)
+        return envelope
+
+    def _posted(self, post: Post) -> None:
+        """The webhook has brought something; what is for another account of the bridge is none of ours."""
+        if post.account in {"", self.account}:
+            self._arrivals.post(post)
+        else:
+            post.answer(is_kept=True)
+
+    @asynccontextmanager
+    async def _beside(self, work: Coroutine[None, None, None]) -> AsyncGenerator[asyncio.Task[None]]:
+        """Work that goes on while envelopes are asked for, until the block ends; they are told when it is done."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(lambda _: self._arrivals.changed.set())
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _read(self, websocket: ClientConnection) -> None:
+        """Put the frames of a websocket into the line until it is closed."""
+        async for raw in _frames(websocket):
+            await self._arrivals.frame(raw)
 
     async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
         """What may be seen only once was left out of the envelope; the bridge's copy goes before anybody looks."""
@@ -124,13 +223,20 @@ class RestApi:
         """What the envelope says; see `Transport.event`."""
         return self._reader.event(envelope)
 
-    async def _check(self) -> None:
-        """See that the bridge will ever deliver something: a wrong mode or number is else just silence."""
-        check_about(as_object(await self._ask("/v1/about")))
-        if not await self.is_linked():
-            raise ConfigError(
-                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
-            )
+    async def _look_up(self) -> None:
+        """See that the bridge has the account, for else there is just silence; and ask who it is.
+
+        A bridge that does not tell is no reason to stay away: what comes meanwhile would be lost.
+        """
+        try:
+            is_linked = await self.is_linked()
+        except Disconnected as error:
+            _log.warning("signal-cli-rest-api does not tell whether it has the account: %s", error)
+        else:
+            if not is_linked:
+                raise ConfigError(
+                    "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
+                )
         if self._reader.own_uuid is None:
             await self._look_up_own_uuid()
         await self._look_up_own_device()
@@ -169,7 +275,7 @@ class RestApi:
         opening = connect(
             self._clients.receive_uri,
             open_timeout=self._call_seconds,
-            ping_interval=self._silence_seconds,
+            ping_interval=self._silence_seconds / _PINGS_IN_SILENCE,
             ping_timeout=self._silence_seconds,
             close_timeout=1,
             max_size=MAX_FRAME_BYTES,
@@ -197,8 +303,7 @@ class RestApi:
         message = message_of(without_odd_quote(reply), account=self.account, recipient=self._recipient(reply.chat))
         in_group = is_group(reply.chat)
         async with self._sending(in_group=in_group):
-            [response] = await self._clients.messages.send(message)
-            sent_id = _sent(response, in_group=in_group)
+            sent_id = _sent(await self._clients.plain.send(message), in_group=in_group)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -208,8 +313,7 @@ class RestApi:
         check_target(removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=is_group(removal.chat)):
-            response = await self._clients.messages.remote_delete(request)
-            sent_id = SentId(int(response.timestamp))
+            sent_id = _sent(await self._clients.plain.remove(self.account, request), in_group=True)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -306,6 +410,8 @@ class RestApi:
 
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
+        if self.webhook is not None:
+            await self.webhook.aclose()
         await self._clients.sessions.close()
 
 
@@ -380,12 +486,23 @@ async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
 # What became of it
 
 
-def _sent(response: SendMessageResponse, *, in_group: bool) -> SentId:
-    """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient."""
-    errors = response.errors.recipients if response.errors else None
-    kinds = [error.reason or "" for error in errors or ()]
+def _sent(body: bytes, *, in_group: bool) -> SentId:
+    """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient.
+
+    Up to 0.100, and where somebody has built the bridge from older source, the object stands there without a list.
+
+    Raises:
+        SentUnnamed: it went out; the rest cannot be read.
+    """
+    told = loaded('{"sent": ' + body.decode("utf-8", "replace") + "}")
+    sent = as_object(next(iter(items_in(told, "sent")), told.get("sent")))
+    errors = items_in(as_object(sent.get("errors")), "recipients")
+    kinds = [text_in(as_object(error), "reason") for error in errors]
     if kinds and not in_group:
         raise failure(kinds)
     if kinds:
         _log.warning("a message did not reach %d members of a group", len(kinds))
-    return SentId(int(response.timestamp))
+    at = str(sent.get("timestamp"))
+    if not at.isascii() or not at.isdecimal():
+        raise SentUnnamed("signal-cli-rest-api has sent it, and does not tell its timestamp")
+    return SentId(int(at))

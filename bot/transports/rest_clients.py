@@ -6,6 +6,7 @@ signalbot throws away what the bridge says of an error; here it is read before. 
 Source: signalbot 2.2.1 (2026-11-21).
 """
 
+import asyncio
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,18 +14,22 @@ from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
 import aiohttp
+from pydantic import BaseModel
 from signalbot import SignalAPIError
-from signalbot._client.base import BaseClient, BaseURIs, SectionURIs, SessionManager
-from signalbot._client.messages import MessagesClient, MessagesURIs
+from signalbot._client.base import BaseClient, BaseURIs, HttpVerb, SectionURIs, SessionManager
+from signalbot._client.messages import MessagesClient, MessagesURIs, SendError
 from signalbot._client.reactions import ReactionsClient, ReactionsURIs
 from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
-from signalbot._generated import RemoveReactionRequest
+from signalbot._generated import RemoteDeleteRequest, RemoveReactionRequest, SendMessageV2
 from websockets.exceptions import WebSocketException
 
 from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
 from bot.transports.refusals import refusal
 
 _log = logging.getLogger(__name__)
+
+_BODY_SECONDS = 5.0
+"""For the few bytes behind the head of an answer."""
 
 
 class Refused(Exception):
@@ -39,7 +44,8 @@ class Refused(Exception):
 class _Sessions(SessionManager):
     """signalbot's sessions, but an error's body is read before signalbot throws it away.
 
-    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown.
+    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown. A name
+    is looked up anew after a second: a container that comes back may have another address.
     """
 
     def __init__(self, connect_seconds: float) -> None:
@@ -51,7 +57,7 @@ class _Sessions(SessionManager):
             self._session = aiohttp.ClientSession(
                 raise_for_status=_refuse,
                 # No limit: sends that hang must not keep others, receipts and questions from the bridge.
-                connector=aiohttp.TCPConnector(limit=0, force_close=True),
+                connector=aiohttp.TCPConnector(limit=0, force_close=True, ttl_dns_cache=1),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
             )
         return self._session
@@ -74,6 +80,25 @@ class _Plain(BaseClient[_AnyURI]):
         """The JSON at a path."""
         response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
         return await response.json(content_type=None)
+
+    async def send(self, message: SendMessageV2) -> bytes:
+        """Send a message; gives what the bridge says of a success, whatever that is."""
+        return await self._done("post", "/v2/send", message)
+
+    async def remove(self, account: str, removal: RemoteDeleteRequest) -> bytes:
+        """Delete a message for everybody; gives what the bridge says of a success."""
+        return await self._done("delete", f"/v1/remote-delete/{account}", removal)
+
+    async def _done(self, verb: HttpVerb, path: str, request: BaseModel) -> bytes:
+        payload = request.model_dump_json(exclude_none=True, by_alias=True)
+        response = await self._request(verb, self._uris.uri(path), error_cls=SendError, payload=payload)
+        if response.status != HTTPStatus.CREATED:
+            raise ValueError("no answer of the bridge")
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                return await response.read()
+        except (aiohttp.ClientError, TimeoutError):
+            return b""  # it is done all the same
 
     async def file(self, id_: str, *, max_bytes: int) -> bytes:
         """The bytes of a file, read no further than it may be long.

@@ -61,6 +61,8 @@ class SignalCli:
     """
 
     has_receipts = True
+    max_pause_seconds = 5.0
+    """Signal's server keeps what comes meanwhile; people wait for their answers all the same."""
 
     def __init__(
         self,
@@ -79,6 +81,8 @@ class SignalCli:
         self.is_open = False
         self.heard_at: float | None = None
         """See `Transport.heard_at`."""
+        self.problem = None
+        """Nothing beyond what the stream itself shows; see `Transport.problem`."""
         self.challenge: str | None = None
         """See `Transport.challenge`."""
         self._silence_seconds = silence_seconds

@@ -95,6 +95,16 @@ class Terminal:
         return False
 
     @property
+    def max_pause_seconds(self) -> float:
+        """Its stream ends for good, so nothing is opened again."""
+        return 0.0
+
+    @property
+    def problem(self) -> None:
+        """None: whatever is written is heard."""
+        return
+
+    @property
     def is_open(self) -> bool:
         """Whether messages can still come."""
         return not self._over.is_set()

@@ -217,6 +217,21 @@ async def test_what_is_set_is_not_asked_for(name: str, kind: type) -> None:
     await transport.aclose()
 
 
+async def test_the_webhook_is_as_it_is_set() -> None:
+    """Without a secret there is none."""
+    place = {"SIGNAL__URL": "http://127.0.0.1:1", "SIGNAL__TRANSPORT": "rest_api", "SIGNAL__ACCOUNT": ACCOUNT}
+    secret = {"SIGNAL__WEBHOOK_SECRET": "open-sesame-open-sesame", "SIGNAL__WEBHOOK_PORT": "8799"}
+    without, with_one = await app.signal_transport(given(place)), await app.signal_transport(given(place | secret))
+    assert isinstance(without, RestApi)
+    assert isinstance(with_one, RestApi)
+    assert (without.webhook, with_one.webhook and (with_one.webhook.host, with_one.webhook.port)) == (
+        None,
+        ("127.0.0.1", 8799),
+    )
+    await without.aclose()
+    await with_one.aclose()
+
+
 async def test_several_accounts_are_the_operators_choice() -> None:
     """The variable is named; no number is."""
     async with signal_cli.SignalCli(accounts=[ACCOUNT, "+15550100099"]) as server:

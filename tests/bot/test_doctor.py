@@ -269,6 +269,16 @@ async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice
     assert exit_status(found) == 0
 
 
+async def test_what_the_webhook_cannot_save_is_told(practice: Practice) -> None:
+    """Bursts it saves; with signal-cli's own daemon it is for nothing."""
+    practice.given = {"SIGNAL__WEBHOOK_SECRET": "open-sesame-open-sesame"}
+    assert about(await practice.examine(), "SIGNAL__WEBHOOK_SECRET", "posts nothing").level == "warning"
+    async with SignalRestApi() as signal:
+        practice.signal = signal
+        found = about(await practice.examine(), "drops what arrives while Aldis is down")
+    assert (found.level, "burst" in found.what) == ("warning", False)
+
+
 async def test_signal_cli_rest_api_in_another_mode(practice: Practice) -> None:
     """A mode that never delivers anything is a problem."""
     async with SignalRestApi(mode="native") as signal:

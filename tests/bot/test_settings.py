@@ -315,6 +315,16 @@ class TestEnvFile:
         ("LOCALE__TIMEZONE", "../../etc/passwd", "must be a time zone like Europe/Berlin"),
         ("LOCALE__TIMEZONE", "Europe", "must be a time zone like Europe/Berlin"),
         ("WEB__PORT", "65536", "must be a whole number from 0 to 65535"),
+        (
+            "SIGNAL__WEBHOOK_SECRET",
+            "short",
+            "must be 16 or more letters and digits, such as `openssl rand -hex 24` gives",
+        ),
+        (
+            "SIGNAL__WEBHOOK_SECRET",
+            "with/slash@and:more",
+            "must be 16 or more letters and digits, such as `openssl rand -hex 24` gives",
+        ),
         ("STORE__KEY", "short", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
         ("STORE__KEY", "Zm9v", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
         ("ANTHROPIC_API_KEY", "two words", "must be one word of printable ASCII characters"),

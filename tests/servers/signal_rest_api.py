@@ -1,20 +1,28 @@
-"""The double of signal-cli-rest-api (mode json-rpc): a websocket in, plain HTTP out.
+"""The double of signal-cli-rest-api (mode json-rpc): a websocket and a webhook in, plain HTTP out.
 
-It loses what the real one loses and refuses what the real one refuses: frames that arrive while nobody is connected
-are dropped, bodies are checked field by field, and every failure of signal-cli is a 400 with some text.
+It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst`, and what the
+webhook does not take at its first and only try. One reader serves everything that comes from signal-cli: while a post
+to the webhook is not answered, no call that signal-cli has to answer is (`RECEIVE_WEBHOOK_URL`). Every failure of
+signal-cli is a 400 with some text. It takes requests with fields that it does not know, as the real one does; they
+stand in `unknown_fields`, for they are mistakes of ours.
 
-Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go` and
-`src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
+Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
+`src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
+scripted signal-cli (2026-11-22). `manual`: pull request 835 of that project, commit e98c03e (not merged by then).
 """
 
 import asyncio
 import base64
+import binascii
+import json
 import re
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 
-from aiohttp import WSMsgType, web
+from aiohttp import ClientError, ClientSession, WSMsgType, web
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
@@ -76,24 +84,99 @@ class SignalRestApi(SignalServer):
 
     mode: str = "json-rpc"
     version: str = "0.999"
-    """Newer than any whose age is known, so that the calendar makes no test fail."""
+    """Newer than any whose age is known, so that the calendar makes no test fail; `unset` where somebody has built it
+    without saying.
+    """
+    answers_with_list: bool = True
+    """Whether a send is answered with a list; up to 0.100 it was the object alone."""
+    expands: bool = True
+    """Whether it knows `expand=true`; older ones ignore it and list members by number or uuid."""
+    webhook_url: str | None = None
+    """`RECEIVE_WEBHOOK_URL`: each notification is posted there, and the answer is waited for."""
+    manual: bool = False
+    """`JSON_RPC_RECEIVE_MODE=manual`: nothing is fetched from Signal while no websocket is open."""
+    has_signal_cli: bool = True
+    """False: signal-cli is gone in the middle of a call; what it should answer hangs for ever."""
     dropped: list[str] = field(default_factory=list[str])
-    """What arrived while nobody was connected, and is lost."""
+    """What no websocket got, for none was open or the bridge was too quick for it, and is lost that way."""
+    posted: list[str] = field(default_factory=list[str])
+    """What the webhook has taken."""
+    unposted: list[str] = field(default_factory=list[str])
+    """What the webhook has not taken: it is tried once."""
+    unknown_fields: list[str] = field(default_factory=list[str])
+    """Fields of requests that the API does not know."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
-    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while the one reader is busy with a notification."""
+    _come: deque[str] = field(default_factory=deque[str])
+    """With a webhook: what signal-cli has written and the reader has not gone through."""
+    _reader: asyncio.Task[None] | None = None
+    _at_signal: deque[str] = field(default_factory=deque[str])
+    """With `manual`: what waits at Signal's server."""
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive as a frame: lost where nobody is connected."""
-        async with self._writing:
-            if not self._sockets:
-                self.dropped.append(text)
-            for socket in self._sockets:
-                if not socket.silent:
-                    with suppress(ConnectionError):
-                        await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
+        """Let any text arrive as a frame: lost where nobody is connected.
+
+        With a webhook it returns before the post is answered: the reader goes through what has come by itself.
+        """
+        if self.manual and not self._sockets:
+            self._at_signal.append(text)
+        elif self.webhook_url is None:
+            async with self._reading:
+                await self._hand_over(text)
+        else:
+            self._come.append(text)
+            if len(self._come) == 1:
+                self._reader = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        while self._come:
+            async with self._reading:
+                await self._hand_over(self._come[0])
+            self._come.popleft()
+
+    async def burst(self, *frames: Frame) -> None:
+        """Let frames arrive back to back, faster than a websocket is written to.
+
+        Of 300 messages 1 ms apart 193 arrived at the real one's websocket. With a webhook, the wait for each of its
+        answers gives the websocket its time.
+        """
+        for number, frame in enumerate(frames):
+            if number % 3 == 2 and self.webhook_url is None:
+                self.dropped.append(json.dumps(frame, ensure_ascii=False))
+            else:
+                await self.deliver(frame)
+
+    async def _hand_over(self, text: str) -> None:
+        """To every websocket, and then to the webhook."""
+        if not self._sockets:
+            self.dropped.append(text)
+        for socket in self._sockets:
+            if not socket.silent and _account_of(text) in {"", socket.account}:
+                with suppress(ConnectionError):
+                    await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
+        if self.webhook_url is not None and _is_json(text):
+            await self._post(self.webhook_url, text)
+
+    async def _post(self, url: str, text: str) -> None:
+        """Once, whatever comes of it, and for as long as it takes; 200 and 201 are success."""
+        params = f'{{"subscription":0,"result":{text}}}' if self.manual else text
+        line = f'{{"jsonrpc":"2.0","method":"receive","params":{params}}}\n'
+        headers = {"Content-Type": "application/json", "User-Agent": "Go-http-client/1.1"}
+        try:
+            async with (
+                ClientSession() as http,
+                http.post(url, data=BytesIO(line.encode("utf-8", "replace")), headers=headers) as answer,
+            ):
+                taken = answer.status in {200, 201}
+        except ClientError:
+            taken = False
+        await self.note(self.posted if taken else self.unposted, text)
 
     async def delivered(self) -> None:
-        async with self._writing:
+        if self._reader is not None:
+            await asyncio.wait([self._reader])
+        async with self._reading:
             return
 
     async def end_streams(self, how: End) -> None:
@@ -111,6 +194,10 @@ class SignalRestApi(SignalServer):
         return app
 
     async def stop(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.wait([self._reader])
+            self._come.clear()
         await self.end_streams("drop")
         await super().stop()
 
@@ -121,20 +208,39 @@ class SignalRestApi(SignalServer):
         socket = _Socket(request=request, websocket=websocket, account=request.match_info["number"])
         self._sockets.append(socket)
         await self.opened(1)
+        fetching = asyncio.create_task(self._fetch())
         try:
             async for message in websocket:
                 if message.type is WSMsgType.PING and not socket.silent:
                     await websocket.pong(message.data)
         finally:
+            fetching.cancel()
+            await asyncio.wait([fetching])
             self._sockets.remove(socket)
             await self.opened(-1)
         return websocket
 
+    async def _fetch(self) -> None:
+        """With `manual`: what waits at Signal's server comes when somebody listens."""
+        while self._at_signal:
+            async with self._reading:
+                await self._hand_over(self._at_signal.popleft())
+
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         try:
-            return await self._answer(seen, request)
+            answer = await self._answer(seen, request)
         except BadRequest as error:
-            return web.json_response({"error": str(error)}, status=400)
+            answer = web.json_response({"error": str(error)}, status=400)
+        if not seen.path.startswith(("/v1/about", "/v1/health", "/v1/attachments")):
+            await self._relayed()
+        return answer
+
+    async def _relayed(self) -> None:
+        """Wait for signal-cli's answer: for ever where it is gone, and for the reader to be free."""
+        if not self.has_signal_cli:
+            await asyncio.Event().wait()
+        async with self._reading:
+            return
 
     async def _answer(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         match seen.method, *seen.path.strip("/").split("/"):
@@ -155,14 +261,14 @@ class SignalRestApi(SignalServer):
                 self._check_account(number)
                 return web.json_response(self._groups(expanded=seen.query.get("expand") == "true"))
             case "POST", "v2", "send":
-                sent = self._sent(_checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
+                sent = self._sent(self._checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
                 return await self._send(sent, seen, request)
             case "DELETE", "v1", "remote-delete", number:
                 self._check_account(number)
                 return await self._send(self._removal(seen), seen, request)
             case ("PUT" | "DELETE") as method, "v1", "typing-indicator", number:
                 self._check_account(number)
-                chat = self._chat(_checked(seen, {"recipient": str})["recipient"])
+                chat = self._chat(self._checked(seen, {"recipient": str})["recipient"])
                 await self.note(self.typing, (chat, method == "PUT"))
                 return web.Response(status=204)
             case ("POST" | "DELETE") as method, "v1", "reactions", number:
@@ -202,8 +308,13 @@ class SignalRestApi(SignalServer):
                 "uuid": person.uuid,
                 "username": "",
                 "name": "",
-                "profile_name": person.name or "",
+                "profile_name": "",  # of a field that signal-cli does not have
                 "blocked": False,
+                "message_expiration": "",
+                "note": "",
+                "given_name": "",
+                "profile": {"given_name": person.name or "", "lastname": "", "about": "", "has_avatar": False},
+                "nickname": {"name": "", "given_name": "", "family_name": ""},
             }
             for person in known
         ]
@@ -217,7 +328,9 @@ class SignalRestApi(SignalServer):
                 "internal_id": group,
                 "name": self.group_name(group),
                 "description": "",
-                "members": members if expanded else [member["number"] or member["uuid"] for member in members],
+                "members": members
+                if expanded and self.expands
+                else [member["number"] or member["uuid"] for member in members],
                 "member": is_member,
                 "blocked": False,
                 "invite_link": "",
@@ -248,14 +361,14 @@ class SignalRestApi(SignalServer):
             raise BadRequest(str(error)) from error
 
     async def _receipt(self, seen: Seen) -> web.StreamResponse:
-        body = _checked(seen, {"receipt_type": str, "recipient": str, "timestamp": int})
+        body = self._checked(seen, {"receipt_type": str, "recipient": str, "timestamp": int})
         if body["receipt_type"] not in {"read", "viewed"} or not _RECIPIENT.fullmatch(body["recipient"]):
             raise BadRequest("Couldn't process request - invalid receipt")
         await self.note(self.read, (body["recipient"], body["timestamp"]))
         return web.Response(status=204)
 
     async def _reaction(self, seen: Seen, *, removed: bool) -> web.StreamResponse:
-        body = _checked(seen, {"recipient": str, "target_author": str, "timestamp": int, "reaction": str})
+        body = self._checked(seen, {"recipient": str, "target_author": str, "timestamp": int, "reaction": str})
         reaction = Reaction(
             chat=self._chat(body["recipient"]),
             author=body["target_author"],
@@ -294,7 +407,8 @@ class SignalRestApi(SignalServer):
             raise BadRequest(_UNTRUSTED if plan.code == -4 else plan.sentence(in_group=sent.group is not None))
         if isinstance(sent, Removed):
             return web.json_response({"timestamp": str(sent.timestamp)}, status=201)
-        return web.json_response([self._success(sent, plan)], status=201)
+        success = self._success(sent, plan)
+        return web.json_response([success] if self.answers_with_list else success, status=201)
 
     def _rate_limited(self, plan: Plan) -> web.StreamResponse:
         """The tokens are a list with an empty string for everybody of whom no captcha is wanted."""
@@ -303,9 +417,9 @@ class SignalRestApi(SignalServer):
         return web.json_response(body, status=429)
 
     def _success(self, sent: Parcel, plan: Plan) -> Frame:
-        """Also when only some got it: `errors` has the others."""
+        """Also when only some got it: `errors` has the others, without the fields that are empty."""
         failed = [
-            {"uuid": person.uuid, "number": person.number or "", "username": "", "reason": kind}
+            {"uuid": person.uuid, **({"number": person.number} if person.number else {}), "reason": kind}
             for person, kind in self.outcomes(sent, plan)
             if kind != "SUCCESS"
         ]
@@ -343,8 +457,25 @@ class SignalRestApi(SignalServer):
             files=tuple(_file(uri) for uri in uris),
         )
 
+    def _checked(self, seen: Seen, fields: dict[str, type], needed: set[str] | None = None) -> Frame:
+        """The body with no field of a wrong type, and none of the needed missing; what is unknown is noted."""
+        try:
+            body = seen.json()
+        except ValueError:
+            body = None
+        if not isinstance(body, dict) or not (needed or fields.keys()) <= body.keys():
+            raise BadRequest("Couldn't process request - invalid request")
+        self.unknown_fields += sorted(body.keys() - fields.keys())
+        for name, value in body.items():
+            kind = fields.get(name, object)
+            if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+                raise BadRequest("Couldn't process request - invalid request")
+            if name.endswith("timestamp") and value < FIRST_LONG:
+                raise BadRequest(NO_LONG)  # of signal-cli, to which it is handed on
+        return body
+
     def _removal(self, seen: Seen) -> Removed:
-        body = _checked(seen, {"recipient": str, "timestamp": int})
+        body = self._checked(seen, {"recipient": str, "timestamp": int})
         self._check_known(self._chat(body["recipient"]), body["timestamp"], may_be_elsewhere=True)
         group = self._group(body["recipient"])
         recipient = body["recipient"] if group is None else None
@@ -361,25 +492,28 @@ class SignalRestApi(SignalServer):
             raise BadRequest("Couldn't process request - no message of this account has that timestamp") from error
 
 
-def _checked(seen: Seen, fields: dict[str, type], needed: set[str] | None = None) -> Frame:
-    """The body with no field that the API does not know, none of a wrong type, and none of the needed missing."""
+def _account_of(text: str) -> str:
+    """For which account a frame is: a websocket has those of its own alone. Empty where it does not say."""
     try:
-        body = seen.json()
-    except ValueError:
-        body = None
-    if not isinstance(body, dict) or not (needed or fields.keys()) <= body.keys() <= fields.keys():
-        raise BadRequest("Couldn't process request - invalid request")
-    for name, value in body.items():
-        if not isinstance(value, fields[name]) or (fields[name] is int and isinstance(value, bool)):
-            raise BadRequest(f"Couldn't process request - {name} is of the wrong type")
-        if name.endswith("timestamp") and value < FIRST_LONG:
-            raise BadRequest(NO_LONG)  # of signal-cli, to which it is handed on
-    return body
+        frame = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    return str(frame.get("account", "")) if isinstance(frame, dict) else ""
+
+
+def _is_json(text: str) -> bool:
+    """Whether the bridge can read the line that has it; what it cannot read goes to nobody."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _mention(mention: Frame, text: str) -> str:
     """Its place is counted in the text that people see, behind which the markers of styles are gone."""
-    if {name: type(value) for name, value in mention.items()} != {"author": str, "start": int, "length": int}:
+    kinds = {"author": str, "start": int, "length": int}
+    if any(type(mention.get(name)) is not kind for name, kind in kinds.items()):
         raise BadRequest("Couldn't process request - invalid mention")
     try:
         check_mention(mention["start"], mention["length"], text)
@@ -389,8 +523,15 @@ def _mention(mention: Frame, text: str) -> str:
 
 
 def _file(uri: str) -> SentFile:
+    """The file in a data URI, or in base64 alone: then nobody knows its name."""
+    encoded = uri.rpartition("base64,")[2]
+    if not encoded:
+        raise BadRequest("The base64 data does not exist.")
     try:
-        return file_of(uri)
+        data = base64.b64decode(encoded, validate=True)
+        return file_of(uri) if encoded != uri else SentFile(name="", content_type="", data=data)
+    except binascii.Error as error:
+        raise BadRequest("illegal base64 data at input byte 0") from error
     except ValueError as error:
         raise BadRequest("Couldn't process request - invalid attachment") from error
 

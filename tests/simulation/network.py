@@ -326,8 +326,10 @@ class Line:
 
     account = ACCOUNT
     has_receipts = True
+    max_pause_seconds = 5.0
     heard_at = None
     unreadable_frames = 0
+    problem = None
     challenge = None
 
     def __init__(self, network: Network, life: Life) -> None:

@@ -58,6 +58,8 @@ class Quay:
     sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
     """How the next sends go, deletions and notes to self among them; afterwards all go well."""
     has_receipts: bool = True
+    max_pause_seconds: float = 60.0
+    problem: str | None = None
     sent: list[Reply] = field(default_factory=list[Reply])
     removed: list[Removal] = field(default_factory=list[Removal])
     notes: list[str] = field(default_factory=list[str])

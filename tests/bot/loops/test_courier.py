@@ -9,7 +9,7 @@ import pytest
 
 from bot import events, phrases
 from bot.clock import SetClock
-from bot.errors import NotSent, NotUploaded, SendUnknown, Undeliverable
+from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable
 from bot.events import ChatId, File, PersonId, QuoteTarget, Reply, SentId, Style, Styled, StyleRange
 from bot.languages.spoken import SENTENCES, Language
 from bot.loops.courier import _PLACES, Courier, Patience
@@ -223,6 +223,18 @@ async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClo
 
         await eventually_found(is_given_up)
     assert quay.sends == []
+
+
+async def test_what_was_sent_without_a_name_is_never_sent_again(store: Store, clock: SetClock) -> None:
+    """The bridge has said that it is out; the next part follows at once."""
+    quay = Quay(sends=[SentUnnamed("no timestamp")])
+    await say(store, "one", "two")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "dead", "sent")
+        clock.move(3600)
+        store.bells["outbox"].set()
+        await come_to(store, "dead", "sent")
+    assert [reply.content.text for reply in quay.sent] == ["two"]
 
 
 async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, clock: SetClock) -> None:

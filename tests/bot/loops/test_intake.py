@@ -157,6 +157,50 @@ async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: Se
     assert [envelope.raw for envelope in await kept(store)] == [envelope("in hand", 1).raw, envelope("next", 2).raw]
 
 
+async def test_pauses_grow_no_longer_than_the_transport_can_bear(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After however many failures: where a bridge drops what nobody takes, every second counts. The log tells it once.
+
+    With pauses that grow for ever this would last for hours.
+    """
+    failures: list[list[Envelope | Exception]] = [[Disconnected("refused")] for _ in range(20)]
+    quay = Quay(streams=[*failures, [envelope("back", 7)]], max_pause_seconds=0.001)
+    intake = intake_of(quay, store, clock)
+    intake._pause_factor = 1.0
+    async with running(intake):
+        await quay.until(lambda: quay.read == [7])
+    assert caplog.text.count("the stream of messages broke: refused") == 1
+
+
+async def test_another_reason_is_told_by_itself(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And the same one again, when a stream was open in between."""
+    streams: list[list[Envelope | Exception]] = [
+        [Disconnected("refused")],
+        [Disconnected("silent")],
+        [envelope("back", 7)],
+        [Disconnected("silent")],
+        [envelope("back again", 8)],
+    ]
+    quay = Quay(streams=streams)
+    async with running(intake_of(quay, store, clock)):
+        await quay.until(lambda: quay.read == [7, 8])
+    assert [caplog.text.count(words) for words in ("broke: refused", "broke: silent")] == [1, 2]
+
+
+async def test_whoever_reaches_the_bridge_wakes_it(store: Store, clock: SetClock) -> None:
+    """The pause ends at once, however long it would be."""
+    quay = Quay(streams=[[Disconnected("refused")], [envelope("back", 7)]])
+    intake = intake_of(quay, store, clock)
+    intake._pause_factor = 1e9
+    async with running(intake):
+        await eventually(lambda: intake.pauses)
+        intake.wake()
+        await quay.until(lambda: quay.read == [7])
+
+
 async def test_a_bridge_that_will_never_work_ends_the_loop(store: Store, clock: SetClock) -> None:
     """A wrong setting is for the operator, not for another try."""
     quay = Quay(streams=[[ConfigError("SIGNAL__ACCOUNT: unknown")]])

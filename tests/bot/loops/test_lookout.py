@@ -120,6 +120,30 @@ async def test_only_the_last_hour_counts() -> None:
     assert await watch.look() == ()
 
 
+async def test_what_keeps_the_transport_from_hearing_everything_is_a_problem() -> None:
+    """In its own words, as long as it lasts."""
+    watch = Watch()
+    watch.quay.problem = "the bridge posts nothing"
+    assert await watch.look() == ("the bridge posts nothing",)
+    watch.quay.problem = None
+    assert await watch.look() == ()
+
+
+@pytest.mark.parametrize(
+    ("linked", "is_open", "answers"),
+    [(True, False, 1), (False, False, 1), (True, True, 0), (Disconnected("no"), False, 0)],
+)
+async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
+    linked: bool | Exception, is_open: bool, answers: int
+) -> None:
+    """It is back: nobody need wait any longer to open one."""
+    watch, told = Watch(), []
+    watch.quay.linked, watch.quay.is_open = linked, is_open
+    watch.lookout.on_answer = lambda: told.append(True)
+    await watch.look()
+    assert len(told) == answers
+
+
 async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
     """The sentence says what to do; the token stands beside it, not in it, for the sentence is logged."""
     watch = Watch()

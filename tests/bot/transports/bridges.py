@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bot.events import ChatId, Envelope, Reply, Styled
@@ -10,9 +11,12 @@ from bot.transports.base import Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from tests.servers import signal_cli, signal_rest_api
+from tests.servers.base import free_port
 from tests.servers.envelopes import ACCOUNT, ALICE
 from tests.servers.signal_server import SignalServer
 from tests.waiting import DEADLINE_SECONDS
+
+SECRET = "open-sesame-open-sesame"
 
 PATIENT = dict.fromkeys(("silence_seconds", "send_seconds", "call_seconds", "connect_seconds"), DEADLINE_SECONDS)
 """Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
@@ -57,6 +61,15 @@ async def rest_api_bridge() -> AsyncGenerator[Bridge]:
     """The bridge by signal-cli-rest-api."""
     server = signal_rest_api.SignalRestApi()
     async with server, bridge_to(server, RestApi) as bridge:
+        yield bridge
+
+
+@asynccontextmanager
+async def rest_api_webhook_bridge() -> AsyncGenerator[Bridge]:
+    """The bridge by signal-cli-rest-api with its webhook: everything comes twice."""
+    port = free_port()
+    server = signal_rest_api.SignalRestApi(webhook_url=f"http://bridge:{SECRET}@127.0.0.1:{port}/")
+    async with server, bridge_to(server, partial(RestApi, webhook=("127.0.0.1", port, SECRET))) as bridge:
         yield bridge
 
 

@@ -45,7 +45,14 @@ from bot.events import (
 from bot.transports.base import Contact, Group, ToolStarted, Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
-from tests.bot.transports.bridges import Bridge, received, reply, rest_api_bridge, signal_cli_bridge
+from tests.bot.transports.bridges import (
+    Bridge,
+    received,
+    reply,
+    rest_api_bridge,
+    rest_api_webhook_bridge,
+    signal_cli_bridge,
+)
 from tests.servers import envelopes
 from tests.servers.base import answer_json, hang
 from tests.servers.envelopes import (
@@ -66,7 +73,11 @@ from tests.servers.envelopes import (
 from tests.servers.signal_server import DEVICE, Plan, Reaction, SentFile, cut
 from tests.waiting import DEADLINE_SECONDS, eventually, with_enough_time
 
-BRIDGES = {"signal_cli": signal_cli_bridge, "rest_api": rest_api_bridge}
+BRIDGES = {
+    "signal_cli": signal_cli_bridge,
+    "rest_api": rest_api_bridge,
+    "rest_api_webhook": rest_api_webhook_bridge,
+}
 IN_GROUP = f"group:{GROUP}"
 
 
@@ -77,24 +88,44 @@ async def bridge(request: pytest.FixtureRequest) -> AsyncIterator[Bridge]:
 
 
 class Listening:
-    """A transport whose stream is open: `next` takes envelopes from it one by one."""
+    """A transport whose stream is open: `next` takes envelopes from it one by one.
 
-    def __init__(self, transport: Transport) -> None:
+    `reads_on`: the next is asked for as soon as one has come, as the intake does. A bridge may wait for that before it
+    answers anything else.
+    """
+
+    def __init__(self, transport: Transport, *, reads_on: bool = False) -> None:
         self.transport = transport
         self._envelopes = transport.envelopes()
-        self._first: asyncio.Task[Envelope] | None = asyncio.ensure_future(anext(self._envelopes))
+        self._reads_on = reads_on
+        self._came: deque[asyncio.Task[Envelope]] = deque()
+        self._ask()
 
     async def next(self) -> Envelope:
-        first, self._first = self._first, None
-        return await (first or anext(self._envelopes))
+        if not self._came:
+            self._ask()
+        envelope = await self._came[0]
+        self._came.popleft()
+        return envelope
+
+    def _ask(self) -> None:
+        asking = asyncio.ensure_future(anext(self._envelopes))
+        self._came.append(asking)
+        if self._reads_on:
+            asking.add_done_callback(self._read_on)
+
+    def _read_on(self, asked: asyncio.Task[Envelope]) -> None:
+        if self._reads_on and not asked.cancelled() and asked.exception() is None:
+            self._ask()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._first is not None:
-            self._first.cancel()
-            await asyncio.gather(self._first, return_exceptions=True)
+        self._reads_on = False
+        for asking in self._came:
+            asking.cancel()
+        await asyncio.gather(*self._came, return_exceptions=True)
         await self._envelopes.aclose()
 
 
@@ -258,7 +289,7 @@ async def test_receipts_confirm_what_was_sent(bridge: Bridge) -> None:
     """Delivery receipts come back by the stream with the id of the message: how an unknown send is reconciled."""
     transport = bridge.transport()
     assert transport.has_receipts
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         sent_id = await transport.send(reply(chat=ALICE.chat))
         event = transport.event(await stream.next())
@@ -345,7 +376,7 @@ async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
     """Its receipt must not be taken for that of another send, so its id is told."""
     transport = bridge.transport()
     target = await transport.send(reply())
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         removed = await transport.remove(Removal(chat=ChatId(ALICE.chat), target=target))
         event = transport.event(await stream.next())
@@ -483,7 +514,6 @@ UNREGISTERED, IDENTITY, NO_KEY = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "IN
         (Plan(answer=answer_json({}, status=500)), SendUnknown),
         (Plan(answer=answer_json({}, status=502)), SendUnknown),
         (Plan(answer=answer_json("<html>")), SendUnknown),
-        (Plan(answer=answer_json({"timestamp": "?"}, status=201)), SendUnknown),
         (Plan(answer=answer_json({}, status=401)), NotSent),
         (Plan(answer=answer_json({}, status=404)), NotSent),
         (Plan(answer=answer_json({}, status=408)), NotSent),
@@ -603,7 +633,7 @@ async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
     transport = bridge.transport()
     await transport.typing(ChatId(ALICE.chat), started=True)
     await transport.typing(ChatId(IN_GROUP), started=False)
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(message("hi", author=CAROL, group=GROUP), undecryptable(None))
         for _ in range(2):
@@ -735,7 +765,7 @@ async def test_a_note_to_self_is_seen_on_the_phone_or_not_at_all(bridge: Bridge,
     """Signal does not bring it back to who sent it: a sign comes only when another device of the account shows it."""
     bridge.server.has_phone = has_phone
     transport = bridge.transport()
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         sent_at = await transport.note_to_self("Aldis listens.")
         await bridge.server.deliver(message("after"))
@@ -913,7 +943,7 @@ async def test_a_picture_that_may_be_seen_only_once_leaves_no_copy_at_the_bridge
 async def test_a_note_to_self_comes_in_and_is_answered_there(bridge: Bridge) -> None:
     """The answer goes to the account alone, can be edited and deleted, and can have a reaction."""
     transport = bridge.transport(notes_of="Aldis")
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(envelopes.note("when do I sow beans?"))
         envelope = await stream.next()
@@ -940,20 +970,20 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
     transport, at = bridge.transport(notes_of="Aldis"), SentId(frame["envelope"]["timestamp"])
     with pytest.raises(NotSent):  # who the account is, the bridge tells when the stream is opened
         await transport.send(reply(chat=chat))
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(frame)
         envelope = await stream.next()
-    asked = len(bridge.server.requests)
-    await transport.receipt(envelope)
-    with pytest.raises(Undeliverable):
-        await transport.send(reply(chat=chat))
-    with pytest.raises(Undeliverable):
-        await transport.remove(Removal(chat=ChatId(chat), target=at))
-    await transport.typing(ChatId(chat), started=True)
-    await transport.react(ChatId(chat), PersonId(ALICE.uuid), at, "👀", removed=False)
-    assert len(bridge.server.requests) == asked
-    await transport.note_to_self("Aldis listens.")
+        asked = len(bridge.server.requests)
+        await transport.receipt(envelope)
+        with pytest.raises(Undeliverable):
+            await transport.send(reply(chat=chat))
+        with pytest.raises(Undeliverable):
+            await transport.remove(Removal(chat=ChatId(chat), target=at))
+        await transport.typing(ChatId(chat), started=True)
+        await transport.react(ChatId(chat), PersonId(ALICE.uuid), at, "👀", removed=False)
+        assert len(bridge.server.requests) == asked
+        await transport.note_to_self("Aldis listens.")
     assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
 
 
@@ -969,8 +999,10 @@ async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge, devices: list[
     """Known by the device that wrote it, or where the bridge does not tell which that is, by its time."""
     bridge.server.devices, bridge.server.has_phone = devices, False
     transport = bridge.transport(notes_of="Aldis")
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
+        await bridge.server.deliver(envelopes.note("hello", device=2))
+        await stream.next()  # by now the bridge has told who the account is
         sent_at = await transport.send(reply("In April.", chat=ALDIS.chat))
         await bridge.server.deliver(envelopes.note("In April.", device=DEVICE, sent_at=sent_at))
         await bridge.server.deliver(envelopes.note("thank you", device=2))
@@ -1008,7 +1040,7 @@ async def test_logs_hold_no_words_and_no_numbers(bridge: Bridge, caplog: pytest.
     """Even with every library at its most talkative."""
     caplog.set_level(logging.DEBUG)
     transport = bridge.transport()
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(message("a secret", author=MALLORY))
         await transport.receipt(await stream.next())
