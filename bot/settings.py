@@ -37,6 +37,7 @@ from bot.errors import ConfigError
 from bot.languages.spoken import Language
 from bot.spellings import (
     Address,
+    BridgeAddress,
     Contact,
     GroupOrAll,
     Items,
@@ -236,8 +237,8 @@ class LlmSettings(Group):
 class SignalSettings(Group):
     """The way to Signal."""
 
-    url: Address = "http://127.0.0.1:8080"
-    """Where signal-cli's daemon or signal-cli-rest-api listens."""
+    url: BridgeAddress = "http://127.0.0.1:8080"
+    """Where signal-cli's daemon (unix:///path, tcp://host:port or http://host:port) or signal-cli-rest-api listens."""
     account: Number | None = None
     """The number of the account that Aldis answers for; none means the only one that the server has."""
     transport: Annotated[Literal["auto", "signal_cli", "rest_api"], Lowered] = "auto"

@@ -100,6 +100,22 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
+def _bridge_address(value: str) -> str:
+    if not (_is_address(value) or _is_socket(value)):
+        raise ValueError("must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port")
+    return value.rstrip("/")
+
+
+def _is_socket(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        is_tcp = parts.scheme == "tcp" and bool(parts.hostname) and bool(parts.port)
+    except ValueError:
+        return False
+    is_unix = parts.scheme == "unix" and not parts.netloc and len(parts.path) > 1
+    return (is_unix or (is_tcp and parts.path in {"", "/"})) and not (parts.query or parts.fragment)
+
+
 def _is_address(value: str) -> bool:
     try:
         parts = urlsplit(value)
@@ -194,6 +210,9 @@ Address = Annotated[str, AfterValidator(_address)]
 
 Contact = Annotated[str, AfterValidator(_contact)]
 """An e-mail address or the address of a page, as a header can carry it."""
+
+BridgeAddress = Annotated[str, AfterValidator(_bridge_address)]
+"""An `Address`, or that of a socket: `unix:///path` or `tcp://host:port`."""
 
 Number = Annotated[str, AfterValidator(_number)]
 """A phone number, kept as Signal writes it."""

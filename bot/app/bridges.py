@@ -14,7 +14,9 @@ from bot.errors import ConfigError, Disconnected
 from bot.logs import Reminder
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
-from bot.transports.bridge import Bridge, bridge_at
+from bot.transports.bridge import bridge_at
+from bot.transports.bridge_versions import Bridge
+from bot.transports.lines import is_socket
 
 _log = logging.getLogger(__name__)
 
@@ -140,6 +142,7 @@ def _notes_of(settings: Settings) -> str | None:
 async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
     """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
     if settings.signal.transport != "auto":
+        _check_address(settings)
         return settings.signal.transport
     while True:
         try:
@@ -147,6 +150,16 @@ async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
         except Disconnected as error:
             on_wait(f"waiting for Signal: {error}")
             await _pause()
+
+
+def _check_address(settings: Settings) -> None:
+    """See that the bridge can be at such an address.
+
+    Raises:
+        ConfigError: only signal-cli's own daemon has a socket.
+    """
+    if settings.signal.transport == "rest_api" and is_socket(settings.signal.url):
+        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is reached by http://host:port, not by a socket")
 
 
 async def _account(settings: Settings, on_wait: OnWait) -> str:

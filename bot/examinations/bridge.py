@@ -6,7 +6,7 @@ Left to others: who may write (`lists`), making transports (`bot.app` hands over
 import http.client
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected
@@ -15,9 +15,11 @@ from bot.examinations.means import Means
 from bot.examinations.pages import ASK_SECONDS, fetched
 from bot.settings import Settings
 from bot.transports.base import Contact, Group, Transport
-from bot.transports.bridge import Bridge, bridge_at, check_about
-from bot.transports.bridge_versions import Release, warnings
+from bot.transports.bridge import bridge_at, check_about
+from bot.transports.bridge_versions import Bridge, Release, warnings
 from bot.transports.frame import object_in, text_in
+from bot.transports.lines import is_socket
+from bot.transports.rpc import Rpc
 
 _CLOCK_SKEW = timedelta(minutes=1)
 
@@ -45,22 +47,21 @@ async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Kno
     found.append(of_account)
     if account is None:
         return None, found
-    signal, of_lists = await _asked(means.transport(bridge, account))
+    transport = means.transport(bridge, account)
+    try:
+        signal, of_lists = await _asked(transport)
+        if found[0].level != "problem":
+            found.append(await _receiving(transport))
+    finally:
+        await transport.aclose()
     return signal, [*found, *of_lists]
 
 
 async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     """Its name and version, whether its clock is ours, and what is known of the version."""
     try:
-        if bridge == "signal_cli":
-            answer, date = await fetched(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
-            version = text_in(object_in(answer, "result"), "version")
-            release = Release(bridge=bridge, version=version, is_http=True)
-        else:
-            answer, date = await fetched(f"{url}/v1/about")
-            check_about(answer)
-            release = Release(bridge=bridge, version=text_in(answer, "version"))
-    except (OSError, ValueError, http.client.HTTPException) as error:
+        release, date = await _release(bridge, url)
+    except (Disconnected, OSError, ValueError, http.client.HTTPException) as error:
         return [problem(f"bridge: {bridge} does not tell its version ({type(error).__name__})", "look into its log")]
     except ConfigError as error:
         return [problem(f"bridge: {error}")]
@@ -79,7 +80,7 @@ def known_of(release: Release, clock: Clock) -> list[Finding]:
 
 
 def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
-    """What signal-cli-rest-api can lose, by the way in that is set."""
+    """What the bridge can lose, by the way that is set."""
     has_webhook = settings.signal.webhook_secret is not None
     if bridge == "signal_cli" and has_webhook:
         what = "bridge: SIGNAL__WEBHOOK_SECRET is for signal-cli-rest-api; signal-cli itself posts nothing"
@@ -94,6 +95,27 @@ def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
             "bridge: signal-cli-rest-api drops what arrives while Aldis is not connected, and some of a burst",
             "set SIGNAL__WEBHOOK_SECRET, which saves the burst, or use signal-cli's own daemon, which loses neither",
         )
+    if bridge == "signal_cli" and not is_socket(settings.signal.url):
+        yield warning(
+            "bridge: over HTTP signal-cli loses what comes in the first seconds after Aldis has stopped",
+            "start its daemon with --socket or --tcp and --receive-mode=manual, and name that in SIGNAL__URL",
+        )
+
+
+async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
+    """What runs there, and what time it has; a socket tells no time, and is close by."""
+    if bridge == "rest_api":
+        answer, date = await fetched(f"{url}/v1/about")
+        check_about(answer)
+        return Release(bridge=bridge, version=text_in(answer, "version")), date
+    if not is_socket(url):
+        answer, date = await fetched(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
+        return Release(bridge=bridge, version=text_in(object_in(answer, "result"), "version"), is_http=True), date
+    rpc = Rpc(url)
+    try:
+        return Release(bridge=bridge, version=await rpc.version(timeout_seconds=ASK_SECONDS)), None
+    finally:
+        await rpc.aclose()
 
 
 async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[str | None, Finding]:
@@ -122,6 +144,13 @@ async def _asked(transport: Transport) -> tuple[Known | None, list[Finding]]:
         signal = Known(contacts=await transport.contacts(), groups=await transport.groups())
     except (Disconnected, ConfigError) as error:
         return None, [problem(f"account: its contacts and groups are not told: {error}", "look into the bridge's log")]
-    finally:
-        await transport.aclose()
     return signal, []
+
+
+async def _receiving(transport: Transport) -> Finding:
+    """Whether messages would come; none is fetched."""
+    try:
+        await transport.check_receiving()
+    except (Disconnected, ConfigError) as error:
+        return problem(f"bridge: it does not let Aldis receive: {error}", "look into the bridge's log")
+    return ok("bridge: it lets Aldis receive")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.providers.base import Provider
 from bot.settings import ProviderName
 from bot.transports.base import Linking, Transport
-from bot.transports.bridge import Bridge
+from bot.transports.bridge_versions import Bridge
 from tools import Surroundings
 
 

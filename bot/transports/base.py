@@ -100,6 +100,14 @@ class Transport(Protocol):
         ...
 
     @property
+    def has_next(self) -> bool:
+        """Whether a further envelope has come together with the last: asking for it means no waiting for anybody.
+
+        What has come together is written down together.
+        """
+        ...
+
+    @property
     def max_pause_seconds(self) -> float:
         """How long one may wait at most before a stream that broke is opened again.
 
@@ -129,6 +137,21 @@ class Transport(Protocol):
         Raises:
             Disconnected: the connection cannot be opened or broke.
             ConfigError: the server answers that it will never work (unknown account, wrong mode).
+        """
+        ...
+
+    async def check_receiving(self) -> None:
+        """See that `envelopes` would open a stream, without opening one: what came over it would be lost.
+
+        Raises:
+            Disconnected, ConfigError: as `envelopes`.
+        """
+        ...
+
+    def stop_receiving(self) -> None:
+        """Let `envelopes` end in order, for good: nothing more is fetched, what is under way is still handed out.
+
+        Returns at once; `envelopes` ends within a few seconds, as far as the bridge knows how to stop.
         """
         ...
 

@@ -9,14 +9,14 @@ import asyncio
 import logging
 import re
 from http import HTTPStatus
-from typing import Literal
 
 import httpx
 
 from bot.errors import ConfigError, Disconnected
+from bot.transports.bridge_versions import Bridge
 from bot.transports.frame import Json, loaded, text_in
-
-Bridge = Literal["signal_cli", "rest_api"]
+from bot.transports.lines import is_socket
+from bot.transports.rpc import Rpc
 
 LEAST_VERSION = (0, 101)
 """From this version on `/v2/send` answers with results per recipient, as signalbot wants it."""
@@ -29,6 +29,9 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         ConfigError: the address is none, or something else answers there.
         Disconnected: nothing answers (yet); ask again.
     """
+    if is_socket(url):
+        await _spoken_to(url, timeout_seconds)
+        return "signal_cli"
     # At INFO httpx logs every address, and one may hold a password.
     logging.getLogger("httpx").setLevel(logging.WARNING)
     # Loading the certificates takes a tenth of a second, and a plain http address needs none.
@@ -43,7 +46,9 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
                 return "signal_cli"
             about = await http.get("/v1/about")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-        raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli:8080") from error
+        raise ConfigError(
+            "SIGNAL__URL is no address; it looks like unix:///run/signal-cli/socket or http://signal-cli:8080"
+        ) from error
     except (httpx.HTTPError, TimeoutError) as error:
         raise Disconnected(f"nothing answers at SIGNAL__URL yet ({type(error).__name__}): is it running?") from error
     if about.status_code == HTTPStatus.OK and "mode" in loaded(about.text):
@@ -54,6 +59,17 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         "SIGNAL__URL: neither signal-cli's daemon (--http) nor signal-cli-rest-api answers there "
         f"(HTTP {check.status_code}); correct the address"
     )
+
+
+async def _spoken_to(url: str, timeout_seconds: float) -> None:
+    """See that signal-cli answers at a socket."""
+    rpc = Rpc(url, connect_seconds=timeout_seconds)
+    try:
+        await rpc.version(timeout_seconds=timeout_seconds)
+    except Disconnected as error:
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({error.__cause__}): is it running?") from error
+    finally:
+        await rpc.aclose()
 
 
 def check_about(about: Json) -> None:

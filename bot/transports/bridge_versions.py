@@ -17,8 +17,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
-from bot.transports.bridge import Bridge
+Bridge = Literal["signal_cli", "rest_api"]
 
 WARN_DAYS = 60
 """From this age on the operator is told: a month is left to find an hour for it."""

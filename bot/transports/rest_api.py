@@ -104,10 +104,13 @@ class RestApi:
     ) -> None:
         self.account = account
         self.is_open = False
+        self.has_next = False
+        """See `Transport.has_next`."""
         self.challenge: str | None = None
         """See `Transport.challenge`."""
         self._connection: _Connection | None = None
         """The last one, open or not."""
+        self._closing: asyncio.Task[None] | None = None
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
@@ -162,6 +165,16 @@ class RestApi:
             async with aclosing(self._arrived(reading, looking)) as arrived:
                 async for envelope in arrived:
                     yield envelope
+
+    async def check_receiving(self) -> None:
+        """See that the bridge has the right mode and the account; see `Transport.check_receiving`."""
+        check_about(as_object(await self._ask("/v1/about")))
+        await self._look_up()
+
+    def stop_receiving(self) -> None:
+        """Close the websocket in order: what has come already is still handed out; see `Transport.stop_receiving`."""
+        if self._connection is not None and self._closing is None:
+            self._closing = asyncio.create_task(self._connection.close())
 
     async def _arrived(self, reading: asyncio.Task[None], looking: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
         """What stands in the line, until the websocket is gone and all of it was asked for.

@@ -1,25 +1,23 @@
-"""Signal by signal-cli's own daemon: server-sent events come in, JSON-RPC calls go out.
+"""Signal by signal-cli's own daemon: what it receives comes in as it comes, JSON-RPC calls go out.
 
-The daemon is to run with `--http` and `--receive-mode=on-connection`: it then fetches messages from Signal only while
-a stream is open, so that nothing is lost while Aldis is down. Left to others: what frames mean (`envelope`), when to
-connect again (intake), what to do about a send of unknown outcome (courier), how a call travels (`rpc`).
+Over a socket (`--socket` or `--tcp`, in receive mode manual) it fetches messages from Signal only while Aldis is
+subscribed, so that nothing is lost while Aldis is down (`subscription`). Over HTTP (`--http`) it notices late that
+nobody listens any more (`event_stream`). Left to others: what frames mean (`envelope`), when to connect again (intake),
+what to do about a send of unknown outcome (courier), how a call travels (`rpc`).
 
-Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-21).
+Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
 """
 
 import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from http import HTTPStatus
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
-
-import httpx
+from typing import Protocol
 
 from bot.errors import (
-    ConfigError,
     Disconnected,
     LinkRefused,
     NotSent,
@@ -33,12 +31,14 @@ from bot.transports.answers import RpcError, challenge_in, outcome, sent
 from bot.transports.base import NOT_SCANNED, Contact, Group, Progress
 from bot.transports.bridge_versions import Release
 from bot.transports.directory import contacts_in, device_named, entries, groups_in, own_uuid
+from bot.transports.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.extras import stickers_in
 from bot.transports.files import Folder, check_size, data_uri, decoded, files_in
 from bot.transports.frame import as_object, text_in
+from bot.transports.lines import is_socket
 from bot.transports.reader import FrameReader
 from bot.transports.rpc import CONNECT_SECONDS, Rpc
-from bot.transports.sse import EventParser
+from bot.transports.subscription import HOLD_SECONDS, Subscription
 from bot.transports.targets import can_be_named, check_target, without_odd_quote
 
 _log = logging.getLogger(__name__)
@@ -51,13 +51,29 @@ _EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
 both have the same number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
 
 
+class _Stream(Protocol):
+    """What signal-cli receives; see `Subscription` and `EventStream`."""
+
+    is_open: bool
+    heard_at: float | None
+
+    def frames(self) -> AsyncGenerator[list[str | None]]: ...
+
+    async def check(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
 class SignalCli:
     """A `Transport` over the daemon at `url` for the account with the phone number `account`.
 
     `name` is how Aldis's own mention is written out within a text. `attachments` is the folder in which the daemon
     keeps the files that came, where Aldis may delete there. `notes_of` is set where the account is a person's own and
     Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds: `silence`
-    for a stream on which not even keep-alives (one in 15 s) come, `send` for a message or a file, `call` for the rest.
+    for a stream on which not even keep-alives (one in 15 s) come, `headers` for opening an HTTP stream, `send` for a
+    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up.
     """
 
     has_receipts = True
@@ -76,16 +92,16 @@ class SignalCli:
         send_seconds: float = 60,
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
+        headers_seconds: float = HEADERS_SECONDS,
+        hold_seconds: float = HOLD_SECONDS,
     ) -> None:
         self.account = account
-        self.is_open = False
-        self.heard_at: float | None = None
-        """See `Transport.heard_at`."""
         self.problem = None
         """Nothing beyond what the stream itself shows; see `Transport.problem`."""
+        self.has_next = False
+        """See `Transport.has_next`."""
         self.challenge: str | None = None
         """See `Transport.challenge`."""
-        self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
@@ -93,7 +109,37 @@ class SignalCli:
         """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
         self._notes_of = notes_of
         self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
+        self._url = url
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
+        self._stream: _Stream = (
+            Subscription(
+                url,
+                account,
+                self._rpc,
+                connect_seconds=connect_seconds,
+                call_seconds=call_seconds,
+                silence_seconds=silence_seconds,
+                hold_seconds=hold_seconds,
+            )
+            if is_socket(url)
+            else EventStream(
+                url,
+                account,
+                connect_seconds=connect_seconds,
+                headers_seconds=headers_seconds,
+                silence_seconds=silence_seconds,
+            )
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """See `Transport.is_open`."""
+        return self._stream.is_open
+
+    @property
+    def heard_at(self) -> float | None:
+        """See `Transport.heard_at`."""
+        return self._stream.heard_at
 
     @property
     def unreadable_frames(self) -> int:
@@ -107,16 +153,31 @@ class SignalCli:
         await self._look_up_own_uuid()
         await self._look_up_own_device()
         await asyncio.to_thread(self._folder.sweep)
-        async with self._stream() as response:
-            parser = EventParser()
-            async for chunk in self._chunks(response):
-                for raw in parser.feed(chunk):
-                    envelope = self._reader.envelope(raw)
-                    if envelope is not None:
-                        await self._discard_unseen(raw, envelope)
-                        await self._learn_stickers(envelope)
-                        yield envelope
-                self._reader.passed_over(parser.taken_too_long())
+        async with aclosing(self._stream.frames()) as stream:
+            async for frames in stream:
+                envelopes = [envelope for frame in frames if (envelope := await self._read(frame)) is not None]
+                for left, envelope in zip(range(len(envelopes) - 1, -1, -1), envelopes, strict=True):
+                    self.has_next = left > 0
+                    yield envelope
+
+    async def check_receiving(self) -> None:
+        """See that messages would come; see `Transport.check_receiving`."""
+        await self._stream.check()
+
+    def stop_receiving(self) -> None:
+        """End `envelopes` in order; see `Transport.stop_receiving`."""
+        self._stream.stop()
+
+    async def _read(self, frame: str | None) -> Envelope | None:
+        """A frame as an envelope; None where it is none."""
+        if frame is None:
+            self._reader.passed_over(1)
+            return None
+        envelope = self._reader.envelope(frame)
+        if envelope is not None:
+            await self._discard_unseen(frame, envelope)
+            await self._learn_stickers(envelope)
+        return envelope
 
     async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
         """What may be seen only once was left out of the envelope; the daemon's copy goes before anybody looks."""
@@ -134,36 +195,6 @@ class SignalCli:
     def event(self, envelope: Envelope) -> Event | None:
         """What the envelope says; see `Transport.event`."""
         return self._reader.event(envelope)
-
-    @asynccontextmanager
-    async def _stream(self) -> AsyncGenerator[httpx.Response]:
-        # Compressed, a keep-alive would wait in the compressor of a proxy.
-        headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
-        http = self._rpc.http
-        request = http.build_request("GET", "/api/v1/events", params={"account": self.account}, headers=headers)
-        with _as_disconnected():
-            async with asyncio.timeout(self._call_seconds):
-                response = await http.send(request, stream=True)
-        try:
-            _check_stream(response)
-            _log.info("connected to signal-cli")
-            self.is_open, self.heard_at = True, time.monotonic()
-            yield response
-        finally:
-            self.is_open = False
-            await response.aclose()
-
-    async def _chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        """The bytes as they come, until the daemon ends the stream."""
-        incoming = aiter(response.aiter_raw())
-        while True:
-            with _as_disconnected():
-                async with asyncio.timeout(self._silence_seconds):
-                    chunk = await anext(incoming, None)
-            if chunk is None:
-                return
-            self.heard_at = time.monotonic()
-            yield chunk
 
     async def _look_up_own_uuid(self) -> None:
         """Ask who the account is, once: mentions of people who hide their number name the uuid alone.
@@ -275,8 +306,8 @@ class SignalCli:
 
     async def release(self) -> Release:
         """The daemon's version; see `Transport.release`."""
-        told = await self._rpc.ask("version", {}, timeout_seconds=self._call_seconds)
-        return Release(bridge="signal_cli", version=text_in(as_object(told), "version"), is_http=True)
+        version = await self._rpc.version(timeout_seconds=self._call_seconds)
+        return Release(bridge="signal_cli", version=version, is_http=not is_socket(self._url))
 
     async def groups(self) -> tuple[Group, ...]:
         """The groups that the account is in; see `Transport.groups`."""
@@ -291,6 +322,7 @@ class SignalCli:
 
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
+        await self._stream.aclose()
         await self._rpc.aclose()
 
     async def _tell(self, method: str, params: Mapping[str, object]) -> None:
@@ -386,25 +418,3 @@ def _as_fetched() -> Generator[None]:
         raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
     except (NotSent, SendUnknown, Undeliverable) as error:
         raise Disconnected(f"the file was not fetched: {error}") from error
-
-
-@contextmanager
-def _as_disconnected() -> Generator[None]:
-    try:
-        yield
-    except TimeoutError as error:
-        raise Disconnected("signal-cli fell silent") from error
-    except httpx.HTTPError as error:
-        raise Disconnected(f"no connection to signal-cli: {type(error).__name__}") from error
-
-
-def _check_stream(response: httpx.Response) -> None:
-    status = response.status_code
-    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-    if status == HTTPStatus.OK and is_stream:
-        return
-    if status == HTTPStatus.BAD_REQUEST:
-        raise ConfigError("SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `python -m bot link`")
-    if status == HTTPStatus.OK or (response.is_client_error and status != HTTPStatus.TOO_MANY_REQUESTS):
-        raise ConfigError(f"SIGNAL__URL: no signal-cli daemon answers there (HTTP {status}); start it with --http")
-    raise Disconnected(f"signal-cli answered with HTTP {status}")

@@ -120,6 +120,11 @@ class Terminal:
         return self._heard_at
 
     @property
+    def has_next(self) -> bool:
+        """False: the next message is taken when this one was answered."""
+        return False
+
+    @property
     def challenge(self) -> str | None:
         """None: a terminal wants no captcha."""
         return None
@@ -133,6 +138,14 @@ class Terminal:
             yield envelope
             await self._answered.wait()
         self._over.set()
+
+    async def check_receiving(self) -> None:
+        """Nothing can be in the way."""
+
+    def stop_receiving(self) -> None:
+        """No further message is taken; `envelopes` ends at once."""
+        self._over.set()
+        self._answered.set()
 
     async def finished(self) -> None:
         """Returns when everything was answered and no more can come."""
@@ -234,8 +247,7 @@ class Terminal:
 
     async def aclose(self) -> None:
         """No further message is taken."""
-        self._over.set()
-        self._answered.set()
+        self.stop_receiving()
 
     @property
     def _waiting(self) -> bool:
@@ -245,13 +257,25 @@ class Terminal:
     async def _unanswered(self) -> Envelope | None:
         """The message to hand on now: the one that still waits for its answer, else the next; None at the end."""
         if not self._waiting:
-            text = await self._lines.read()
+            text = await self._line()
             if text is None:
                 return None
             self._heard_at = time.monotonic()
             self._current = self._envelope(text)
             self._answered.clear()
         return self._current
+
+    async def _line(self) -> str | None:
+        """The next message; None at the end of the input, and when no further one is to be taken."""
+        reading = asyncio.ensure_future(self._lines.read())
+        over = asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)
+            return reading.result() if reading.done() else None
+        finally:
+            for task in (reading, over):
+                task.cancel()
+            await asyncio.wait((reading, over))
 
     def _envelope(self, text: str) -> Envelope:
         sent_at = self._next_sent_at()

@@ -20,16 +20,16 @@ from bot.providers.base import Provider
 from bot.providers.offline import Offline
 from bot.settings import ProviderName, Settings
 from bot.transports.base import Linking, Transport
-from bot.transports.bridge import Bridge
+from bot.transports.bridge_versions import Bridge
 from bot.transports.rest_api import RestApi, RestApiLinking
 from bot.transports.signal_cli import SignalCli as SignalCliTransport
 from bot.transports.signal_cli import SignalCliLinking
 from store import opened
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server, answer_json
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, message
 from tests.servers.script import say
-from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_cli import ReceiveMode, SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.tools.conftest import USER_AGENT
 from tools import Fetcher, Http, alone
@@ -45,6 +45,12 @@ class Practice:
     model: AnthropicServer
     path: Path
     given: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def daemon(self) -> SignalCli:
+        """The bridge, where it is signal-cli's own daemon."""
+        assert isinstance(self.signal, SignalCli)
+        return self.signal
 
     @property
     def settings(self) -> Settings:
@@ -179,6 +185,7 @@ async def test_the_machine_s_sqlite_is_named(practice: Practice) -> None:
 
 async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
     """Machines without a battery begin in 1970; the bridge's clock tells as well."""
+    practice.daemon.way = "http"
     found = await practice.examine(SetClock(datetime(1970, 1, 2, tzinfo=UTC)))
     assert about(found, "clock: it is wrong").level == "problem"
     assert about(found, "its clock and ours differ").level == "warning"
@@ -256,6 +263,51 @@ async def test_something_else_answers(practice: Practice) -> None:
         assert about(await practice.examine(), "neither signal-cli").level == "problem"
 
 
+async def test_what_http_loses_is_told(practice: Practice) -> None:
+    """It works, and that is not all that there is to say."""
+    practice.daemon.way = "http"
+    found = await practice.examine()
+    assert about(found, "bridge: signal-cli 0.99.0 at").level == "ok"
+    assert about(found, "over HTTP signal-cli loses what comes").level == "warning"
+    assert about(found, "lets Aldis receive").level == "ok"
+    assert exit_status(found) == 0
+
+
+@pytest.mark.parametrize("mode", ["on-start", "on-connection"])
+async def test_a_signal_cli_that_receives_by_itself(practice: Practice, mode: ReceiveMode) -> None:
+    """What comes while Aldis is away would be lost."""
+    practice.daemon.receive_mode = mode
+    found = about(await practice.examine(), "does not let Aldis receive")
+    assert (found.level, "--receive-mode=manual" in found.what) == ("problem", True)
+
+
+async def test_a_signal_cli_that_is_bound_to_another_name(practice: Practice) -> None:
+    """That it runs is no proof that it lets anybody listen."""
+    practice.daemon.way = "http"
+    practice.daemon.hosts = frozenset({"signal-cli"})
+    practice.daemon.local_names = frozenset()
+    assert about(await practice.examine(), "bound to another name", "421").level == "problem"
+
+
+@pytest.mark.parametrize("way", ["unix", "http"])
+async def test_a_signal_cli_that_is_too_old(practice: Practice, way: Way) -> None:
+    """It is told before anybody wonders why messages are missing."""
+    practice.daemon.way, practice.daemon.version = way, "0.14.4.1"
+    found = about(await practice.examine(), "0.14.4.1 loses nearly every message")
+    assert (found.level, "0.14.5" in found.advice) == ("problem", True)
+
+
+async def test_the_doctor_fetches_no_message(practice: Practice) -> None:
+    """What it fetched nobody would have: messages stay with Signal, whichever way it looks at the stream."""
+    await practice.signal.deliver(message("wait for Aldis"))
+    ways: tuple[Way, ...] = ("unix", "tcp", "http")
+    for way in ways:
+        practice.daemon.way = way
+        assert about(await practice.examine(), "lets Aldis receive").level == "ok"
+    assert (practice.signal.streams_opened, practice.daemon.lost) == (0, [])
+    assert practice.daemon.waiting == 1
+
+
 async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice) -> None:
     """With its version, and its lists."""
     async with SignalRestApi() as signal:
@@ -325,7 +377,7 @@ async def test_no_account_to_answer_for(
 
 async def test_lists_that_the_bridge_does_not_give(practice: Practice) -> None:
     """Contacts that cannot be read are a problem of the bridge."""
-    results = ({"version": "0.14.6"}, [{"number": ACCOUNT}], "?")
+    results = (*[{"version": "0.99.0"}] * 2, [{"number": ACCOUNT}], "?")
     practice.signal.faults += [answer_json({"jsonrpc": "2.0", "result": result, "id": 1}) for result in results]
     assert about(await practice.examine(), "contacts and groups are not told").level == "problem"
 

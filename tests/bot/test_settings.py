@@ -308,8 +308,26 @@ class TestEnvFile:
             "localhost:11434",
             "must be an address like http://host:port, with nothing behind a ? or #",
         ),
-        ("SIGNAL__URL", "http://[x", "must be an address like http://host:port, with nothing behind a ? or #"),
-        ("SIGNAL__URL", "http://h:port", "must be an address like http://host:port, with nothing behind a ? or #"),
+        *(
+            (
+                "SIGNAL__URL",
+                wrong,
+                "must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port",
+            )
+            for wrong in (
+                "http://[x",
+                "http://h:port",
+                "unix://run/socket",
+                "unix:///",
+                "tcp://host",
+                "tcp://:7583",
+                "tcp://h:port",
+                "tcp://h:1/x",
+                "unix:///a?b",
+                "/run/socket",
+                "ftp://h",
+            )
+        ),
         ("SIGNAL__ACCOUNT", "0301234567", "must be a phone number with its country code, like +12025550123"),
         ("LOCALE__TIMEZONE", "Berlin", "must be a time zone like Europe/Berlin"),
         ("LOCALE__TIMEZONE", "../../etc/passwd", "must be a time zone like Europe/Berlin"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from aiohttp import web
 
@@ -79,5 +80,11 @@ class Forgetful:
             return await super().handle(request)  # pyright: ignore[reportAttributeAccessIssue] (the double's own)
         except ConnectionError:
             return web.Response()
+        finally:
+            self.requests.clear()
+
+    async def _take(self, connection: Any, line: bytes) -> None:
+        try:
+            await super()._take(connection, line)  # pyright: ignore[reportAttributeAccessIssue] (the double's own)
         finally:
             self.requests.clear()

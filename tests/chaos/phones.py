@@ -20,7 +20,7 @@ from tests.chaos.diary import Diary, Forgetful, WentOut
 from tests.chaos.tripwire import Tripwire
 from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
-from tests.servers.signal_cli import SignalCli, _Stream
+from tests.servers.signal_cli import SignalCli, _Arrival, _Listener
 from tests.servers.signal_server import Parcel, Plan, Sent, cut
 
 SEND_SECONDS = 5.0
@@ -76,7 +76,7 @@ class Phones(Forgetful, SignalCli):
     calm_streams: set[int] = field(default_factory=set[int])
     """The streams that were opened in calm: their processes were not killed."""
     _unread: list[int] = field(default_factory=list[int])
-    _fed: list[_Stream] = field(default_factory=list[_Stream])
+    _fed: list[_Listener] = field(default_factory=list[_Listener])
     """All streams so far; a stream's number is its place, from 1."""
     _attempts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     _late: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
@@ -89,11 +89,6 @@ class Phones(Forgetful, SignalCli):
         """Whether nothing is on its way to Aldis."""
         return not self._waiting and not self._late
 
-    @property
-    def waiting(self) -> int:
-        """How many frames wait at Signal's server."""
-        return len(self._waiting)
-
     async def stop(self) -> None:
         for task in self._late:
             task.cancel()
@@ -102,29 +97,31 @@ class Phones(Forgetful, SignalCli):
 
     # In
 
-    async def _feed(self, stream: _Stream) -> None:
+    async def _listen(self, listener: _Listener, connection: object) -> None:
         self._unread.clear()
-        self._fed.append(stream)
+        self._fed.append(listener)
         if self.is_calm:
             self.calm_streams.add(len(self._fed))
-        await super()._feed(stream)
+        await super()._listen(listener, connection)
 
-    async def _write(self, stream: _Stream, chunk: bytes) -> None:
-        await super()._write(stream, chunk)
-        frame = _handed(self._number(stream), chunk)
+    async def _hand(self, listener: _Listener, arrival: _Arrival) -> bool:
+        is_there = await super()._hand(listener, arrival)
+        frame = _handed(self._number(listener), arrival.text)
         self.handed.append(frame)
-        if self.most_unread is not None:
-            await self._paced(stream, frame, self.most_unread)
-
-    def _number(self, stream: _Stream) -> int:
-        return next(number for number, fed in enumerate(self._fed, 1) if fed is stream)
-
-    async def _paced(self, stream: _Stream, frame: Handed, most_unread: int) -> None:
         if frame.sent_at in self.awaited:
             self._unread.append(frame.sent_at)
+        return is_there
+
+    def _number(self, listener: _Listener) -> int:
+        return next(number for number, fed in enumerate(self._fed, 1) if fed is listener)
+
+    async def _rest(self) -> None:
+        if self.most_unread is None:
+            return
+        most_unread = self.most_unread
         with suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST_DECRYPTING_SECONDS), self._changed:
-                await self._changed.wait_for(lambda: len(self._unread) < most_unread or not stream.is_open)
+                await self._changed.wait_for(lambda: len(self._unread) < most_unread or not self._listeners)
                 return
         self._unread.clear()
 
@@ -135,11 +132,11 @@ class Phones(Forgetful, SignalCli):
 
     # Out
 
-    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> Any:
+    async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         if await self.wire.passed("send begun"):
             return web.Response(status=503)
         self.plans.append(self._plan(sent))
-        return await super()._send(sent, seen, request)
+        return await super()._send(sent, seen, wire)
 
     def _plan(self, sent: Parcel) -> Plan:
         if self.wire.is_at("send out"):
@@ -188,10 +185,10 @@ class Phones(Forgetful, SignalCli):
         await self.deliver(frame)
 
 
-def _handed(stream: int, chunk: bytes) -> Handed:
+def _handed(stream: int, text: str) -> Handed:
     at = time.time_ns() // 1_000_000
     try:
-        envelope = json.loads(chunk.partition(b"data:")[2])["envelope"]
+        envelope = json.loads(text)["envelope"]
         confirms = tuple(envelope.get("receiptMessage", {}).get("timestamps", ()))
         return Handed(stream=stream, at=at, sent_at=int(envelope["timestamp"]), confirms=confirms)
     except (ValueError, TypeError, KeyError):

@@ -276,7 +276,8 @@ async def test_a_recipient_who_cannot_be_reached(both: Both, caplog: pytest.LogC
         # Where signal-cli says no more than that it failed, signal-cli-rest-api hides who is not registered.
         words = answer_json({"error": "Unregistered user"}, status=400)
         unregistered = Plan(answer=words) if world.build is RestApi else Plan(results=(UNREGISTERED,))
-        refusals = (unregistered, Plan(results=(UNTRUSTED,)), Plan(answer=answer_json({}, status=413)))
+        refused = Plan(answer=answer_json({}, status=413)) if world.build is RestApi else Plan(error=-32602)
+        refusals = (unregistered, Plan(results=(UNTRUSTED,)), refused)
         async with world.running():
             await server.connected()
             for author, plan in zip((ALICE, BOB, CAROL), refusals, strict=True):
@@ -333,7 +334,8 @@ async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytes
             await eventually(lambda: world.transport.challenge)
             assert (lookout.problems(), lookout.challenge) == ((CAPTCHA,), TOKEN)
             server.plans.clear()
-            for author, plan in ((BOB, Plan(answer=answer_json({}, status=429))), (CAROL, Plan(error=-5))):
+            told = Plan(answer=answer_json({}, status=429)) if world.build is RestApi else Plan(error=-5)
+            for author, plan in ((BOB, told), (CAROL, Plan(error=-5))):
                 server.plans.append(plan)
                 await world.ask("one", author)
             await server.sent_count(3)

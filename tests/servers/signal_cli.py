@@ -1,22 +1,36 @@
-"""The double of signal-cli's own daemon (`daemon --http --receive-mode=on-connection`): events in, JSON-RPC out.
+"""The double of signal-cli's own daemon: what is received goes to whoever listens, JSON-RPC calls go out.
 
-It keeps what the real one keeps and refuses what the real one refuses: messages wait at "Signal's server" until a
-stream is open; unknown accounts, methods and parameters are errors; a send is recorded with a timestamp of its own.
+It keeps what the real one keeps and refuses what the real one refuses: messages wait at "Signal's server" until
+somebody listens; unknown accounts, methods and parameters are errors; a send is recorded with a timestamp of its own.
+And it loses what the real one loses. It fetches one message at a time, and has acknowledged it before anybody has it:
 
-Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-21).
+    Signal's server --fetched, acknowledged--> in hand --handed on--> whoever listens at that moment, or nobody: `lost`
+
+    --socket, --tcp    lines of JSON; a listener's end of file unsubscribes at once (`_Connection`)
+    --http             server-sent events; a listener that is gone is noticed at the second write after it went, and
+                       what is written to it until then is lost (`_EventStream`)
+
+All three are open side by side; `way` says which of them `url` names.
+
+Source: signal-cli 0.14.6, `org.asamk.signal.http`, `org.asamk.signal.jsonrpc` and `ManagerImpl`, read on 2026-11-22.
 """
 
 import asyncio
 import base64
+import json
 import re
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from aiohttp import web
+from aiohttp.payload import AsyncIterablePayload
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, timestamp
@@ -41,6 +55,16 @@ from tests.servers.signal_server import (
 _STYLE = re.compile(r"(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)")
 _MENTION = re.compile(r"(\d+):(\d+):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_MAX_LINE_BYTES = 64 * 1024 * 1024
+_SETTLING_SECONDS = 0.001
+"""What follows the handing on: the copy on the disk is deleted, and the sender is told that it was delivered."""
+_LOOK_SECONDS = 0.005
+"""Between two looks whether the client of a stream is gone: aiohttp does not tell."""
+_SUBSCRIBING = {"subscribeReceive", "unsubscribeReceive", "subscribeCallEvents", "unsubscribeCallEvents"}
+
+Way = Literal["unix", "tcp", "http"]
+ReceiveMode = Literal["manual", "on-connection", "on-start"]
 
 
 class RpcError(Exception):
@@ -87,47 +111,177 @@ class Parameters:
             raise RpcError(-32602, f"unknown parameters {sorted(unknown)}")
 
 
-@dataclass
-class _Stream:
-    """One open event stream; `end` says how it is to end."""
+@dataclass(eq=False)
+class _Listener(ABC):
+    """Somebody to whom what is received is handed on; `end` says how it is to end."""
+
+    end: End | None = None
+
+    @abstractmethod
+    async def hand(self, arrival: "_Arrival") -> bool:
+        """Write it; False where the listener turned out to be gone, so that nothing more is to be handed to it."""
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    """What waits at Signal's server: a frame, or bytes to be written as they are."""
+
+    text: str = ""
+    raw: bytes | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _EventStream(_Listener):
+    """A listener to server-sent events. The kernel takes one write to a connection whose other end is gone."""
 
     request: web.Request
     response: web.StreamResponse = field(
         default_factory=lambda: web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     )
-    end: End | None = None
+    was_reset: bool = False
 
     @property
-    def is_open(self) -> bool:
+    def is_gone(self) -> bool:
         transport = self.request.transport
-        return self.end in {None, "silence"} and transport is not None and not transport.is_closing()
+        return transport is None or transport.is_closing()
+
+    async def hand(self, arrival: _Arrival) -> bool:
+        lines = "".join(f"data:{line}\n" for line in arrival.text.split("\n"))
+        return await self.write(arrival.raw or f"event:receive\n{lines}\n".encode("utf-8", "surrogatepass"))
+
+    async def write(self, data: bytes) -> bool:
+        """Write bytes, after the headers where they are not out yet."""
+        if self.is_gone:
+            self.was_reset, was_reset = True, self.was_reset
+            return not was_reset
+        try:
+            if not self.response.prepared:
+                await self.response.prepare(self.request)
+            await self.response.write(data)
+        except ConnectionError:
+            return False
+        return True
+
+
+@dataclass(eq=False)
+class _Connection:
+    """A connection that speaks lines of JSON."""
+
+    writer: asyncio.StreamWriter
+    end: End | None = None
+    subscriptions: "dict[int, _Subscription]" = field(default_factory=dict[int, "_Subscription"])
+    calls: set[int] = field(default_factory=set[int])
+    """The numbers of its subscriptions to calls."""
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether something is being written that is not read."""
+        return self._writing.locked()
+
+    async def write(self, line: bytes) -> None:
+        """Write a line; one that cannot be written is nobody's."""
+        with suppress(ConnectionError):
+            async with self._writing:
+                self.writer.write(line + b"\n")
+                await self.writer.drain()
+
+
+@dataclass(eq=False, kw_only=True)
+class _Subscription(_Listener):
+    """A subscription of a connection; `is_wrapped` where the client has asked for it."""
+
+    connection: _Connection
+    number: int
+    is_wrapped: bool
+
+    async def hand(self, arrival: _Arrival) -> bool:
+        text = arrival.text.replace("\n", " ").replace("\r", " ")
+        params = f'{{"subscription":{self.number},"result":{text}}}' if self.is_wrapped else text
+        line = f'{{"jsonrpc":"2.0","method":"receive","params":{params}}}'
+        await self.connection.write(arrival.raw or line.encode("utf-8", "surrogatepass"))
+        return True
 
 
 @dataclass
 class SignalCli(SignalServer):
     """A signal-cli daemon with one account; see `SignalServer` for what a test does with it."""
 
+    way: Way = "unix"
+    """Which of its interfaces `url` names."""
+    receive_mode: ReceiveMode = "manual"
+    hosts: frozenset[str] | None = None
+    """The name that it is bound to: since 0.14.4 it refuses others. None: it is bound to 0.0.0.0."""
+    local_names: frozenset[str] = frozenset({"localhost", "127.0.0.1", "::1"})
+    """What it answers to in any case; a test that comes from this machine takes them away."""
     keep_alive_seconds: float = 15.0
     version: str = "0.99.0"
     """Newer than any whose age is known, so that the calendar makes no test fail."""
+    handling_seconds: float = 0.0
+    """How long a message is in hand: it is decrypted, and its files are fetched."""
     folder: Path | None = None
     """Where the files that came stand on the disk; None: nobody sees that."""
-    _streams: list[_Stream] = field(default_factory=list[_Stream])
-    _waiting: deque[bytes] = field(default_factory=deque[bytes])
+    lost: list[str] = field(default_factory=list[str])
+    """The frames that were fetched and handed to nobody."""
+    tcp_port: int = 0
+    _place: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="aldis-", dir="/tmp")))
+    _listeners: list[_Listener] = field(default_factory=list[_Listener])
+    _connections: dict[asyncio.Task[Any], _Connection] = field(default_factory=dict[asyncio.Task[Any], _Connection])
+    _subscribed: int = 0
+    """The next number of a subscription."""
+    _handlers: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while something is handed on: the monitor of signal-cli's `messageHandlers`."""
+    _waiting: deque[_Arrival] = field(default_factory=deque[_Arrival])
+    _in_hand: _Arrival | None = None
     _put: int = 0
     _written: int = 0
     _scanned: asyncio.Future[str] | None = None
+    _receiving: asyncio.Task[None] | None = None
+    _line_servers: list[asyncio.Server] = field(default_factory=list[asyncio.Server])
+
+    @property
+    def socket(self) -> Path:
+        """Where the socket of `--socket` stands."""
+        return self._place / "socket"
+
+    @property
+    def url(self) -> str:
+        if self.way == "http":
+            return self.http_url
+        return f"unix://{self.socket}" if self.way == "unix" else f"tcp://127.0.0.1:{self.tcp_port}"
+
+    @property
+    def http_url(self) -> str:
+        """The address of `--http`."""
+        return super().url
+
+    @property
+    def waiting(self) -> int:
+        """How many frames wait at Signal's server."""
+        return len(self._waiting)
+
+    @property
+    def is_handing_on(self) -> bool:
+        """Whether it hands something on at this moment, or waits until it can."""
+        return self._handlers.locked()
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether it waits for a listener who does not read."""
+        return any(connection.is_held_up for connection in self._connections.values() if connection.subscriptions)
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive as the data of an event: kept until a stream is open."""
-        lines = "".join(f"data:{line}\n" for line in text.split("\n"))
-        await self.deliver_bytes(f"event:receive\n{lines}\n".encode("utf-8", "surrogatepass"))
+        """Let any text arrive where a frame should be: kept until somebody listens."""
+        await self._arrive(_Arrival(text))
 
     async def deliver_bytes(self, *chunks: bytes) -> None:
-        """Write raw bytes of the stream, in the chunks given."""
+        """Write raw bytes to whoever listens, in the chunks given; on a socket each is a line."""
+        await self._arrive(*(_Arrival(raw=chunk) for chunk in chunks))
+
+    async def _arrive(self, *arrivals: _Arrival) -> None:
         async with self._changed:
-            self._waiting.extend(chunks)
-            self._put += len(chunks)
+            self._waiting.extend(arrivals)
+            self._put += len(arrivals)
             self._changed.notify_all()
 
     async def delivered(self) -> None:
@@ -135,10 +289,22 @@ class SignalCli(SignalServer):
         await self.until(lambda: self._written >= put)
 
     async def end_streams(self, how: End) -> None:
+        """Stop talking to every listener at once; other connections are left alone."""
+        listening = [connection for connection in self._connections.values() if connection.subscriptions]
         async with self._changed:
-            for stream in self._streams:
-                stream.end = how
+            for connection in listening:
+                connection.end = how
+            for listener in self._listeners:
+                listener.end = how
             self._changed.notify_all()
+        for connection in listening if how != "silence" else ():
+            connection.subscriptions.clear()
+            if how == "drop":
+                _abort(connection.writer.transport)
+            else:
+                connection.writer.close()
+        if how != "silence":
+            await self._dismiss([one for one in self._listeners if isinstance(one, _Subscription)])
 
     async def scan(self, number: str) -> None:
         """The operator scans the QR code with the phone of that number: `finishLink` answers."""
@@ -155,71 +321,257 @@ class SignalCli(SignalServer):
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_get("/api/v1/check", self._check)
-        app.router.add_get("/api/v1/events", self._events)
+        app.router.add_route("*", "/api/v1/events", self._events)
         app.router.add_route("*", "/api/v1/rpc", self.handle)
         return app
 
+    async def start(self) -> None:
+        await super().start()
+        self._place.mkdir(exist_ok=True)
+        lines = await asyncio.start_server(self._serve, "127.0.0.1", self.tcp_port, limit=_MAX_LINE_BYTES)
+        self.tcp_port = lines.sockets[0].getsockname()[1]
+        self._line_servers = [
+            lines,
+            await asyncio.start_unix_server(self._serve, self.socket, limit=_MAX_LINE_BYTES),
+        ]
+        self._receiving = asyncio.create_task(self._receive())
+
     async def stop(self) -> None:
+        for server in self._line_servers:
+            server.close()
         await self.end_streams("drop")
+        if self._receiving is not None:
+            self._receiving.cancel()
+            await asyncio.gather(self._receiving, return_exceptions=True)
+        async with self._changed:
+            self._receiving, self._in_hand = None, None
+            self._changed.notify_all()
+        tasks = [*self._connections]
+        for connection in self._connections.values():
+            _abort(connection.writer.transport)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await super().stop()
+        await asyncio.to_thread(shutil.rmtree, self._place, ignore_errors=True)
 
     async def _check(self, request: web.Request) -> web.Response:
         return web.Response()
 
-    # Events
+    # Receiving
+
+    async def _receive(self) -> None:
+        """Fetch while anybody listens, one by one, and hand each on to whoever listens when it is ready."""
+        while True:
+            await self._rest()
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._waiting and self._is_fetching)
+                self._in_hand = arrival = self._waiting.popleft()
+            if self.handling_seconds:
+                await asyncio.sleep(self.handling_seconds)
+            async with self._handlers:
+                await self._hand_on(arrival)
+            await asyncio.sleep(_SETTLING_SECONDS)
+            async with self._changed:
+                self._in_hand = None
+                self._written += 1
+                self._changed.notify_all()
+
+    async def _rest(self) -> None:
+        """What passes before the next is fetched."""
+
+    @property
+    def _is_fetching(self) -> bool:
+        return self.receive_mode == "on-start" or any(listener.end is None for listener in self._listeners)
+
+    async def _hand_on(self, arrival: _Arrival) -> None:
+        listeners = [listener for listener in self._listeners if listener.end is None]
+        if not listeners:
+            self.lost.append(arrival.text)
+        for listener in listeners:
+            if not await self._hand(listener, arrival):
+                await self._dismiss([listener])
+
+    async def _hand(self, listener: _Listener, arrival: _Arrival) -> bool:
+        return await listener.hand(arrival)
+
+    async def _listen(self, listener: _Listener, connection: object) -> None:
+        """Hand on to this one from now on; a connection is one stream, whatever it has subscribed to."""
+        is_first = not any(_connection_of(other) is connection for other in self._listeners)
+        async with self._changed:
+            self._listeners.append(listener)
+            self._changed.notify_all()
+        if is_first:
+            await self.opened(1)
+
+    async def _dismiss(self, listeners: list[_Listener]) -> None:
+        """Hand nothing more to these."""
+        for listener in [one for one in listeners if one in self._listeners]:
+            self._listeners.remove(listener)
+            connection = _connection_of(listener)
+            is_last = not any(_connection_of(other) is connection for other in self._listeners)
+            if is_last and isinstance(listener, _Subscription):
+                await self.opened(-1)
+
+    # Server-sent events
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
+        if self._is_misdirected(request):
+            return web.Response(status=421)
+        if request.method != "GET":
+            return web.Response(status=405)
         account = request.query.get("account")
         if account is not None and account not in self.accounts:
             return web.Response(status=400, text="Unknown account")
-        stream = _Stream(request=request)
-        await stream.response.prepare(request)
-        self._streams.append(stream)
-        await self.opened(1)
+        stream = _EventStream(request=request)
+        if self._is_since(0, 14, 4):
+            await stream.response.prepare(request)
+        await self._listen(stream, stream)
+        watching = asyncio.create_task(self._watch(stream))
         try:
-            await self._feed(stream)
+            await self._keep_alive(stream)
         finally:
-            self._streams.remove(stream)
-            await self.opened(-1)
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            await self._dismiss([stream])
         return stream.response
 
-    async def _feed(self, stream: _Stream) -> None:
-        """Write what waits, or a keep-alive when nothing does, until the stream is over."""
-        with suppress(ConnectionError):
-            while stream.is_open:
-                chunk = await self._next(stream)
-                if chunk is not None:
-                    await self._write(stream, chunk)
-                elif stream.end is None and stream.is_open:
-                    await stream.response.write(b":\n")
-        if stream.end == "drop" and stream.request.transport is not None:
-            stream.request.transport.abort()
-
-    async def _next(self, stream: _Stream) -> bytes | None:
-        """Take what stands first in the queue; None when nothing came for as long as a keep-alive takes."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self.keep_alive_seconds), self._changed:
-                await self._changed.wait_for(lambda: self._is_due(stream) or stream.end in {"drop", "close"})
-                return self._waiting.popleft() if self._is_due(stream) else None
-        return None
-
-    def _is_due(self, stream: _Stream) -> bool:
-        """Only the newest stream gets messages: an older one is the connection of a process that died."""
-        return bool(self._waiting) and stream.end is None and stream.is_open and self._streams[-1] is stream
-
-    async def _write(self, stream: _Stream, chunk: bytes) -> None:
+    async def _watch(self, stream: _EventStream) -> None:
+        """Note for the test when the client is gone: signal-cli itself does not see it."""
         try:
-            await stream.response.write(chunk)
-        except ConnectionError:
-            self._waiting.appendleft(chunk)
-            raise
-        async with self._changed:
-            self._written += 1
-            self._changed.notify_all()
+            while not stream.is_gone:
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            await self.opened(-1)
+
+    async def _keep_alive(self, stream: _EventStream) -> None:
+        while stream.end in {None, "silence"} and stream in self._listeners:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.keep_alive_seconds), self._changed:
+                    await self._changed.wait_for(lambda: stream.end in {"drop", "close"})
+            if stream.end is None and not await stream.write(b":\n"):
+                return
+            if stream.end == "silence" and stream.is_gone:
+                return
+        if stream.end == "drop":
+            _abort(stream.request.transport)
+
+    def _is_since(self, *version: int) -> bool:
+        return tuple(int(part) for part in self.version.split(".")) >= version
+
+    def _is_misdirected(self, request: web.Request) -> bool:
+        """Whether a daemon that is bound to a name was asked for under another."""
+        name, _, port = request.host.rpartition(":")
+        known = self.hosts is None or (name in self.hosts | self.local_names and port == str(self.port))
+        return not known and self._is_since(0, 14, 4)
+
+    # Lines of JSON
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, to the end of what the client says."""
+        writer.transport.set_write_buffer_limits(0)  # a write waits until the kernel has it, as in Java
+        connection = _Connection(writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections[task] = connection
+        running: set[asyncio.Task[None]] = set()
+        try:
+            if self.receive_mode != "manual":
+                await self._subscribe(connection, is_wrapped=False)
+            with suppress(ConnectionError):
+                while line := await reader.readline():
+                    running.add(asyncio.create_task(self._take(connection, line)))
+            # Nobody is unsubscribed before the calls that came by this connection have ended.
+            if running:
+                await asyncio.wait(running)
+        except asyncio.CancelledError:
+            pass  # the server is stopped, and asyncio would complain of it
+        finally:
+            for call in running:
+                call.cancel()
+            await self._unsubscribe(connection, *connection.subscriptions.values())
+            del self._connections[task]
+            writer.close()
+
+    async def _take(self, connection: _Connection, line: bytes) -> None:
+        """Carry out one call and write its answer."""
+        seen = Seen(method="POST", path="/api/v1/rpc", query={}, headers={}, body=line)
+        try:
+            call = seen.json()
+        except ValueError:
+            call = None
+        method = call.get("method") if isinstance(call, dict) else None
+        answer: Frame | web.StreamResponse
+        if method in _SUBSCRIBING or (method == "version" and any(one.calls for one in self._connections.values())):
+            # What opens and keeps a stream is no call that a test counts, or lets fail.
+            answer = await self._answer(call, seen, connection.writer.transport, connection)
+        else:
+            self.requests.append(seen)
+            fault = self.faults.pop(0)(seen) if self.faults else None
+            if fault is None:
+                answer = await self._answer(call, seen, connection.writer.transport, connection)
+            else:
+                answer = fault if isinstance(fault, web.StreamResponse) else await fault
+        await self._write_answer(connection, answer)
+
+    async def _write_answer(self, connection: _Connection, answer: Frame | web.StreamResponse) -> None:
+        """As a line; what HTTP would tell by its status, a socket can only tell by closing."""
+        if isinstance(answer, dict):
+            if connection.end != "silence":
+                await connection.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            return
+        body = answer.body if isinstance(answer, web.Response) and answer.status == web.HTTPOk.status_code else None
+        if isinstance(body, bytes | bytearray):
+            await connection.write(bytes(body))
+        elif isinstance(body, AsyncIterablePayload):
+            with suppress(ConnectionError):
+                async for chunk in cast("AsyncIterator[bytes]", body._value):
+                    connection.writer.write(chunk)
+                    await connection.writer.drain()
+        else:
+            _abort(connection.writer.transport)
+
+    async def _subscribe(self, connection: _Connection, *, is_wrapped: bool) -> int:
+        number, self._subscribed = self._subscribed, self._subscribed + 1
+        subscription = _Subscription(connection=connection, number=number, is_wrapped=is_wrapped)
+        connection.subscriptions[number] = subscription
+        await self._listen(subscription, connection)
+        return number
+
+    async def _unsubscribe(self, connection: _Connection, *subscriptions: _Subscription) -> None:
+        """Hand nothing more to them; where nobody is left, wait for what is in hand, which nobody gets any more."""
+        for subscription in subscriptions:
+            connection.subscriptions.pop(subscription.number, None)
+        async with self._handlers:
+            await self._dismiss([*subscriptions])
+        if not self._listeners:
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._in_hand is None)
+
+    async def _call_for_receiving(self, method: str, parameters: Parameters, connection: _Connection) -> Any:
+        if parameters.values.get("account") is not None and parameters.one("account", str) not in self.accounts:
+            raise RpcError(-32602, "Specified account does not exist")
+        if method == "subscribeReceive":
+            return await self._subscribe(connection, is_wrapped=True)
+        if method == "subscribeCallEvents":
+            number, self._subscribed = self._subscribed, self._subscribed + 1
+            connection.calls.add(number)
+            return number
+        if method == "unsubscribeCallEvents":
+            if parameters.one("subscription", int) not in connection.calls:
+                raise RpcError(-1, "Unknown subscription id")
+            return {}
+        found = connection.subscriptions.get(parameters.one("subscription", int))
+        if found is None:
+            raise RpcError(-1, "Unknown subscription id")
+        await self._unsubscribe(connection, found)
+        return {}
 
     # Calls
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        if self._is_misdirected(request):
+            return web.Response(status=421)
         if seen.method != "POST":
             return web.Response(status=405)
         if not seen.headers.get("content-type", "").startswith("application/json"):
@@ -228,8 +580,15 @@ class SignalCli(SignalServer):
             call = seen.json()
         except ValueError:
             call = None
+        answer = await self._answer(call, seen, request.transport)
+        return web.json_response(answer) if isinstance(answer, dict) else answer
+
+    async def _answer(
+        self, call: Any, seen: Seen, wire: asyncio.BaseTransport | None, connection: _Connection | None = None
+    ) -> Frame | web.StreamResponse:
+        """What a call is answered with; `connection` where it came as a line."""
         try:
-            result = await self._call(call, seen, request)
+            result = await self._call(call, seen, wire, connection)
         except RpcError as error:
             data = None if error.response is None else {"response": error.response}
             answer: Frame = {"error": {"code": error.code, "message": str(error), "data": data}}
@@ -237,15 +596,19 @@ class SignalCli(SignalServer):
             if isinstance(result, web.StreamResponse):
                 return result
             answer = {"result": result}
-        return web.json_response({"jsonrpc": "2.0", **answer, "id": call["id"] if isinstance(call, dict) else None})
+        return {"jsonrpc": "2.0", **answer, "id": call["id"] if isinstance(call, dict) and "id" in call else None}
 
-    async def _call(self, call: Any, seen: Seen, request: web.Request) -> Any:
+    async def _call(
+        self, call: Any, seen: Seen, wire: asyncio.BaseTransport | None, connection: _Connection | None
+    ) -> Any:
         if not isinstance(call, dict):
             raise RpcError(-32700, "Parse error")
         if call.get("jsonrpc") != "2.0" or not {"method", "id"} <= call.keys():
             raise RpcError(-32600, "Invalid request")
         parameters = Parameters(call.get("params") or {})
         method = call["method"]
+        if connection is not None and method in _SUBSCRIBING and ("Call" not in method or self._is_since(0, 14, 2)):
+            return await self._call_for_receiving(method, parameters, connection)
         if method in (anybody := self._methods_for_anybody()):
             return await anybody[method](parameters)
         one_account = self._methods_for_one_account()
@@ -256,7 +619,7 @@ class SignalCli(SignalServer):
             raise RpcError(-32602, "Specified account does not exist")
         if method in one_account:
             return await one_account[method](parameters)
-        return await self._send(sending[method](parameters), seen, request)
+        return await self._send(sending[method](parameters), seen, wire)
 
     def _methods_for_anybody(self) -> "dict[str, _Method]":
         return {
@@ -416,14 +779,14 @@ class SignalCli(SignalServer):
             await self.note(self.read, (recipient, target))
         return {"timestamp": timestamp(), "results": []}
 
-    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> Any:
+    async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         plan = self.plans.popleft() if self.plans else Plan()
         self._taken(lambda: self.check_upload(sent))
         sent = await self.begun(sent, plan)
         await self.go_out(sent, plan)
         await asyncio.sleep(plan.delay_seconds)
-        if plan.answer is cut and request.transport is not None:
-            request.transport.abort()
+        if plan.answer is cut:
+            _abort(wire)
         if plan.answer is not None:
             answer = plan.answer(seen)
             return answer if isinstance(answer, web.StreamResponse) else await answer
@@ -533,6 +896,15 @@ class SignalCli(SignalServer):
 
 
 _Method = Callable[[Parameters], Awaitable[Any]]
+
+
+def _abort(wire: asyncio.BaseTransport | None) -> None:
+    if isinstance(wire, asyncio.WriteTransport):
+        wire.abort()
+
+
+def _connection_of(listener: _Listener) -> object:
+    return listener.connection if isinstance(listener, _Subscription) else listener
 
 
 def _check_mention(mention: str, text: str) -> None:

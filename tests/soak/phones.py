@@ -1,10 +1,9 @@
 """Signal between Aldis and people's phones: signal-cli's double, which notes when what went out, and has slow sends."""
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import Any
-
-from aiohttp import web
 
 from tests.chaos.diary import Forgetful
 from tests.servers.base import Seen
@@ -43,6 +42,6 @@ class Phones(Forgetful, SignalCli):
             self.read_seconds.setdefault(value[1], time.monotonic())
         await super().note(shelf, value)
 
-    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> Any:
+    async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         self.plans.append(Plan(delay_seconds=self.slow_seconds.get(sent.chat, 0)))
-        return await super()._send(sent, seen, request)
+        return await super()._send(sent, seen, wire)

@@ -77,6 +77,7 @@ class Quay:
     closed: int = 0
     account: str = ACCOUNT
     is_open: bool = False
+    has_next: bool = False
     heard_at: float | None = None
     unreadable_frames: int = 0
     known_release: Release | None = None
@@ -92,6 +93,7 @@ class Quay:
     gate: asyncio.Event | None = None
     """Holds sends back until it is set."""
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         self.opened += 1
@@ -103,10 +105,16 @@ class Quay:
                 yield item
             if not self.streams:
                 await self._note()
-                await asyncio.Event().wait()
+                await self.stopping.wait()
         finally:
             self.closed += 1
             self.is_open = False
+
+    async def check_receiving(self) -> None:
+        pass
+
+    def stop_receiving(self) -> None:
+        self.stopping.set()
 
     def event(self, envelope: Envelope) -> Event | None:
         frame = json.loads(envelope.raw)

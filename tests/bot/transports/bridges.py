@@ -49,9 +49,9 @@ async def bridge_to(server: SignalServer, build: Callable[..., Transport]) -> As
 
 
 @asynccontextmanager
-async def signal_cli_bridge() -> AsyncGenerator[Bridge]:
+async def signal_cli_bridge(way: signal_cli.Way = "unix") -> AsyncGenerator[Bridge]:
     """The bridge by signal-cli's own daemon."""
-    server = signal_cli.SignalCli(keep_alive_seconds=0.05)
+    server = signal_cli.SignalCli(keep_alive_seconds=0.05, way=way)
     async with server, bridge_to(server, SignalCli) as bridge:
         yield bridge
 

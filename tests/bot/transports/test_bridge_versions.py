@@ -4,8 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot.transports.bridge import Bridge
-from bot.transports.bridge_versions import MAX_DAYS, WARN_DAYS, Release, age_days, warnings
+from bot.transports.bridge_versions import MAX_DAYS, WARN_DAYS, Bridge, Release, age_days, warnings
 
 OUT = date(2026, 9, 16)
 """By when signal-cli 0.14.8 was out."""

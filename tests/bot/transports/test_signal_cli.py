@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 from aiohttp import web
 
@@ -21,7 +22,7 @@ from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 
 @pytest.fixture
 async def server() -> AsyncIterator[signal_cli.SignalCli]:
-    async with signal_cli.SignalCli(keep_alive_seconds=0.05) as server:
+    async with signal_cli.SignalCli(keep_alive_seconds=0.05, way="http") as server:
         yield server
 
 
@@ -99,9 +100,9 @@ async def test_a_stream_that_does_not_open(answer: Answer, error: type[Exception
         async def _events(self, request: web.Request) -> web.StreamResponse:
             return await self.handle(request)
 
-    async with Broken(own=None) as server:
+    async with Broken(own=None, way="http") as server:
         server.faults += [answer_json({"result": []}), answer]
-        transport = SignalCli(server.url, ACCOUNT, call_seconds=0.3 if answer is hang else DEADLINE_SECONDS)
+        transport = SignalCli(server.url, ACCOUNT, headers_seconds=0.3 if answer is hang else DEADLINE_SECONDS)
         with pytest.raises(error):
             await received(transport, 1)
         await transport.aclose()
@@ -267,12 +268,11 @@ async def test_the_double_refuses_what_the_daemon_refuses(
 ) -> None:
     """Mistakes in a call must not pass the tests."""
     method, headers, body = request_
-    transport = SignalCli(server.url, ACCOUNT)
     headers = {"Content-Type": "application/json"} | headers
     content = body and body.replace(b"%s", ACCOUNT.encode())
-    response = await transport._rpc.http.request(method, "/api/v1/rpc", content=content, headers=headers)
+    async with httpx.AsyncClient() as http:
+        response = await http.request(method, f"{server.http_url}/api/v1/rpc", content=content, headers=headers)
     assert answer == (response.status_code if answer > 0 else response.json()["error"]["code"])
-    await transport.aclose()
 
 
 @pytest.mark.parametrize(
