@@ -24,6 +24,9 @@ hypothesis.settings.load_profile("aldis")
 
 # What a shell puts into the background has Ctrl-C switched off, and every process of a test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What `nohup` starts has hang-ups ignored, and Aldis honours that. A handler of ours is not inherited: see execve(2).
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
