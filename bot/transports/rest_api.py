@@ -55,6 +55,15 @@ _PINGS_IN_SILENCE = 20
 """How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
 without a word is noticed with the next."""
 
+_ACCOUNTS_SECONDS = 5.0
+"""For the list of accounts: the bridge hangs for ever over an answer of signal-cli that comes at once, so it is asked
+again soon (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
+
+_LATE_POST_SECONDS = 0.2
+"""How long the next post is waited for at the end: what is on its way from signal-cli comes at once."""
+_MAX_STOP_SECONDS = 2.0
+"""How long posts are taken at the end: a bridge that is not in manual receive mode goes on for ever."""
+
 UNPOSTED = (
     "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
     " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
@@ -111,6 +120,7 @@ class RestApi:
         self._connection: _Connection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
+        self._stopping_since: float | None = None
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
@@ -157,24 +167,36 @@ class RestApi:
             self._beside(self._look_up()) as looking,
         ):
             if not self._is_looked_up:
-                await looking
-                self._is_looked_up = True
+                # A bridge that hangs over one of the questions must not keep back what it brings.
+                await asyncio.wait([looking], timeout=self._call_seconds)
+                self._is_looked_up = looking.done()
             if self.webhook is not None and not self.webhook.is_open:
                 await self.webhook.start()
                 self._arrivals.lacks_posts_since = None
             async with aclosing(self._arrived(reading, looking)) as arrived:
                 async for envelope in arrived:
                     yield envelope
+            if self._stopping_since is not None and self.webhook is not None:
+                await self.webhook.aclose()
 
     async def check_receiving(self) -> None:
         """See that the bridge has the right mode and the account; see `Transport.check_receiving`."""
         check_about(as_object(await self._ask("/v1/about")))
-        await self._look_up()
+        await self._check_account()
 
     def stop_receiving(self) -> None:
-        """Close the websocket in order: what has come already is still handed out; see `Transport.stop_receiving`."""
-        if self._connection is not None and self._closing is None:
+        """Close the websocket in order, and then the webhook: what has come already is still handed out.
+
+        Closing the websocket tells a bridge in manual receive mode to fetch no more; what it has fetched is posted. See
+        `Transport.stop_receiving`.
+        """
+        if self._stopping_since is not None:
+            return
+        self._stopping_since = time.monotonic()
+        if self._connection is not None and self.is_open:
             self._closing = asyncio.create_task(self._connection.close())
+        elif self.webhook is not None:
+            self._closing = asyncio.create_task(self.webhook.aclose())
 
     async def _arrived(self, reading: asyncio.Task[None], looking: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
         """What stands in the line, until the websocket is gone and all of it was asked for.
@@ -195,8 +217,19 @@ class RestApi:
                 looking.result()
             if reading.done():
                 reading.result()
-                return
+                if not await self._brings_more():
+                    return
             await line.changed.wait()
+
+    async def _brings_more(self) -> bool:
+        """Whether anything is posted after an orderly stop, within a moment for each and a bound for all of them."""
+        now, since = time.monotonic(), self._stopping_since
+        if since is None or self.webhook is None or now - since > _MAX_STOP_SECONDS:
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LATE_POST_SECONDS):
+                await self._arrivals.changed.wait()
+        return self._arrivals.changed.is_set()
 
     async def _envelope(self, raw: str) -> Envelope | None:
         envelope = self._reader.envelope(raw)
@@ -236,20 +269,22 @@ class RestApi:
         """What the envelope says; see `Transport.event`."""
         return self._reader.event(envelope)
 
+    async def _check_account(self) -> None:
+        """See that the bridge has the account: else there is just silence."""
+        if not await self.is_linked():
+            raise ConfigError(
+                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
+            )
+
     async def _look_up(self) -> None:
-        """See that the bridge has the account, for else there is just silence; and ask who it is.
+        """Check the account, and ask who it is.
 
         A bridge that does not tell is no reason to stay away: what comes meanwhile would be lost.
         """
         try:
-            is_linked = await self.is_linked()
+            await self._check_account()
         except Disconnected as error:
             _log.warning("signal-cli-rest-api does not tell whether it has the account: %s", error)
-        else:
-            if not is_linked:
-                raise ConfigError(
-                    "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
-                )
         if self._reader.own_uuid is None:
             await self._look_up_own_uuid()
         await self._look_up_own_device()
@@ -423,6 +458,8 @@ class RestApi:
 
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
+        if self._closing is not None:
+            await asyncio.wait([self._closing])
         if self.webhook is not None:
             await self.webhook.aclose()
         await self._clients.sessions.close()
@@ -443,7 +480,8 @@ class RestApiLinking:
 
     async def accounts(self) -> tuple[str, ...]:
         """The phone numbers that are linked already; see `Linking.accounts`."""
-        found = items_in({"accounts": await self._ask("/v1/accounts")}, "accounts")
+        answer = await self._ask("/v1/accounts", max_seconds=_ACCOUNTS_SECONDS)
+        found = items_in({"accounts": answer}, "accounts")
         return tuple(number for number in found if isinstance(number, str))
 
     async def start_link(self, device_name: str) -> str:
@@ -475,9 +513,9 @@ class RestApiLinking:
         """Close connections."""
         await self._clients.sessions.close()
 
-    async def _ask(self, path: str) -> object:
+    async def _ask(self, path: str, *, max_seconds: float | None = None) -> object:
         with as_disconnected():
-            async with asyncio.timeout(self._call_seconds):
+            async with asyncio.timeout(min(self._call_seconds, max_seconds or self._call_seconds)):
                 return await self._clients.plain.get(path)
 
 

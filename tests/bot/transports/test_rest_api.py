@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import aiohttp
@@ -12,12 +13,12 @@ from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, SentUnna
 from bot.events import ChatId, Removal
 from bot.transports.base import Linking
 from bot.transports.rest_api import RestApi, RestApiLinking
-from tests.bot.transports.bridges import Bridge, bridge_to, received, reply
+from tests.bot.transports.bridges import Bridge, bridge_to, received, reply, rest_api_webhook_bridge
 from tests.servers.base import Answer, Seen, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
-from tests.waiting import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 
 
 @pytest.fixture
@@ -30,6 +31,52 @@ async def server() -> AsyncIterator[SignalRestApi]:
 async def bridge(server: SignalRestApi) -> AsyncIterator[Bridge]:
     async with bridge_to(server, RestApi) as bridge:
         yield bridge
+
+
+@pytest.mark.parametrize("manual", [True, False])
+async def test_an_orderly_end_hands_out_what_the_bridge_has_fetched(
+    monkeypatch: pytest.MonkeyPatch, manual: bool
+) -> None:
+    """The websocket is closed first, and what is posted after that is still taken; then nobody listens any more."""
+    monkeypatch.setattr("bot.transports.rest_api._MAX_STOP_SECONDS", WAIT_SECONDS)
+    monkeypatch.setattr("bot.transports.rest_api._LATE_POST_SECONDS", 1.0)
+    async with rest_api_webhook_bridge() as bridge:
+        server, transport = bridge.server, bridge.transport()
+        assert isinstance(server, SignalRestApi)
+        assert isinstance(transport, RestApi)
+        server.manual = manual
+        fetched = [message(f"{number}") for number in range(30)]
+        taken: list[int] = []
+        async with aclosing(transport.envelopes()) as envelopes:
+            first = asyncio.ensure_future(anext(envelopes))
+            await eventually(lambda: transport.webhook and transport.webhook.is_open)
+            await server.deliver(message("first"))
+            await first
+            await server.deliver(*fetched)
+            async for envelope in envelopes:
+                taken.append(envelope.sent_at)
+                if len(taken) == 10:
+                    transport.stop_receiving()
+                    transport.stop_receiving()
+        assert taken == [frame["envelope"]["timestamp"] for frame in fetched]
+        assert (len(server.unposted), transport.is_open) == (0, False)
+        assert transport.webhook is not None
+        assert not transport.webhook.is_open
+
+
+async def test_an_orderly_end_between_two_streams_lets_go_of_what_waits() -> None:
+    """There will be no other stream: the bridge must not wait for one."""
+    async with rest_api_webhook_bridge() as bridge:
+        server, transport = bridge.server, bridge.transport()
+        assert isinstance(server, SignalRestApi)
+        async with aclosing(transport.envelopes()) as envelopes:
+            first = asyncio.ensure_future(anext(envelopes))
+            await server.connected()
+            await server.deliver(message("hi"))
+            await first
+        await server.deliver(message("held"))
+        transport.stop_receiving()
+        await eventually(lambda: len(server.unposted) == 2)
 
 
 async def test_what_came_while_nobody_listened_is_lost(server: SignalRestApi, bridge: Bridge) -> None:

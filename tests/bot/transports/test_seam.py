@@ -368,21 +368,21 @@ async def test_what_has_an_absurd_timestamp_is_never_named(bridge: Bridge, odd: 
     """signal-cli fails on some: no quote of such a message, no mark on it, no read receipt, no edit, no removal."""
     transport, at = bridge.transport(), SentId(odd)
     await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), at, "👀", removed=False)
-    async with Listening(transport) as stream:
+    async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(message("hi", sent_at=odd))
         envelope = await stream.next()
         asked = len(bridge.server.requests)
         await transport.receipt(envelope)
-    assert (envelope.sent_at, bridge.server.read) == (odd, [])
-    for refused in (
-        transport.send(reply(edits=at)),
-        transport.remove(Removal(chat=ChatId(ALICE.chat), target=at)),
-    ):
-        with pytest.raises(Undeliverable):
-            await refused
-    assert len(bridge.server.requests) == asked
-    await transport.send(reply(quote=QuoteTarget(author=PersonId(ALICE.uuid), sent_at=at, text="when?")))
+        assert (envelope.sent_at, bridge.server.read) == (odd, [])
+        for refused in (
+            transport.send(reply(edits=at)),
+            transport.remove(Removal(chat=ChatId(ALICE.chat), target=at)),
+        ):
+            with pytest.raises(Undeliverable):
+                await refused
+        assert len(bridge.server.requests) == asked
+        await transport.send(reply(quote=QuoteTarget(author=PersonId(ALICE.uuid), sent_at=at, text="when?")))
     [sent] = bridge.server.sent
     assert (sent.text, sent.quote_timestamp, sent.quote_author) == ("Sow them in April.", None, None)
 
