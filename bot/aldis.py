@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from bot.loops.courier import Courier
 from bot.loops.feeds import Gathering
 from bot.loops.housekeeping import Housekeeping
+from bot.loops.identities import IdentityWatch
 from bot.loops.intake import Intake
 from bot.loops.lookout import Lookout
 from bot.loops.membership import Membership
@@ -45,6 +46,7 @@ class Aldis:
     summarising: Summarising
     gathering: Gathering
     lookout: Lookout
+    identities: IdentityWatch
     health: HealthPage
     control: Control
 
@@ -57,12 +59,14 @@ class Aldis:
             ConfigError: the bridge says that it will never work, or the control socket cannot be made.
         """
         async with listening(self.control, self.settings.store.path):
-            watching = asyncio.create_task(self.lookout.run(), name="lookout")
+            loops = (("lookout", self.lookout.run), ("identities", self.identities.run))
+            watching = [asyncio.create_task(run(), name=name) for name, run in loops]
             try:
                 await self._loop(stop, self.intake.run, hurry)
             finally:
-                watching.cancel()
-                await asyncio.wait([watching])
+                for task in watching:
+                    task.cancel()
+                await asyncio.wait(watching)
 
     async def chat(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
         """Answer what the transport gives until its stream ends for good, or `stop` is set; `hurry` as in `run`."""

@@ -1,4 +1,4 @@
-"""The command line: `python -m bot chat|run|link|health|doctor|tools|backup|restore|rotate-key|export|settings`.
+"""The command line: `python -m bot VERB`; without one it lists them.
 
 Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
 the store or the bridge to Signal is not as it has to be.
@@ -20,7 +20,7 @@ from typing import cast
 
 from bot import app, linking, logs, settings, upkeep, workbench
 from bot.aldis import Aldis, unless
-from bot.errors import ConfigError, Disconnected
+from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.web.health import Pages, served
@@ -47,7 +47,7 @@ def _status(options: argparse.Namespace) -> int:
     logs.set_up("ERROR", "text")
     try:
         return verb(settings.loaded(), options)
-    except* (ConfigError, StoreError, Disconnected) as failures:
+    except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
         for failure in _leaves(failures):
             print(f"aldis: {failure}", file=sys.stderr)
     return 2
@@ -199,6 +199,15 @@ def _parser() -> argparse.ArgumentParser:
     export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
     export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
     export.set_defaults(verb=upkeep.hand_over)
+    trust = verbs.add_parser("trust", help="trust somebody's new safety number; alone, show who has one")
+    trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
+    trust.add_argument(
+        "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
+    )
+    trust.set_defaults(verb=upkeep.trust)
+    captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
+    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
+    captcha.set_defaults(verb=upkeep.solve)
     table = verbs.add_parser("settings", help="list every setting with its default and meaning")
     table.set_defaults(verb=_settings)
     return parser

@@ -15,6 +15,7 @@
        |- Untrusted                an admin: somebody's safety number has changed, and nobody has said yet that it may
        |- SentUnnamed              nobody: it went out, but its timestamp was not told; never send it again
        |- Undeliverable            nobody: it will never go out
+       |- CallRefused              the operator: the bridge refused what it was asked to do, and says why
        |- Disconnected             the intake: connect again
        |- LinkRefused              the operator: the bridge does not link this account, and says why
        '- Unfetchable              nobody: the file that came with a message cannot be had
@@ -120,6 +121,13 @@ class Undeliverable(TransportError):
     def __init__(self, message: str, *, reason: UndeliverableReason = "refused") -> None:
         super().__init__(message)
         self.reason: UndeliverableReason = reason
+
+
+class CallRefused(TransportError):
+    """The bridge refused what the operator asked it to do.
+
+    The message is the bridge's own sentence: for the operator's eyes, never for a log.
+    """
 
 
 class Disconnected(TransportError):

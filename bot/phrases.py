@@ -191,6 +191,21 @@ _WHO_NOT_ADMIN = "You are not one of my admins."
 _WHO_UUID = "Your id for the lists of who may write: `{person}`"
 _WRONG_FORM = "Please write it like this: `{form}`"
 
+ABOUT_TRUST = "shows whose safety number has changed, or trusts the new one."
+NO_SUSPECTS = "Nobody has a new safety number that is not trusted yet."
+NOT_SUSPECT = "Nobody with this label has a new safety number; `/trust` shows who has."
+TRUST_CHANGED_AGAIN = "The safety number has changed once more since you were told. `/trust` shows the newest one."
+TRUST_OWN = "That is your own safety number: somebody else has to trust it."
+TRUST_REFUSED = "The bridge to Signal refused that. If you gave me the number, it is not the one that I see."
+_IDENTITY_CHANGED = (
+    "The safety number of {name} has changed. Mostly that is a new phone; it can also be somebody who has taken over "
+    "their phone number. Until the new one is trusted I can neither read nor answer them, and my answers wait. "
+    "Ask them in some other way, then write `/trust {label}`. `/trust` alone shows the new number, to compare it."
+)
+_PERSON_NAMED = "{name} ({label})"
+_SUSPECT = "{name}, since {when}: {number}"
+_TRUSTED = "The new safety number of {name} is trusted. What was waiting is on its way."
+
 ABOUT_MEMORY = "shows what I remember about you, or forgets it."
 FACT = "{number}. {fact}"
 NOTHING_REMEMBERED = "I remember nothing about you. Ask me to remember something, and I will."
@@ -576,6 +591,25 @@ def budget_each(limits: Sequence[Decimal | None]) -> str:
     words = [said(_UNLIMITED) if limit is None else said(_LIMIT, limit=number(limit)) for limit in limits]
     names = ("day", "month", "group_day", "group_month")
     return said(_BUDGET_EACH, **dict(zip(names, words, strict=True)))
+
+
+def identity_changed(name: str | None, label: str) -> str:
+    """Somebody's safety number has changed, and what an admin can do about it."""
+    return said(_IDENTITY_CHANGED, name=_named(name, label), label=label)
+
+
+def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:
+    """A line of those whose safety number has changed, with the new one."""
+    return said(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
+
+
+def trusted(name: str | None, label: str) -> str:
+    """A new safety number is trusted."""
+    return said(_TRUSTED, name=_named(name, label))
+
+
+def _named(name: str | None, label: str) -> str:
+    return said(_PERSON_NAMED, name=name, label=label) if name else label
 
 
 def _answers(turns: int) -> str:

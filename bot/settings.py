@@ -269,6 +269,8 @@ class SignalSettings(Group):
     """The address on which it listens for them."""
     webhook_port: int = Field(default=8788, ge=1, le=65_535)
     """The port on which it listens for them."""
+    new_safety_numbers: Annotated[Literal["ask", "accept"], Lowered] = "ask"
+    """What a new safety number means: ask waits until somebody says `/trust`, accept trusts it as Signal's apps do."""
     attachments: Path | None = None
     """The folder in which signal-cli keeps the files that come, where Aldis may delete them; none means they stay."""
 

@@ -1,4 +1,5 @@
-"""The operator's verbs for what is kept: `doctor`, `backup`, `restore`, `rotate-key`, `export`.
+"""The operator's verbs for what is kept and held: `doctor`, `backup`, `restore`, `rotate-key`, `export`, `trust`,
+`captcha`.
 
 One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
 itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
@@ -25,8 +26,9 @@ from bot.examinations.findings import exit_status, printed
 from bot.settings import Settings
 from bot.spellings import person_of
 from bot.turn.backlog import Backlog, backlog, replay, settle
+from bot.turn.captchas import MAX_PASTED_CHARS
 from bot.turn.export import exported
-from bot.web.control import asked
+from bot.web.control import asked, trust_answer
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -42,6 +44,7 @@ from store import (
 T = TypeVar("T")
 
 REALM = "signal"
+_BRIDGE_SECONDS = 30.0
 
 Decision = Literal["settle", "replay"]
 
@@ -209,6 +212,45 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
 
     answer = asyncio.run(_done(given, "export", {"person": person}, gathered))
     print(answer["json"])
+    return 0
+
+
+def trust(given: Settings, options: argparse.Namespace) -> int:
+    """`trust [LABEL]`: a new safety number is trusted, and what waited goes out; without a label: who has one."""
+    name, number = options.name, " ".join(options.verified or []) or None
+
+    async def vouched(store: Store) -> Mapping[str, Any]:
+        async with asyncio.timeout(_BRIDGE_SECONDS):
+            transport = await app.signal_transport(given)
+        try:
+            return await trust_answer(app.identities(given, transport, store, await app.own_clock(store)), name, number)
+        finally:
+            await transport.aclose()
+
+    try:
+        answer = asyncio.run(_done(given, "trust", {"name": name, "safety_number": number}, vouched))
+    except TimeoutError as error:
+        raise ConfigError(f"SIGNAL__URL: no bridge to Signal answers at {given.signal.url}") from error
+    if name is not None:
+        print(f"The new safety number of {answer['trusted']} is trusted. What waited for it goes out.", file=sys.stderr)
+        return 0
+    for suspect in answer["suspects"]:
+        print(f"{suspect['label']}  {suspect['name'] or ''}  {suspect['person']}  since {suspect['since']}")
+        print(f"{'':10}{suspect['safety_number'] or 'its safety number is not known'}")
+    if not answer["suspects"]:
+        print("Nobody has a new safety number that is not trusted.", file=sys.stderr)
+    return 0
+
+
+def solve(given: Settings, options: argparse.Namespace) -> int:
+    """`captcha LINK`: what Signal wants solved is handed in, and what waited goes out."""
+    pasted = " ".join(options.link) or sys.stdin.read(MAX_PASTED_CHARS)
+    if asyncio.run(asked(given.store.path, "captcha", {"captcha": pasted})) is None:
+        raise ConfigError(
+            "captcha: Aldis does not run, and only the one that was refused knows which captcha Signal wants; start it "
+            "(python -m bot run), and look at `python -m bot health` when it has tried to send something"
+        )
+    print("Signal has taken it. What waited goes out.", file=sys.stderr)
     return 0
 
 

@@ -21,7 +21,7 @@ from store.facts import Fact
 from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
 from store.forgetting import Erased
 from store.ledger import Scope, Total
-from store.people import Approval, Pin
+from store.people import Approval, NewIdentity, Pin
 from store.predictions import Prediction
 from store.records import (
     Arrival,
@@ -71,6 +71,7 @@ __all__ = [
     "KeptTime",
     "KeyGiven",
     "Known",
+    "NewIdentity",
     "OutboxId",
     "OutboxItem",
     "Pin",

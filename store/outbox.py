@@ -24,6 +24,8 @@ A status says what is going on in a turn that takes long, until the answer takes
 from -1, those of answers and questions up from 0. Nothing is lost with a status, so none holds anything else up: one
 that still waits when something takes its place is not sent at all, and one in doubt is never sent again. It is given a
 short time for its receipt: proved, it can be edited like any other; else it is dead, and what follows is a new message.
+A conversation may be held: nobody in it can be written to before somebody's new safety number is trusted. Its items
+wait and are not due, for weather does not change that; each until it is too old.
 Queries for open items say so in the words of their partial index (`state IN ('waiting', 'sending', 'unknown')`) before
 they say which of them: SQLite would not use it otherwise, and read every settled item each time.
 """
@@ -245,6 +247,7 @@ class Outbox(Shelf):
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
             ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
+            "AND conversation_id NOT IN (SELECT conversation_id FROM holds) "
             "ORDER BY position < 0, due_at, id LIMIT ?",
             (millis(now), self.realm, most),
         )
@@ -258,7 +261,8 @@ class Outbox(Shelf):
             "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
             "WHERE outbox.id IN ("
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
-            ") AND state <> 'sending' AND realm = ?",
+            ") AND state <> 'sending' AND realm = ? "
+            "AND outbox.conversation_id NOT IN (SELECT conversation_id FROM holds)",
             (self.realm,),
         )
         return None if due_at is None else moment(due_at)
@@ -586,6 +590,43 @@ class Outbox(Shelf):
         rows = self.rows("SELECT conversation_id FROM outbox WHERE id = ?", (item,))
         return ConversationId(rows[0][0]) if rows else None
 
+    def hold(self, conversation: ConversationId, *, now: datetime) -> None:
+        """Send nothing to the conversation any more: nobody in it has a safety number that is trusted."""
+        self.execute(
+            "INSERT INTO holds (conversation_id, held_at) VALUES (?1, ?2) "
+            "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
+            (conversation, millis(now)),
+        )
+        self.stir("identities")
+
+    def held(self) -> dict[ConversationId, datetime]:
+        """The conversations to which nothing is sent, and since when."""
+        return {ConversationId(conversation): moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
+
+    def release(self, conversation: ConversationId) -> None:
+        """Send again what was held."""
+        self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
+        self.stir("outbox")
+
+    def wake(self, *, now: datetime) -> None:
+        """Make due what surely did not go out and waits to be tried again: what was in its way is gone."""
+        self.execute(
+            "UPDATE outbox SET due_at = ?1 WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
+            "AND due_at > ?1",
+            (millis(now),),
+        )
+        self.stir("outbox")
+
+    def give_up_held(self, *, before: datetime, now: datetime) -> int:
+        """What is held and belongs to a turn from before then is dead; gives how much that was."""
+        return self.execute(
+            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1 "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
+            "AND conversation_id IN (SELECT conversation_id FROM holds) "
+            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2)",
+            (millis(now), millis(before)),
+        ).rowcount
+
     def prune(self, *, before: datetime) -> int:
         """Forget items that were settled before then, and receipts from before; gives how many items."""
         self.execute("DELETE FROM receipts WHERE target < ?", (millis(before),))
@@ -594,7 +635,8 @@ class Outbox(Shelf):
     def backlog(self) -> Waiting:
         """How much is under way, over all conversations of the realm."""
         [(items, oldest)] = self.rows(
-            "SELECT count(*), min(due_at) FROM outbox JOIN conversations ON conversations.id = conversation_id "
+            "SELECT count(*), min(due_at) FILTER (WHERE conversation_id NOT IN (SELECT conversation_id FROM holds)) "
+            "FROM outbox JOIN conversations ON conversations.id = conversation_id "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND realm = ?",
             (self.realm,),
         )

@@ -1,6 +1,7 @@
-"""The people: who was let in by pairing, and which account stands behind a phone number on the operator's lists.
+"""The people: who was let in by pairing, which account stands behind a phone number on the operator's lists, and whose
+safety number has changed.
 
-Both are kept as handles: whoever has the file alone learns of nobody. Left to others: who may write
+All are kept as handles: whoever has the file alone learns of nobody. Left to others: who may write
 (`bot.policy.access`).
 """
 
@@ -31,6 +32,15 @@ class Pin:
     since: datetime
     refused_at: datetime | None
     """When another account first came with it; None: none did."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewIdentity:
+    """Somebody whose safety number has changed, and is not trusted yet."""
+
+    label: str
+    since: datetime
+    """When that was noticed."""
 
 
 class People(Shelf):
@@ -105,6 +115,57 @@ class People(Shelf):
                 for holder, since, refused_at in rows
             ),
             None,
+        )
+
+    def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
+        """The person has this key now, and it is not trusted; a key that is known as such keeps its time."""
+        self.execute(
+            "INSERT INTO identities (person, key, noticed_at, is_open) VALUES (?1, ?2, ?3, 1) "
+            "ON CONFLICT (person) DO UPDATE SET key = ?2, is_open = 1, "
+            "noticed_at = CASE WHEN key = ?2 AND is_open THEN noticed_at ELSE ?3 END, "
+            "told_at = CASE WHEN key = ?2 THEN told_at END",
+            (self._guest(account, person), self.keyring.handle(key), millis(now)),
+        )
+
+    def new_identities(self) -> tuple[NewIdentity, ...]:
+        """Those whose safety number has changed and is not trusted, the longest known first."""
+        rows = self.rows("SELECT person, noticed_at FROM identities WHERE is_open ORDER BY noticed_at, person")
+        return tuple(NewIdentity(label=_label(person), since=moment(at)) for person, at in rows)
+
+    def was_verified(self, person: str, *, account: str) -> bool:
+        """Whether the key that was trusted last had been compared with the person's own."""
+        values = (self._guest(account, person),)
+        return bool(self.rows("SELECT 1 FROM identities WHERE person = ? AND is_verified", values))
+
+    def is_identity_told(self, person: str, *, account: str) -> bool:
+        """Whether the admins know of the person's newest key."""
+        values = (self._guest(account, person),)
+        return bool(self.rows("SELECT 1 FROM identities WHERE person = ? AND told_at IS NOT NULL", values))
+
+    def identity_told(self, person: str, *, account: str, now: datetime) -> None:
+        """The admins know of it."""
+        self.execute("UPDATE identities SET told_at = ? WHERE person = ?", (millis(now), self._guest(account, person)))
+
+    def verify(self, person: str, key: str, *, account: str) -> None:
+        """The person has this key, which was compared with their own: it is trusted."""
+        self.execute(
+            "INSERT INTO identities (person, key, noticed_at, is_open, is_verified) VALUES (?1, ?2, 0, 0, 1) "
+            "ON CONFLICT (person) DO UPDATE SET key = ?2, is_open = 0, is_verified = 1",
+            (self._guest(account, person), self.keyring.handle(key)),
+        )
+
+    def trust(self, label: str, *, is_verified: bool | None = None) -> None:
+        """The key of whoever has this label is trusted; `is_verified` None: that was not done here."""
+        self.execute(
+            "UPDATE identities SET is_open = 0, is_verified = coalesce(?2, is_verified) "
+            "WHERE lower(substr(hex(person), 1, 8)) = ?1",
+            (label, is_verified),
+        )
+
+    def prune(self, *, before: datetime) -> None:
+        """Forget keys that were noticed before then and are trusted, unless they had been compared."""
+        self.execute(
+            "DELETE FROM identities WHERE noticed_at < ? AND NOT is_open AND NOT is_verified", (millis(before),)
         )
 
     def _guest(self, account: str, person: str) -> bytes:

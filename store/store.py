@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-BellName = Literal["inbox", "errands", "outbox", "members", "reminders", "feeds"]
+BellName = Literal["inbox", "errands", "outbox", "members", "reminders", "feeds", "identities"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,21 +20,24 @@ from bot.app import bridges, equipment, machine, models, rules
 from bot.app.bridges import linking, linking_ready, log_waits, signal_transport, terminal
 from bot.app.equipment import surroundings_alone, toolbox, user_agent
 from bot.app.models import unpriced_models
-from bot.app.parts import Parts
-from bot.clock import MachineClock
+from bot.app.parts import Parts, identities_of
+from bot.clock import Clock, MachineClock
 from bot.examinations.means import Means
 from bot.languages.spoken import speak
 from bot.media.feeds import FeedReader
 from bot.media.library import Library
+from bot.metrics import Counts
 from bot.providers.base import Provider
 from bot.settings import Settings
 from bot.transports.base import Transport
 from bot.turn.feeds import Newsstand
+from bot.turn.identities import Identities
 from store import UNDECIDED, Store, Undecided, opened
 from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
     "assembled",
+    "identities",
     "linking",
     "linking_ready",
     "log_waits",
@@ -128,6 +131,12 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
     elif latest is not None:
         clock.begin_after(latest)
     return clock
+
+
+def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> Identities:
+    """The safety numbers of the people, for a verb that works while no Aldis runs."""
+    allowed = rules.allowed(settings, "signal")
+    return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())
 
 
 def means(settings: Settings) -> Means:

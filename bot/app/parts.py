@@ -21,9 +21,12 @@ from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.reminders import ReminderCommands
 from bot.commands.standing import StandingCommands
+from bot.commands.trust import TrustCommands
+from bot.events import PersonId
 from bot.loops.courier import Courier, Patience
 from bot.loops.feeds import Gathering, Subscription
 from bot.loops.housekeeping import Housekeeping
+from bot.loops.identities import IdentityWatch
 from bot.loops.intake import Intake
 from bot.loops.lookout import Lookout
 from bot.loops.membership import Membership
@@ -34,16 +37,19 @@ from bot.media.feeds import FeedReader
 from bot.media.parcels import Parcels
 from bot.media.speech import Speech
 from bot.metrics import Counts
+from bot.policy.access import AccessList
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.providers.prices import unknown_price
 from bot.settings import Settings
 from bot.transports.base import Transport
-from bot.turn import prompt
+from bot.turn import chats, prompt
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
 from bot.turn.budget import Budget
+from bot.turn.captchas import Captchas
 from bot.turn.feeds import Feeds
+from bot.turn.identities import Gate, Identities
 from bot.turn.live import Live
 from bot.turn.marks import EMOJI, Marks
 from bot.turn.memory import Memory
@@ -116,13 +122,16 @@ class Parts:
         lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
         health = HealthPage(self._store, lookout, self._clock, self._counts)
-        intake, budget = self._intake(lookout), self._budget()
+        identities = identities_of(
+            settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
+        )
+        intake, budget = self._intake(lookout, identities.notice), self._budget()
         lookout.on_answer = intake.wake
         summarising = self._summarising(provider, budget)
         senses = self._senses(provider, equipment.toolbox(settings, tools, more), budget)
         return Aldis(
             settings=settings,
-            worker=self._worker(senses, intake, summarising.note),
+            worker=self._worker(senses, intake, identities, summarising.note),
             intake=intake,
             courier=Courier(
                 self._transport,
@@ -132,6 +141,7 @@ class Parts:
                 patience=patience,
                 language=self._turns.language,
                 max_parts=settings.signal.max_parts,
+                on_untrusted=identities.notice,
             ),
             membership=Membership(self._transport, self._store, self._clock),
             housekeeping=Housekeeping(
@@ -145,8 +155,15 @@ class Parts:
             summarising=summarising,
             gathering=self._gathering(),
             lookout=lookout,
+            identities=IdentityWatch(identities, self._store),
             health=health,
-            control=Control(self._store, self._clock, health.state),
+            control=Control(
+                self._store,
+                self._clock,
+                health.state,
+                identities=identities,
+                captchas=Captchas(self._transport, self._store, self._clock, self._counts),
+            ),
         )
 
     def _budget(self) -> Budget:
@@ -168,7 +185,7 @@ class Parts:
             budget=budget,
         )
 
-    def _worker(self, agent: Senses, intake: Intake, kept: Callable[[Turn], None]) -> Worker:
+    def _worker(self, agent: Senses, intake: Intake, identities: Identities, kept: Callable[[Turn], None]) -> Worker:
         approvals = Approvals(self._store, self._clock, self._turns)
         judgement = Judgement(name=self._settings.signal.name, allowed=self._allowed)
         overheard = Overheard(self._clock, most=self._settings.groups.context_messages)
@@ -180,7 +197,7 @@ class Parts:
             turns=self._turns,
             revisions=self._revisions,
             approvals=approvals,
-            commands=self._commands(approvals, intake),
+            commands=self._commands(approvals, intake, identities),
             overheard=overheard,
             judgement=judgement,
         )
@@ -203,7 +220,7 @@ class Parts:
             kept=kept,
         )
 
-    def _commands(self, approvals: Approvals, intake: Intake) -> Commands:
+    def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
         desk = Desk(self._store, self._turns, self._clock)
         account, zone = self._transport.account, self._settings.locale.timezone
         choices = self._settings.llm.models_to_choose
@@ -218,6 +235,7 @@ class Parts:
             MemoryCommands(desk, self.memory),
             FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
             AdminCommands(desk, self._pairing, audience, budgets, account=account, timezone=zone),
+            TrustCommands(desk, identities),
             BroadcastCommands(desk, audience),
         )
         return Commands(desk, [entry for commands in rows for entry in commands.entries])
@@ -262,7 +280,7 @@ class Parts:
             account=self._transport.account,
         )
 
-    def _intake(self, lookout: Lookout) -> Intake:
+    def _intake(self, lookout: Lookout, on_untrusted: Callable[[PersonId], None]) -> Intake:
         return Intake(
             self._transport,
             self._store,
@@ -272,7 +290,32 @@ class Parts:
             name=self._settings.signal.name,
             doors=rules.doors(self._settings, self._pairing) if self._realm == "signal" else None,
             noticed=lookout.noticed,
+            on_untrusted=on_untrusted,
         )
+
+
+def identities_of(
+    settings: Settings,
+    transport: Transport,
+    store: Store,
+    clock: Clock,
+    allowed: Callable[[], AccessList],
+    *,
+    counts: Counts,
+) -> Identities:
+    """The safety numbers of the people who may write."""
+    audience = Audience(transport, allowed)
+    return Identities(
+        transport,
+        store,
+        clock,
+        counts,
+        gate=Gate(may_write=audience.may_write, admins=lambda: allowed().admins),
+        accepts=settings.signal.new_safety_numbers == "accept",
+        language=lambda shelves, conversation: chats.language_of(
+            chats.settings_of(shelves, conversation, clock.now()), settings.locale.language
+        ),
+    )
 
 
 def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget) -> Agent:

@@ -33,6 +33,12 @@ _TELLING_COUNTS = (
         "files that Signal did not take, so that only the words went out",
         "look into the log of Aldis, and for a limit on the size of requests in a proxy before the bridge",
     ),
+    (
+        "missed_untrusted",
+        "members of groups whom a message did not reach, for their safety number has changed",
+        "see who it is: python -m bot trust",
+    ),
+    ("missed_unregistered", "members of groups who have left Signal", ""),
     ("turns_buried", "answers that were given up", "look into the log of Aldis"),
 )
 """The counts of the health page that the operator should know of, in words, and what to do."""

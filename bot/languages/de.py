@@ -238,6 +238,22 @@ SENTENCES: Mapping[str, str] = {
     "STATUS_REMIND": "Ich stelle eine Erinnerung …",
     "STATUS_REMEMBER": "Ich merke mir das …",
     "STATUS_TOOL": "Ich benutze ein Werkzeug …",
+    "ABOUT_TRUST": "zeigt, wessen Sicherheitsnummer sich geändert hat, oder vertraut der neuen.",
+    "NO_SUSPECTS": "Niemand hat eine neue Sicherheitsnummer, der noch nicht vertraut wird.",
+    "NOT_SUSPECT": "Niemand mit diesem Kürzel hat eine neue Sicherheitsnummer; `/trust` zeigt, wer eine hat.",
+    "TRUST_CHANGED_AGAIN": "Die Sicherheitsnummer hat sich noch einmal geändert, seit du davon weißt. `/trust` zeigt "
+    "die neueste.",
+    "TRUST_OWN": "Das ist deine eigene Sicherheitsnummer: ihr muss jemand anderes vertrauen.",
+    "TRUST_REFUSED": "Die Brücke zu Signal hat das abgelehnt. Falls du mir die Nummer genannt hast: Ich sehe eine "
+    "andere.",
+    "IDENTITY_CHANGED": "Die Sicherheitsnummer von {name} hat sich geändert. Meist ist das ein neues Handy; es kann "
+    "aber auch "
+    "jemand sein, der die Telefonnummer übernommen hat. Solange der neuen nicht vertraut wird, kann ich von "
+    "dort nichts lesen und nichts dorthin senden; meine Antworten warten. Frag auf einem anderen Weg nach, "
+    "dann schreib `/trust {label}`. `/trust` allein zeigt die neue Nummer, zum Vergleichen.",
+    "PERSON_NAMED": "{name} ({label})",
+    "SUSPECT": "{name}, seit {when}: {number}",
+    "TRUSTED": "Der neuen Sicherheitsnummer von {name} wird vertraut. Was gewartet hat, ist unterwegs.",
     "ABOUT_MEMORY": "zeigt, was ich mir über dich gemerkt habe, oder vergisst es.",
     "FACT": "{number}. {fact}",
     "NOTHING_REMEMBERED": "Ich habe mir nichts über dich gemerkt. Bitte mich, mir etwas zu merken, dann tue ich es.",

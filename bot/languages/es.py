@@ -229,6 +229,20 @@ SENTENCES: Mapping[str, str] = {
     "STATUS_REMIND": "Anoto un recordatorio …",
     "STATUS_REMEMBER": "Tomo nota …",
     "STATUS_TOOL": "Uso una herramienta …",
+    "ABOUT_TRUST": "muestra de quién ha cambiado el número de seguridad, o confía en el nuevo.",
+    "NO_SUSPECTS": "Nadie tiene un número de seguridad nuevo en el que aún no se confíe.",
+    "NOT_SUSPECT": "Nadie con esa etiqueta tiene un número de seguridad nuevo; `/trust` muestra quién lo tiene.",
+    "TRUST_CHANGED_AGAIN": "El número de seguridad ha vuelto a cambiar desde que lo sabes. `/trust` muestra el último.",
+    "TRUST_OWN": "Es tu propio número de seguridad: otra persona tiene que confiar en él.",
+    "TRUST_REFUSED": "El puente con Signal lo rechazó. Si me diste el número, no es el que yo veo.",
+    "IDENTITY_CHANGED": "El número de seguridad de {name} ha cambiado. Casi siempre es un teléfono nuevo; pero "
+    "también puede ser "
+    "alguien que se ha apoderado de su número de teléfono. Mientras no se confíe en el nuevo, no puedo leer "
+    "sus mensajes ni contestarle; mis respuestas esperan. Pregúntale por otro medio y luego escribe `/trust "
+    "{label}`. `/trust` a solas muestra el número nuevo, para compararlo.",
+    "PERSON_NAMED": "{name} ({label})",
+    "SUSPECT": "{name}, desde {when}: {number}",
+    "TRUSTED": "Se confía en el nuevo número de seguridad de {name}. Lo que esperaba está en camino.",
     "ABOUT_MEMORY": "muestra lo que recuerdo de ti, o lo olvida.",
     "FACT": "{number}. {fact}",
     "NOTHING_REMEMBERED": "No recuerdo nada de ti. Pídeme que recuerde algo, y lo haré.",

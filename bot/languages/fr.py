@@ -235,6 +235,20 @@ SENTENCES: Mapping[str, str] = {
     "STATUS_REMIND": "Je note un rappel …",
     "STATUS_REMEMBER": "Je prends note …",
     "STATUS_TOOL": "J'utilise un outil …",
+    "ABOUT_TRUST": "montre de qui le numéro de sécurité a changé, ou fait confiance au nouveau.",
+    "NO_SUSPECTS": "Personne n'a un nouveau numéro de sécurité auquel on ne fait pas encore confiance.",
+    "NOT_SUSPECT": "Personne avec ce repère n'a un nouveau numéro de sécurité ; `/trust` montre qui en a un.",
+    "TRUST_CHANGED_AGAIN": "Le numéro de sécurité a encore changé depuis que tu le sais. `/trust` montre le dernier.",
+    "TRUST_OWN": "C'est ton propre numéro de sécurité : quelqu'un d'autre doit lui faire confiance.",
+    "TRUST_REFUSED": "Le pont vers Signal l'a refusé. Si tu m'as donné le numéro, ce n'est pas celui que je vois.",
+    "IDENTITY_CHANGED": "Le numéro de sécurité de {name} a changé. Le plus souvent, c'est un nouveau téléphone ; "
+    "mais quelqu'un "
+    "peut aussi s'être emparé du numéro de téléphone. Tant qu'on ne fait pas confiance au nouveau, je ne peux "
+    "ni lire ses messages ni y répondre ; mes réponses attendent. Renseigne-toi par un autre moyen, puis "
+    "écris `/trust {label}`. `/trust` seul montre le nouveau numéro, pour le comparer.",
+    "PERSON_NAMED": "{name} ({label})",
+    "SUSPECT": "{name}, depuis {when} : {number}",
+    "TRUSTED": "Le nouveau numéro de sécurité de {name} est accepté. Ce qui attendait est en route.",
     "ABOUT_MEMORY": "montre ce que je retiens de toi, ou l'oublie.",
     "FACT": "{number}. {fact}",
     "NOTHING_REMEMBERED": "Je ne retiens rien de toi. Demande-moi de retenir quelque chose, et je le ferai.",

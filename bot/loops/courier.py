@@ -5,6 +5,7 @@
                    |-surely not-------> again later, with growing pauses
                    |-without a name---> sent, and never again; it cannot be edited
                    |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
+                   |-not to this key--> held with its conversation until a new safety number is trusted
                    |-not its files----> the words alone, and a sentence that there should have been more
                    |-not its long text> in several messages
                    '-never will-------> dead, the operator is told; what is refused for its form is tried once without
@@ -27,7 +28,7 @@ from datetime import UTC, datetime, timedelta
 from bot import events, phrases
 from bot.clock import Clock
 from bot.errors import NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
-from bot.events import ChatId, Outgoing, Removal, Reply, SentId, Styled, UnreadableEvent
+from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled, UnreadableEvent
 from bot.languages.spoken import Language, speaking
 from bot.logs import described
 from bot.metrics import Counts
@@ -94,8 +95,12 @@ class Courier:
         patience: Patience,
         language: Callable[[Shelves, ConversationId], Language] = _english,
         max_parts: int = 5,
+        on_untrusted: Callable[[PersonId], None] | None = None,
     ) -> None:
-        """`max_parts` is into how many messages a text is split that cannot be sent as one."""
+        """`max_parts` is into how many messages a text is split that cannot be sent as one.
+
+        `on_untrusted` is told whom a message to a group missed for their safety number.
+        """
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -105,6 +110,7 @@ class Courier:
         self._language = language
         self._place_seconds = patience.place_seconds
         self._max_parts = max_parts
+        self._on_untrusted = on_untrusted
         self._sending: set[asyncio.Task[None]] = set()
         self._placed: set[asyncio.Task[None]] = set()
         """Those that have a place."""
@@ -210,14 +216,24 @@ class Courier:
             outgoing = events.outgoing(item.reply)
         except UnreadableEvent as error:
             return self._given_up(item, str(error), "unreadable")
-        return await self._tried(item, outgoing)
+        outcome = await self._tried(item, outgoing)
+        self._count_missed()
+        return outcome
+
+    def _count_missed(self) -> None:
+        """Whom sends to groups have missed is counted and not sent to again: the others would read it twice."""
+        while self._transport.missed:
+            missed = self._transport.missed.popleft()
+            self._counts.add(f"missed_{missed.reason}")
+            if missed.reason == "untrusted" and missed.person is not None and self._on_untrusted is not None:
+                self._on_untrusted(missed.person)
 
     async def _tried(
         self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
     ) -> Callable[[Shelves], None]:
         """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
         if isinstance(outgoing, Reply) and item.was_unknown and item.attempts >= _PLAIN_FROM:
-            outgoing = _plain(outgoing)
+            outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
             sent_at, edits = await self._sent_at(outgoing, edits)
@@ -244,7 +260,7 @@ class Courier:
             case Undeliverable():
                 return self._given_up(item, str(error), error.reason)
             case Untrusted():
-                return self._given_up(item, str(error), "untrusted")
+                return self._held(item, error)
             case NotSent():
                 return self._later(item, error)
             case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
@@ -365,7 +381,7 @@ class Courier:
         try:
             return await self._transport.send(outgoing), None
         except Undeliverable as error:
-            plain = _plain(outgoing)
+            plain = replace(_plain(outgoing), files=outgoing.files)
             if error.reason != "refused" or plain == outgoing:
                 raise
             _log.warning("a message was refused (%s); it is sent without quote, mentions and styles", error)
@@ -383,6 +399,18 @@ class Courier:
             shelves.outbox.postpone(item.id, due_at=now + pause, now=now)
 
         return postpone
+
+    def _held(self, item: OutboxItem, error: Untrusted) -> Callable[[Shelves], None]:
+        self._counts.add("sends_held")
+        _log.warning("reply %d is held: %s", item.id, error)
+
+        def hold(shelves: Shelves) -> None:
+            now = self._clock.now()
+            shelves.outbox.postpone(item.id, due_at=now, now=now)
+            if (conversation := shelves.outbox.conversation_of(item.id)) is not None:
+                shelves.outbox.hold(conversation, now=now)
+
+        return hold
 
     def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Shelves], None]:
         self._counts.add(f"undeliverable_{reason}")
@@ -432,8 +460,9 @@ def _has_files(outgoing: Outgoing) -> bool:
 
 
 def _plain(reply: Reply) -> Reply:
-    """The words and files alone: what stands around them may be what a bridge refuses."""
-    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=())
+    """The words alone, or the files where there are none: what stands around them may be what a bridge refuses."""
+    files = () if reply.content.text else reply.files
+    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)
 
 
 def _editable(item: OutboxItem, wall: datetime) -> Sent | None:

@@ -27,6 +27,10 @@ _REMEMBERED = timedelta(days=45)
 month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 552 (2026)."""
 _LONGEST_WAIT = timedelta(days=1)
 
+_HELD = timedelta(days=14)
+"""How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps what such people write.
+Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
+
 
 class Housekeeping:
     """The loop of what is due."""
@@ -138,6 +142,9 @@ class Housekeeping:
             shelves.inbox.prune(before=now - _REMEMBERED)
             shelves.outbox.prune(before=now - _REMEMBERED)
             shelves.members.prune(before=now - _REMEMBERED)
+            shelves.people.prune(before=now - _REMEMBERED)
+            if held := shelves.outbox.give_up_held(before=now - _HELD, now=now):
+                _log.error("%d answers were held for too long, for a safety number that nobody trusted", held)
             shelves.ledger.prune(now=self._clock.settled())
             shelves.reminders.prune(before=now - _REMEMBERED)
             shelves.facts.prune(before=now - _REMEMBERED)

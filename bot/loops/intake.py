@@ -28,7 +28,7 @@ from typing import Any
 from bot import events
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected, TransportError
-from bot.events import Attachment, Envelope, Kind, PersonId, Receipt, Reply, SentId, Styled
+from bot.events import Attachment, ChatId, Envelope, Kind, PersonId, Receipt, Reply, SentId, Styled, Undecryptable
 from bot.logs import Reminder, described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
@@ -52,6 +52,8 @@ _MOST_ASIDE = 64
 """Read receipts and codes under way at once; beyond that they are left out, for nothing depends on them."""
 _MAX_RECEIPTS_A_MINUTE = 240
 """Of one person: a phone confirms each message and each revision of one twice, as delivered and as read."""
+UNTRUSTED_IDENTITY = "UntrustedIdentityException"
+"""Why signal-cli does not decrypt what somebody with a new key writes."""
 _MEMBERS_SECONDS = 600.0
 _MOST_LOOKS = 5
 """How often the members of groups are asked for before the first stream is opened without them."""
@@ -82,9 +84,14 @@ class Intake:
         doors: Doors | None = None,
         members_seconds: float = _MEMBERS_SECONDS,
         noticed: Callable[[int], None] | None = None,
+        on_untrusted: Callable[[PersonId], None] | None = None,
     ) -> None:
-        """`noticed` is told each time of a message of ours that a device confirms."""
+        """`noticed` is told each time of a message of ours that a device confirms.
+
+        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
+        """
         self._noticed = noticed
+        self._on_untrusted = on_untrusted
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -179,6 +186,7 @@ class Intake:
             await self._prove(envelope)
         elif envelope.kind is Kind.UNDECRYPTABLE:
             self._unanswered.note("undecryptable")
+            await self._suspect(envelope)
         elif envelope.kind in _KEPT:
             await self._gate(envelope)
         else:
@@ -225,6 +233,23 @@ class Intake:
             return
         self._invite(known)
         self._pass_over(known, "not_allowed")
+
+    async def _suspect(self, envelope: Envelope) -> None:
+        """Tell of somebody who may write and has a new key."""
+        event = self._transport.event(envelope)
+        if self._on_untrusted is None or not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
+            return
+        if envelope.author is not None and not envelope.from_self:
+            known, is_approved = await self._recognized(replace(envelope, chat=ChatId(f"direct:{envelope.author}")))
+            if may_write(known, self._allowed, is_approved=is_approved):
+                self._do_aside(self._tell_untrusted(envelope, envelope.author, self._on_untrusted), "key-probe")
+
+    async def _tell_untrusted(
+        self, envelope: Envelope, author: PersonId, on_untrusted: Callable[[PersonId], None]
+    ) -> None:
+        """signal-cli may know of a new key only once it has tried to send something to it; so that does not arrive."""
+        await self._transport.receipt(envelope)
+        on_untrusted(author)
 
     async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
         """The envelope with the listed number that is surely the author's (or none), and whether they were let in."""

@@ -26,6 +26,7 @@ from bot.logs import described
 from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.transports.bridge_versions import Concern, Release, age_days, warnings
+from bot.turn.captchas import PAGE
 
 _log = logging.getLogger(__name__)
 
@@ -37,9 +38,8 @@ UNREADABLE = "most of what came in the last hour could not be decrypted; look in
 UNHEARD = "a note to self was not seen on any other device of the account: switch one on, or look at the bridge"
 UNSENT = "a note to self could not be sent"
 CAPTCHA = (
-    "Signal wants a captcha solved before it sends more: solve one at https://signalcaptchas.org/challenge/generate.html"
-    " and hand it to signal-cli (submitRateLimitChallenge) or to signal-cli-rest-api"
-    " (POST /v1/accounts/NUMBER/rate-limit-challenge) with the challenge that stands here"
+    f"Signal wants a captcha solved before it sends more: solve one at {PAGE},"
+    " copy the link of “Open Signal”, and run: python -m bot captcha LINK"
 )
 
 NOTE = "Aldis listens."

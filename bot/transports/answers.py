@@ -6,14 +6,16 @@ Source: signal-cli 0.14.6, `org.asamk.signal.util.SendMessageResultUtils` and `o
 """
 
 import logging
+from collections import deque
 from collections.abc import Mapping
 
 from pydantic import BaseModel, Field, ValidationError
 
 from bot.errors import SendUnknown, TransportError, Undeliverable
 from bot.events import SentId
-from bot.transports.frame import as_object, items_in, object_in, text_in
-from bot.transports.results import SUCCESS, failure, failure_told, rate_limited, token_in, untrusted
+from bot.transports.base import Missed
+from bot.transports.frame import as_object, items_in, object_in, person_in, text_in
+from bot.transports.results import SUCCESS, failure, failure_told, missed, rate_limited, token_in, untrusted
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +37,7 @@ class _Result(BaseModel):
     type: str
     token: str | None = None
     retry_after_seconds: float | None = Field(default=None, alias="retryAfterSeconds")
+    address: dict[str, object] = Field(default_factory=dict, alias="recipientAddress")
 
 
 class _Response(BaseModel):
@@ -48,8 +51,10 @@ _REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
 
 
-def sent(result: object) -> SentId:
+def sent(result: object, missing: deque[Missed]) -> SentId:
     """The id of a message that at least one recipient got, or that had none (a group with nobody else in it).
+
+    Whom it did not reach is put into `missing`.
 
     Raises:
         NotSent, SendUnknown, Undeliverable: nobody got it; see `bot.transports.base.Transport.send`.
@@ -58,11 +63,12 @@ def sent(result: object) -> SentId:
         response = _Response.model_validate(result)
     except ValidationError as error:
         raise SendUnknown("signal-cli's answer cannot be read") from error
-    failed = [result.type for result in response.results if result.type != SUCCESS]
+    failed = [result for result in response.results if result.type != SUCCESS]
     if failed and len(failed) == len(response.results):
         raise _failure(response.results)
     if failed:
         _log.warning("a message did not reach %d of %d recipients", len(failed), len(response.results))
+        missing.extend(missed(result.type, person_in(result.address, "uuid")) for result in failed)
     return SentId(response.timestamp)
 
 

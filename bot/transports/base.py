@@ -3,6 +3,7 @@
 The double of this seam is `bot.transports.terminal`, which ships.
 """
 
+from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
@@ -68,6 +69,28 @@ class Contact:
     name: str | None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """The key by which somebody is known, as the bridge knows it."""
+
+    person: PersonId
+    is_trusted: bool
+    key: str
+    """Its fingerprint; the same for the same key, meaningless otherwise."""
+    safety_number: str
+    """Sixty digits in groups of five, to be compared with those that the person's own phone shows; may be empty."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Missed:
+    """Somebody whom a send to a group did not reach although it reached others."""
+
+    person: PersonId | None
+    """None where the bridge does not tell."""
+    reason: str
+    """`untrusted`, `unregistered`, `no_keys`, `rate_limit` or `network`."""
+
+
 class Transport(Protocol):
     """A way to people."""
 
@@ -128,6 +151,11 @@ class Transport(Protocol):
         """
         ...
 
+    @property
+    def missed(self) -> deque[Missed]:
+        """Whom sends have missed, oldest first and no more than are worth knowing; whoever looks takes them out."""
+        ...
+
     def envelopes(self) -> AsyncGenerator[Envelope]:
         """The frames as they come, in order, from one connection; the next is read when the caller asks for it.
 
@@ -169,6 +197,8 @@ class Transport(Protocol):
 
         Raises:
             NotSent: it surely did not go out; try again later.
+            NotUploaded: it surely did not, for its files were not taken.
+            Untrusted: it surely did not; try again when the recipient's safety number is trusted.
             SendUnknown: it may have gone out.
             SentUnnamed: it went out, and nobody knows its id.
             Undeliverable: it never will.
@@ -183,6 +213,7 @@ class Transport(Protocol):
 
         Raises:
             NotSent, SendUnknown: try again later.
+            Untrusted: as for a message.
             Undeliverable: it never will be deleted.
         """
         ...
@@ -245,6 +276,32 @@ class Transport(Protocol):
 
         Raises:
             Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """The keys of everybody whom the bridge knows.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trust the key that this person has now; with a safety number only if it is that key's, and as compared.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+            CallRefused: it refuses, and says why.
+        """
+        ...
+
+    async def submit_challenge(self, captcha: str) -> None:
+        """Hand in the solution of the captcha that is wanted (see `challenge`), so that Signal sends again.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+            CallRefused: Signal refuses it, or wants none.
         """
         ...
 

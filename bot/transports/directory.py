@@ -1,20 +1,22 @@
-"""Who and where the account knows, and its devices: the lists of groups, contacts and devices of either bridge.
+"""Who and where the account knows, and its devices: the lists of groups, contacts, keys and devices of either bridge.
 
 Tolerant where people choose the words, strict where the answer as a whole is none. Left to others: asking for the lists
 (`signal_cli`, `rest_api`).
 
-Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListDevicesCommand` in
-`org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
+Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand`, `ListIdentitiesCommand` and `ListDevicesCommand`
+in `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
 
 from typing import cast
 
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.transports.base import Contact, Group
+from bot.transports.base import Contact, Group, Identity
 from bot.transports.frame import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
 
 _PHONE = 1
+_SAFETY_NUMBER_CHARS = 71
+"""Twelve groups of five digits."""
 
 
 def entries(answer: object) -> tuple[Json, ...]:
@@ -54,6 +56,25 @@ def contacts_in(answer: object, *, account: str) -> tuple[Contact, ...]:
     """
     found = (_contact(entry) for entry in entries(answer) if text_in(entry, "number") != account)
     return tuple(contact for contact in found if contact is not None)
+
+
+def identities_in(answer: object) -> tuple[Identity, ...]:
+    """The keys of a list; whose cannot be named by a uuid is left out.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    return tuple(
+        Identity(
+            person=person,
+            # signal-cli-rest-api calls it otherwise.
+            is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
+            key=text_in(entry, "fingerprint"),
+            safety_number=(text_in(entry, "safetyNumber") or text_in(entry, "safety_number"))[:_SAFETY_NUMBER_CHARS],
+        )
+        for entry in entries(answer)
+        if (person := person_in(entry, "uuid")) is not None
+    )
 
 
 def own_uuid(answer: object, *, account: str) -> PersonId | None:

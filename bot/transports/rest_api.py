@@ -15,8 +15,11 @@ Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
+from http import HTTPStatus
+from typing import Literal
 from urllib.parse import quote
 
 from signalbot._generated import Receipt, RemoteDeleteRequest, TypingIndicatorRequest
@@ -24,20 +27,20 @@ from signalbot._generated.api.receipt_type import ReceiptType
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import ConfigError, Disconnected, SentUnnamed, TransportError
+from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
 from bot.transports.arrivals import Arrivals
-from bot.transports.base import NOT_SCANNED, Contact, Group, Progress
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Missed, Progress
 from bot.transports.bridge import check_about
 from bot.transports.bridge_versions import Release
-from bot.transports.directory import contacts_in, device_named, groups_in, own_uuid
+from bot.transports.directory import contacts_in, device_named, groups_in, identities_in, own_uuid
 from bot.transports.files import check_size, files_in
-from bot.transports.frame import as_object, items_in, loaded, text_in
+from bot.transports.frame import as_object, items_in, loaded, person_in, text_in
 from bot.transports.reader import FrameReader
-from bot.transports.refusals import challenge_in
+from bot.transports.refusals import challenge_in, words_in
 from bot.transports.rest_clients import Clients, Refused, as_disconnected, as_fetched, as_log, as_outcome
 from bot.transports.rest_requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
-from bot.transports.results import failure
+from bot.transports.results import NO_CHALLENGE, failure, missed, no_misses
 from bot.transports.targets import can_be_named, check_target, without_odd_quote
 from bot.transports.webhook import Post, Webhook
 
@@ -117,6 +120,8 @@ class RestApi:
         """See `Transport.has_next`."""
         self.challenge: str | None = None
         """See `Transport.challenge`."""
+        self.missed = no_misses()
+        """See `Transport.missed`."""
         self._connection: _Connection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
@@ -351,7 +356,7 @@ class RestApi:
         message = message_of(without_odd_quote(reply), account=self.account, recipient=self._recipient(reply.chat))
         in_group = is_group(reply.chat)
         async with self._sending(in_group=in_group):
-            sent_id = _sent(await self._clients.plain.send(message), in_group=in_group)
+            sent_id = _sent(await self._clients.plain.send(message), self.missed, in_group=in_group)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -361,7 +366,7 @@ class RestApi:
         check_target(removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=is_group(removal.chat)):
-            sent_id = _sent(await self._clients.plain.remove(self.account, request), in_group=True)
+            sent_id = _sent(await self._clients.plain.remove(self.account, request), self.missed, in_group=True)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -456,6 +461,34 @@ class RestApi:
         found = await self._told(f"/v1/contacts/{self.account}?all_recipients=true")
         return contacts_in(found, account=self.account)
 
+    async def identities(self) -> tuple[Identity, ...]:
+        """The keys of everybody whom the bridge knows; see `Transport.identities`."""
+        return identities_in(await self._told(f"/v1/identities/{self.account}"))
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trust the key that this person has now; see `Transport.trust`."""
+        how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
+        await self._do("put", f"/v1/identities/{self.account}/trust/{person}", how)
+
+    async def submit_challenge(self, captcha: str) -> None:
+        """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
+        if self.challenge is None:
+            raise CallRefused(NO_CHALLENGE)
+        solution = {"challenge_token": self.challenge, "captcha": captcha}
+        await self._do("post", f"/v1/accounts/{self.account}/rate-limit-challenge", solution)
+        self.challenge = None
+
+    async def _do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
+        """Have the bridge do something for the operator, who hears what it says."""
+        try:
+            with as_disconnected():
+                async with asyncio.timeout(self._send_seconds):
+                    await self._clients.plain.do(method, path, body)
+        except (Disconnected, ConfigError) as error:
+            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+                raise CallRefused(words_in(error.__cause__.body)) from error
+            raise Disconnected(str(error)) from error
+
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
         if self._closing is not None:
@@ -537,7 +570,7 @@ async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
 # What became of it
 
 
-def _sent(body: bytes, *, in_group: bool) -> SentId:
+def _sent(body: bytes, missing: deque[Missed], *, in_group: bool) -> SentId:
     """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient.
 
     Up to 0.100, and where somebody has built the bridge from older source, the object stands there without a list.
@@ -547,12 +580,13 @@ def _sent(body: bytes, *, in_group: bool) -> SentId:
     """
     told = loaded('{"sent": ' + body.decode("utf-8", "replace") + "}")
     sent = as_object(next(iter(items_in(told, "sent")), told.get("sent")))
-    errors = items_in(as_object(sent.get("errors")), "recipients")
-    kinds = [text_in(as_object(error), "reason") for error in errors]
+    errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
+    kinds = [text_in(error, "reason") for error in errors]
     if kinds and not in_group:
         raise failure(kinds)
     if kinds:
         _log.warning("a message did not reach %d members of a group", len(kinds))
+        missing.extend(missed(text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
     at = str(sent.get("timestamp"))
     if not at.isascii() or not at.isdecimal():
         raise SentUnnamed("signal-cli-rest-api has sent it, and does not tell its timestamp")

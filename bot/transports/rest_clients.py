@@ -7,10 +7,12 @@ Source: signalbot 2.2.1 (2026-11-21).
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
+from typing import Literal
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -118,6 +120,10 @@ class _Plain(BaseClient[_AnyURI]):
     async def delete_file(self, id_: str) -> None:
         """Delete the bridge's copy of a file."""
         await self._request("delete", self._file_uri(id_), error_cls=SignalAPIError)
+
+    async def do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
+        """Have something done; what the bridge answers beyond its status is nothing."""
+        await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
 
     async def take_off(self, account: str, reaction: RemoveReactionRequest) -> None:
         """Take an emoji off a message."""

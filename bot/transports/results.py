@@ -10,6 +10,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.a
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
 
@@ -22,6 +23,8 @@ from bot.errors import (
     UndeliverableReason,
     Untrusted,
 )
+from bot.events import PersonId
+from bot.transports.base import Missed
 
 SUCCESS = "SUCCESS"
 
@@ -53,7 +56,27 @@ _UNTRUSTED_SENTENCE = re.compile(r"untrusted", re.IGNORECASE)
 _TAIL_CHARS = 400
 """As much of a long sentence as tells what happened: the file itself stands before it, as base64."""
 
+NO_CHALLENGE = "Signal wants no captcha solved"
+
+_MAX_MISSED = 1000
+
+_REASONS: Mapping[str, str] = {
+    **_HOPELESS,
+    UNTRUSTED: "untrusted",
+    _RATE_LIMITED: "rate_limit",
+}
+
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
+
+
+def no_misses() -> deque[Missed]:
+    """Where a transport keeps whom its sends have missed."""
+    return deque(maxlen=_MAX_MISSED)
+
+
+def missed(kind: str, person: PersonId | None) -> Missed:
+    """Somebody whom a send missed that reached others; a type that is not known is a failure of the network."""
+    return Missed(person=person, reason=_REASONS.get(kind, "network"))
 
 
 def token_in(values: Collection[object]) -> str | None:
@@ -70,7 +93,7 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
         return NotSent("Signal limits the rate of sending", retry_after_seconds=retry_after_seconds)
     pause_seconds = None if retry_after_seconds is None else min(retry_after_seconds, LONGEST_CHALLENGE_PAUSE_SECONDS)
     return NotSent(
-        "Signal wants a captcha solved before it sends more (submitRateLimitChallenge; see `python -m bot health`)",
+        "Signal wants a captcha solved before it sends more (see `python -m bot health`)",
         retry_after_seconds=pause_seconds,
     )
 
@@ -117,16 +140,14 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
 
 def _exception(name: str, tail: str, *, is_send: bool, is_group: bool) -> TransportError | None:
     """What it means that signal-cli caught an exception of this name; `is_send`: the command itself tells of it."""
-    is_file = name == "AttachmentInvalidException" or bool(_UPLOAD.search(name))
-    if not is_file and _RATE_LIMIT.search(tail):
-        return _limit(is_group=is_group)
-    if is_file:
+    if name == "AttachmentInvalidException" or _UPLOAD.search(name):
         return NotUploaded(f"a file was not taken ({name})", is_final=not _TRANSIENT.search(tail))
-    if name in _OURS:
-        return Undeliverable(f"signal-cli cannot read the request ({name})")
     if is_send and not is_group:
-        return NotSent(f"signal-cli failed before it sent anything ({name})")
-    return None
+        # Where there are files it is they that were not taken: a refused upload is called a rate limit, too (0.13.14).
+        return NotUploaded(f"signal-cli failed before it sent anything ({name})", is_final=False)
+    if _RATE_LIMIT.search(tail):
+        return _limit(is_group=is_group)
+    return Undeliverable(f"signal-cli cannot read the request ({name})") if name in _OURS else None
 
 
 def _limit(*, is_group: bool) -> TransportError:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.errors import (
+    CallRefused,
     Disconnected,
     LinkRefused,
     NotSent,
@@ -28,15 +29,16 @@ from bot.errors import (
 )
 from bot.events import Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.transports.answers import RpcError, challenge_in, outcome, sent
-from bot.transports.base import NOT_SCANNED, Contact, Group, Progress
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Progress
 from bot.transports.bridge_versions import Release
-from bot.transports.directory import contacts_in, device_named, entries, groups_in, own_uuid
+from bot.transports.directory import contacts_in, device_named, entries, groups_in, identities_in, own_uuid
 from bot.transports.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.extras import stickers_in
 from bot.transports.files import Folder, check_size, data_uri, decoded, files_in
 from bot.transports.frame import as_object, text_in
 from bot.transports.lines import is_socket
 from bot.transports.reader import FrameReader
+from bot.transports.results import NO_CHALLENGE, no_misses
 from bot.transports.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.subscription import HOLD_SECONDS, Subscription
 from bot.transports.targets import can_be_named, check_target, without_odd_quote
@@ -102,6 +104,8 @@ class SignalCli:
         """See `Transport.has_next`."""
         self.challenge: str | None = None
         """See `Transport.challenge`."""
+        self.missed = no_misses()
+        """See `Transport.missed`."""
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
@@ -243,7 +247,7 @@ class SignalCli:
         except Unfetchable as error:
             raise SendUnknown("signal-cli's answer to a send is absurdly long") from error
         self.challenge = challenge_in(result)
-        sent_id = sent(result)
+        sent_id = sent(result, self.missed)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -316,6 +320,32 @@ class SignalCli:
     async def contacts(self) -> tuple[Contact, ...]:
         """The people whom the account knows; see `Transport.contacts`."""
         return contacts_in(await self._ask("listContacts", {"allRecipients": True}), account=self.account)
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """The keys of everybody whom the daemon knows; see `Transport.identities`."""
+        return identities_in(await self._ask("listIdentities", {}))
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trust the key that this person has now; see `Transport.trust`."""
+        how = {"trustAllKnownKeys": True} if safety_number is None else {"verifiedSafetyNumber": safety_number}
+        await self._do("trust", {"recipient": person, **how})
+
+    async def submit_challenge(self, captcha: str) -> None:
+        """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
+        if self.challenge is None:
+            raise CallRefused(NO_CHALLENGE)
+        await self._do("submitRateLimitChallenge", {"challenge": self.challenge, "captcha": captcha})
+        self.challenge = None
+
+    async def _do(self, method: str, params: Mapping[str, object]) -> None:
+        """Have the daemon do something for the operator, who hears what it says."""
+        given = {"account": self.account, **params}
+        try:
+            await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
+        except RpcError as error:
+            raise CallRefused(error.words or str(error)) from error
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 
     async def _ask(self, method: str, params: Mapping[str, object]) -> object:
         return await self._rpc.ask(method, {"account": self.account, **params}, timeout_seconds=self._call_seconds)

@@ -10,13 +10,14 @@ import asyncio
 import itertools
 import json
 import time
+from collections import deque
 from collections.abc import AsyncGenerator
 from typing import TextIO
 
 from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock, MachineClock
-from bot.errors import Undeliverable, Unfetchable
+from bot.errors import CallRefused, Undeliverable, Unfetchable
 from bot.events import (
     TERMINAL_PERSON,
     Attachment,
@@ -33,7 +34,7 @@ from bot.events import (
     Style,
     Styled,
 )
-from bot.transports.base import Contact, Group, ModelAnswered, Progress, ToolStarted
+from bot.transports.base import Contact, Group, Identity, Missed, ModelAnswered, Progress, ToolStarted
 from bot.transports.envelope import is_command
 from bot.transports.streams import Lines, Once, Piped, Prompted, Writer
 
@@ -128,6 +129,23 @@ class Terminal:
     def challenge(self) -> str | None:
         """None: a terminal wants no captcha."""
         return None
+
+    @property
+    def missed(self) -> deque[Missed]:
+        """Nobody: there is one person, or none."""
+        return deque()
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """None: nothing is encrypted on the way to a terminal."""
+        return ()
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:  # noqa: ARG002
+        """Nobody has a safety number here; see `Transport.trust`."""
+        raise CallRefused("there are no safety numbers in a terminal")
+
+    async def submit_challenge(self, captcha: str) -> None:  # noqa: ARG002
+        """No captcha is wanted here; see `Transport.submit_challenge`."""
+        raise CallRefused("a terminal wants no captcha")
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.

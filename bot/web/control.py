@@ -3,6 +3,8 @@
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
     POST /rotate-key                              --> {"keys": 12}
     POST /export      {"person": "<uuid>"}        --> {"json": "{...}"}
+    POST /trust       {"name": "3f2a91c0"}        --> {"trusted": "3f2a91c0"}; without a name {"suspects": [...]}
+    POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     GET  /state                                   --> whatever the running one says of itself
 
 A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
@@ -23,9 +25,11 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.clock import Clock
-from bot.errors import ConfigError
+from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
+from bot.turn.captchas import Captchas
 from bot.turn.export import exported
+from bot.turn.identities import Identities
 from store import NOT_INCLUDED, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -43,7 +47,19 @@ _NOBODY = (errno.ENOENT, errno.ECONNREFUSED)
 _UNTIMED = aiohttp.ClientTimeout()
 """Whoever asks has a deadline over all of it."""
 
-_METHODS = {"backup": "POST", "rotate-key": "POST", "export": "POST", "state": "GET"}
+_NOT_TRUSTED = {
+    "nobody": "nobody of this label or uuid has a new safety number; without a name you see who has",
+    "changed_again": "the safety number has changed since you were told; look at the newest one, then repeat this",
+}
+
+_METHODS = {
+    "backup": "POST",
+    "rotate-key": "POST",
+    "export": "POST",
+    "trust": "POST",
+    "captcha": "POST",
+    "state": "GET",
+}
 
 
 class _Backup(BaseModel):
@@ -64,21 +80,45 @@ class _Export(BaseModel):
     """The uuid."""
 
 
+class _Trust(BaseModel):
+    """The body of `POST /trust`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str | None = None
+    """A label or a uuid; None asks who there is."""
+    safety_number: str | None = None
+    """The one that was compared; None where none was."""
+
+
+class _Captcha(BaseModel):
+    """The body of `POST /captcha`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    captcha: str
+    """As it was pasted."""
+
+
 class Control:
     """What the socket can be asked for."""
 
-    def __init__(self, store: Store, clock: Clock, state: State) -> None:
+    def __init__(self, store: Store, clock: Clock, state: State, *, identities: Identities, captchas: Captchas) -> None:
         self._store = store
         self._clock = clock
         self._state = state
+        self._identities = identities
+        self._captchas = captchas
 
     @property
     def app(self) -> web.Application:
-        """The four paths."""
+        """All paths."""
         app = web.Application()
         app.router.add_post("/backup", self._backup)
         app.router.add_post("/rotate-key", self._rotate_key)
         app.router.add_post("/export", self._export)
+        app.router.add_post("/trust", self._trust)
+        app.router.add_post("/captcha", self._solve)
         app.router.add_get("/state", self._tell)
         return app
 
@@ -113,11 +153,53 @@ class Control:
             return _refused(str(error))
         return web.json_response({"json": found.as_json()})
 
+    async def _trust(self, request: web.Request) -> web.Response:
+        try:
+            wanted = _Trust.model_validate_json(await request.read())
+        except ValidationError:
+            return _refused('a new safety number is trusted with {"name": ...} and nothing else', status=400)
+        try:
+            return web.json_response(await trust_answer(self._identities, wanted.name, wanted.safety_number))
+        except (StoreError, CallRefused, Disconnected) as error:
+            return _refused(str(error))
+
+    async def _solve(self, request: web.Request) -> web.Response:
+        try:
+            wanted = _Captcha.model_validate_json(await request.read())
+        except ValidationError:
+            return _refused('a captcha is handed in with {"captcha": ...} and nothing else', status=400)
+        try:
+            await self._captchas.solve(wanted.captcha)
+        except (StoreError, CallRefused, Disconnected) as error:
+            return _refused(str(error))
+        return web.json_response({})
+
     async def _tell(self, _: web.Request) -> web.Response:
         try:
             return web.json_response(await self._state())
         except StoreError as error:
             return _refused(str(error))
+
+
+async def trust_answer(identities: Identities, name: str | None, safety_number: str | None) -> dict[str, Any]:
+    """What `POST /trust` answers, also where nobody runs and a verb does the work itself.
+
+    Raises:
+        CallRefused: it was not done; the message says why.
+        Disconnected, StoreError: as `Identities.trust`.
+    """
+    if name is None:
+        suspects = await identities.look()
+        fields = ("label", "person", "name", "safety_number")
+        found = [
+            {field: getattr(one, field) for field in fields} | {"since": one.since.isoformat(timespec="seconds")}
+            for one in suspects
+        ]
+        return {"suspects": found}
+    verdict = await identities.trust(name, safety_number=safety_number)
+    if verdict.kind != "trusted" or verdict.suspect is None:
+        raise CallRefused(_NOT_TRUSTED[verdict.kind])
+    return {"trusted": verdict.suspect.label}
 
 
 @asynccontextmanager

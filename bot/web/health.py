@@ -20,7 +20,7 @@ from bot.errors import ConfigError
 from bot.loops.lookout import Lookout
 from bot.metrics import Counts
 from bot.web.metrics import CONTENT_TYPE, Gauge, exposition
-from store import Store, StoreError, Waiting
+from store import Shelves, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +55,7 @@ class HealthPage:
         try:
             inbox, outbox = await self._backlogs()
             problems += await self._overdue(inbox)
+            problems += await self._store.read(_held)
         except StoreError as error:
             return {"ok": False, "problems": [f"the store fails: {error}", *problems]}
         return {
@@ -171,6 +172,20 @@ class Pages:
         """The figures now, always with status 200."""
         figures = await self._page.metrics() if self._page else exposition({}, _running(is_ready=False))
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
+
+
+def _held(shelves: Shelves) -> list[str]:
+    """What waits for somebody to trust a new safety number: by label, for the page names nobody."""
+    labels = [one.label for one in shelves.people.new_identities()]
+    found = [
+        f"the safety number of {label} has changed: nothing of them is read and what is for them is held until the new "
+        f"one is trusted; ask them, then give /trust {label} in Signal, or: python -m bot trust {label}"
+        for label in labels
+    ]
+    held = len(shelves.outbox.held())
+    if held and not labels:
+        found.append(f"answers are held in {held} conversations, for safety numbers that the bridge has not told yet")
+    return found
 
 
 @asynccontextmanager

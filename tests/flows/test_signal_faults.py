@@ -6,6 +6,7 @@ process, so that a test may shorten a deadline. How streams end and carry garbag
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from tests.servers.script import say
 from tests.servers.signal_server import Plan, SignalServer, cut
 from tests.waiting import WAIT_SECONDS, eventually
 
-UNREGISTERED, UNTRUSTED, LIMITED = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "RATE_LIMIT_FAILURE"
+UNREGISTERED, LIMITED = "UNREGISTERED_FAILURE", "RATE_LIMIT_FAILURE"
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 MANY = 1000
 """More sends than there are before a test lets them through."""
@@ -63,14 +64,18 @@ class World:
         return self.transports[-1]
 
     @asynccontextmanager
-    async def running(self, *, grace_seconds: float = 1, **deadlines: float) -> AsyncGenerator[None]:
+    async def running(
+        self, *, grace_seconds: float = 1, accepts: bool = False, **deadlines: float
+    ) -> AsyncGenerator[None]:
         """Aldis, until the block ends; it stops in good order."""
         chosen = {
             "ACCESS__ALLOWED": ",".join(person.uuid for person in (ALICE, BOB, CAROL)),
             "ACCESS__GROUPS": GROUP,
+            "ACCESS__ADMINS": BOB.uuid,
             "OPENAI_BASE_URL": self.model.base_url,
             "LLM__OPENAI__MODEL": "llama",
             "SIGNAL__UNKNOWN_GRACE_SECONDS": f"{grace_seconds:g}",
+            "SIGNAL__NEW_SAFETY_NUMBERS": "accept" if accepts else "ask",
             "STORE__PATH": str(self.folder / "aldis.db"),
             "WEB__PORT": "0",
         }
@@ -97,6 +102,11 @@ class World:
                 shelves.outbox.put(conversation, turn, 0, events.dumped(reply), in_group=in_group, now=now)
 
             await store.transaction(put)
+
+    def told(self, chat: str) -> str:
+        """The last thing that Aldis has said in a chat; nothing yet."""
+        seen = self.server.visible(chat)
+        return seen[-1].text if seen else ""
 
     async def ask(self, text: str, author: Person = ALICE, group: str | None = None) -> None:
         await self.server.deliver(message(text, author=author, group=group, mention=group is not None))
@@ -269,15 +279,16 @@ async def test_a_stream_that_is_open_and_mute_is_opened_again(both: Both, caplog
 
 
 async def test_a_recipient_who_cannot_be_reached(both: Both, caplog: pytest.LogCaptureFixture) -> None:
-    """Unregistered, with a key that is not trusted, or refused by its size: given up, told, and in nobody's way."""
+    """Unregistered, in either way of saying so, or refused by its size: given up, told, and in nobody's way."""
 
     async def story(world: World) -> None:
         server = world.server
         # Where signal-cli says no more than that it failed, signal-cli-rest-api hides who is not registered.
         words = answer_json({"error": "Unregistered user"}, status=400)
         unregistered = Plan(answer=words) if world.build is RestApi else Plan(results=(UNREGISTERED,))
+        gone = Plan(error=-1, words="The user +15550109999 is not registered.")
         refused = Plan(answer=answer_json({}, status=413)) if world.build is RestApi else Plan(error=-32602)
-        refusals = (unregistered, Plan(results=(UNTRUSTED,)), refused)
+        refusals = (unregistered, gone, refused)
         async with world.running():
             await server.connected()
             for author, plan in zip((ALICE, BOB, CAROL), refusals, strict=True):
@@ -295,6 +306,70 @@ async def test_a_recipient_who_cannot_be_reached(both: Both, caplog: pytest.LogC
     told = [record for record in ours if record.levelno == logging.ERROR]
     assert len(told) == 6
     assert all("undeliverable" in record.getMessage() for record in told)
+
+
+async def test_somebody_with_a_new_safety_number(both: Both, caplog: pytest.LogCaptureFixture) -> None:
+    """What is for them waits, over a restart, too; the admin is told who it is and trusts it. Then they read their
+    answer, and what they wrote meanwhile is answered, each once. No number and no name stands in the log.
+    """
+
+    async def story(world: World) -> None:
+        server, gate = world.server, Gate(world.model, say("Just in time."))
+        async with world.running():
+            await server.connected()
+            for author in (ALICE, BOB):
+                await world.ask("one", author)
+            await server.sent_count(2)
+            world.model.script.append(gate)
+            await world.ask("How long?")
+            await gate.arrived()
+            await server.change_key(ALICE)
+            gate.opened.set()
+            await eventually(lambda: "/trust " in world.told(BOB.chat))
+            label = re.findall(r"/trust ([0-9a-f]{8})", world.told(BOB.chat))[0]
+            await world.ask("two")
+            await world.ask("three", CAROL)
+            await server.sent_count(4)
+        assert world.heard(ALICE.chat) == ["one"]
+        assert await world.left() == Left(inbox=0, outbox=1, dead=0, resent=0)
+        async with world.running():
+            await server.connected(2)
+            await world.ask("four", CAROL)
+            await server.sent_count(5)
+            await world.ask(f"/trust {label}", CAROL)
+            await eventually(lambda: world.told(CAROL.chat).startswith("I don't know the command"))
+            assert world.heard(ALICE.chat) == ["one"]
+            await world.ask(f"/trust {label}", BOB)
+            await eventually(lambda: world.heard(ALICE.chat) == ["one", "time.", "two"])
+            await eventually(lambda: "is trusted" in world.told(BOB.chat))
+        assert sum("/trust " in sent.text for sent in server.visible(BOB.chat)) == 1
+        assert await world.left() == ALL_WELL
+
+    await both(story)
+    ours = " ".join(record.getMessage() for record in caplog.records if record.name.startswith("bot."))
+    assert not any(what in ours for what in (ALICE.number, ALICE.uuid, ALICE.name) if what)
+
+
+async def test_a_new_safety_number_in_a_group_and_a_policy_that_accepts_it(both: Both) -> None:
+    """The others read each message once. Accepted, whose number has changed reads the next one again."""
+
+    async def story(world: World) -> None:
+        server = world.server
+        async with world.running(accepts=True):
+            await server.connected()
+            await server.change_key(ALICE)
+            await world.ask("one", BOB, group=GROUP)
+            await server.sent_count(1)
+            await eventually(lambda: server.key(ALICE).level == "TRUSTED_UNVERIFIED")
+            await world.ask("two", BOB, group=GROUP)
+            await server.sent_count(2)
+            await server.change_key(ALICE)
+            await world.ask("three", ALICE)
+            await eventually(lambda: world.heard(ALICE.chat) == ["three"])
+        assert world.heard(f"group:{GROUP}") == ["one", "two"]
+        assert await world.left() == ALL_WELL
+
+    await both(story)
 
 
 async def test_a_file_that_signal_does_not_take_leaves_its_words(both: Both, caplog: pytest.LogCaptureFixture) -> None:
@@ -347,7 +422,7 @@ async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytes
         assert await world.left() == ALL_WELL
 
     await both(story)
-    assert "Signal wants a captcha solved before it sends more (submitRateLimitChallenge" in caplog.text
+    assert "Signal wants a captcha solved before it sends more (see" in caplog.text
     assert "Signal limits the rate of sending" in caplog.text
     assert TOKEN not in caplog.text
 

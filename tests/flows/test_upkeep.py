@@ -3,15 +3,19 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from tests.flows.gates import Gate
 from tests.flows.processes import Ended, started
+from tests.flows.test_health import free_port
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
+from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
+from tests.waiting import eventually_found
 
 
 @dataclass
@@ -19,6 +23,7 @@ class World:
     signal: SignalCli
     model: OpenAIServer
     folder: Path
+    port: int = field(default_factory=free_port)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -27,6 +32,7 @@ class World:
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.number}",
             "OPENAI_BASE_URL": self.model.base_url,
             "LLM__OPENAI__MODEL": "llama",
+            "WEB__PORT": str(self.port),
         }
 
     async def verb(self, *arguments: str, **settings: str) -> Ended:
@@ -102,3 +108,86 @@ async def test_the_doctor_finds_what_is_wrong_and_what_is_not(world: World) -> N
     away = await world.verb("doctor", SIGNAL__URL="http://127.0.0.1:9")
     assert away.status == 1
     assert any(line.startswith("problem") and "bridge" in line for line in away.stdout.splitlines())
+
+
+async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
+    """A wrong one is told in signal-cli's own words; the right one lets go what waits, at once."""
+    signal = world.signal
+    alone = await world.verb("captcha", signal.captcha)
+    assert (alone.status, "Aldis does not run" in alone.stderr) == (2, True)
+    async with running(world):
+        nothing = await world.verb("captcha", signal.captcha)
+        assert (nothing.status, "wants no captcha" in nothing.stderr) == (2, True)
+        signal.limited_by = "c0ffee00-0000-4000-8000-00000000cafe"
+        await signal.deliver(message("How long?"))
+
+        async def is_refused() -> bool:
+            wrong = await world.verb("captcha", "signalcaptcha://wrong")
+            assert wrong.status == 2
+            return "Captcha rejected, it may be outdated" in wrong.stderr
+
+        await eventually_found(is_refused)  # the refusal of the send may still be on its way
+        assert signal.sent == []
+        right = await world.verb("captcha", f"'signalcaptcha://{signal.captcha}'")
+        assert right.status == 0, right.stderr
+        await signal.sent_count(1)
+
+
+async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) -> None:
+    """Beside a running Aldis and without one; the health page says who it is, and what is held goes out once."""
+    signal = world.signal
+    async with running(world):
+        await signal.deliver(message("My cat is called Tabby."))
+        await signal.sent_count(1)
+        key = await signal.change_key(ALICE)
+        await signal.deliver(message("And my dog?"))
+
+        async def is_listed() -> bool:
+            return bool((await world.verb("trust")).stdout)
+
+        await eventually_found(is_listed)
+        listed = await world.verb("trust")
+        label = listed.stdout.split()[0]
+        assert key.safety_number in listed.stdout
+        health = await world.verb("health")
+        assert (health.status, f"/trust {label}" in health.stdout) == (1, True)
+        wrong = await world.verb("trust", label, "--verified", "1" * 60)
+        assert (wrong.status, "fingerprint/safety number are correct" in wrong.stderr) == (2, True)
+        nobody = await world.verb("trust", "beef1234")
+        assert (nobody.status, "nobody of this label" in nobody.stderr) == (2, True)
+        right = await world.verb("trust", label, "--verified", *key.safety_number.split())
+        assert right.status == 0, right.stderr
+        await signal.sent_count(2)
+        assert signal.key(ALICE).level == "TRUSTED_VERIFIED"
+        assert (await world.verb("health")).status == 0
+
+
+async def test_what_is_held_survives_a_kill_and_is_trusted_while_nothing_runs(world: World) -> None:
+    """Then it goes out once by the next start."""
+    signal = world.signal
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await signal.connected()
+        await signal.deliver(message("My cat is called Tabby."))
+        await signal.sent_count(1)
+        gate = Gate(world.model, say("And my dog Rex."))
+        world.model.script.append(gate)
+        await signal.deliver(message("And my dog?"))
+        await gate.arrived()
+        await signal.change_key(ALICE)
+        gate.opened.set()
+
+        async def is_told() -> bool:
+            return "has changed" in (await world.verb("health")).stdout
+
+        await eventually_found(is_told)
+        await process.kill()
+    listed = await world.verb("trust")
+    label = listed.stdout.split()[0]
+    assert signal.key(ALICE).safety_number in listed.stdout
+    wrong = await world.verb("trust", "beef1234")
+    assert (wrong.status, "nobody of this label" in wrong.stderr) == (2, True)
+    done = await world.verb("trust", label)
+    assert (done.status, signal.key(ALICE).level) == (0, "TRUSTED_UNVERIFIED"), done.stderr
+    async with running(world):
+        await signal.sent_count(2)
+    assert [sent.text for sent in signal.visible(ALICE.chat)][1:] == ["And my dog Rex."]

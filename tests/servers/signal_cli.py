@@ -639,6 +639,9 @@ class SignalCli(SignalServer):
             "listStickerPacks": self._list_sticker_packs,
             "listContacts": self._list_contacts,
             "listGroups": self._list_groups,
+            "listIdentities": self._list_identities,
+            "trust": self._trust,
+            "submitRateLimitChallenge": self._submit_challenge,
         }
 
     async def _version(self, parameters: Parameters) -> Any:
@@ -681,6 +684,40 @@ class SignalCli(SignalServer):
             }
             for person in found
         ]
+
+    async def _list_identities(self, parameters: Parameters) -> Any:
+        parameters.only("number")
+        wanted = parameters.one("number", str)
+        return [
+            {
+                "number": key.person.number,
+                "uuid": key.person.uuid,
+                "fingerprint": key.fingerprint,
+                "safetyNumber": key.safety_number,
+                "scannableSafetyNumber": "",
+                "trustLevel": key.level,
+                "addedTimestamp": key.added_at,
+            }
+            for key in self.keys
+            if wanted in {None, key.person.number, key.person.uuid}
+        ]
+
+    async def _trust(self, parameters: Parameters) -> Any:
+        parameters.only("recipient", "trustAllKnownKeys", "verifiedSafetyNumber")
+        all_known, number = parameters.flag("trustAllKnownKeys"), parameters.one("verifiedSafetyNumber", str)
+        if all_known and number is not None:
+            raise RpcError(-32602, "these exclude each other")
+        try:
+            await self.trust(parameters.one("recipient", str) or "", all_known=all_known, safety_number=number)
+        except NotTaken as error:
+            raise RpcError(error.code, str(error)) from error
+        return {}
+
+    async def _submit_challenge(self, parameters: Parameters) -> Any:
+        parameters.only("challenge", "captcha")
+        challenge, captcha = parameters.one("challenge", str) or "", parameters.one("captcha", str) or ""
+        self._taken(lambda: self.solve(challenge, captcha))
+        return {}
 
     async def _list_groups(self, parameters: Parameters) -> Any:
         parameters.only("groupId")
@@ -775,12 +812,14 @@ class SignalCli(SignalServer):
         recipient = parameters.one("recipient", str) or ""
         if not _RECIPIENT.fullmatch(recipient) or parameters.one("type", str) not in {"read", "viewed"}:
             raise RpcError(-1, "Invalid receipt")
+        if any(self.meets_untrusted(person) for person in self.people if recipient in {person.uuid, person.number}):
+            raise RpcError(-4, "Failed to send message due to untrusted identities")
         for target in parameters.many("targetTimestamp", int):
             await self.note(self.read, (recipient, target))
         return {"timestamp": timestamp(), "results": []}
 
     async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
-        plan = self.plans.popleft() if self.plans else Plan()
+        plan = self.planned(sent)
         self._taken(lambda: self.check_upload(sent))
         sent = await self.begun(sent, plan)
         await self.go_out(sent, plan)

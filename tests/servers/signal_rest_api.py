@@ -260,6 +260,17 @@ class SignalRestApi(SignalServer):
             case "GET", "v1", "groups", number:
                 self._check_account(number)
                 return web.json_response(self._groups(expanded=seen.query.get("expand") == "true"))
+            case "GET", "v1", "identities", number:
+                self._check_account(number)
+                return web.json_response(self._identities())
+            case "PUT", "v1", "identities", number, "trust", recipient:
+                self._check_account(number)
+                return await self._trust(seen, recipient)
+            case "POST", "v1", "accounts", number, "rate-limit-challenge":
+                self._check_account(number)
+                body = self._checked(seen, {"challenge_token": str, "captcha": str})
+                self._taken(lambda: self.solve(body["challenge_token"], body["captcha"]))
+                return web.Response(status=204)
             case "POST", "v2", "send":
                 sent = self._sent(self._checked(seen, _SEND_FIELDS, {"number", "recipients", "message"}))
                 return await self._send(sent, seen, request)
@@ -339,6 +350,30 @@ class SignalRestApi(SignalServer):
             for group, members, is_member in listed
         ]
 
+    def _identities(self) -> list[Frame]:
+        return [
+            {
+                "number": key.person.number or "",
+                "uuid": key.person.uuid,
+                "fingerprint": key.fingerprint,
+                "safety_number": key.safety_number,
+                "status": key.level,
+                "added": str(key.added_at),
+            }
+            for key in self.keys
+        ]
+
+    async def _trust(self, seen: Seen, recipient: str) -> web.StreamResponse:
+        body = self._checked(seen, {"trust_all_known_keys": bool, "verified_safety_number": str}, set())
+        all_known, number = body.get("trust_all_known_keys", False), body.get("verified_safety_number")
+        if all_known == (number is not None):
+            raise BadRequest("Couldn't process request - please either provide a safety number or trust all known keys")
+        try:
+            await self.trust(recipient, all_known=all_known, safety_number=number)
+        except NotTaken as error:
+            raise BadRequest(str(error)) from error
+        return web.Response(status=204)
+
     def _chat(self, recipient: str) -> str:
         group = self._group(recipient)
         if group is None and not _RECIPIENT.fullmatch(recipient):
@@ -364,6 +399,8 @@ class SignalRestApi(SignalServer):
         body = self._checked(seen, {"receipt_type": str, "recipient": str, "timestamp": int})
         if body["receipt_type"] not in {"read", "viewed"} or not _RECIPIENT.fullmatch(body["recipient"]):
             raise BadRequest("Couldn't process request - invalid receipt")
+        if any(self.meets_untrusted(one) for one in self.people if body["recipient"] in {one.uuid, one.number}):
+            raise BadRequest(_UNTRUSTED)
         await self.note(self.read, (body["recipient"], body["timestamp"]))
         return web.Response(status=204)
 
@@ -391,7 +428,7 @@ class SignalRestApi(SignalServer):
         return web.Response(status=204)
 
     async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
-        plan = self.plans.popleft() if self.plans else Plan()
+        plan = self.planned(sent)
         self._taken(lambda: self.check_upload(sent))
         sent = await self.begun(sent, plan)
         await self.go_out(sent, plan)
@@ -463,7 +500,7 @@ class SignalRestApi(SignalServer):
             body = seen.json()
         except ValueError:
             body = None
-        if not isinstance(body, dict) or not (needed or fields.keys()) <= body.keys():
+        if not isinstance(body, dict) or not (fields.keys() if needed is None else needed) <= body.keys():
             raise BadRequest("Couldn't process request - invalid request")
         self.unknown_fields += sorted(body.keys() - fields.keys())
         for name, value in body.items():

@@ -11,6 +11,7 @@ the same words:
 
 import asyncio
 import base64
+import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
@@ -111,7 +112,7 @@ class Removed(Parcel):
 
 
 class NotTaken(Exception):
-    """A send that signal-cli refuses before it sends anything: its error code and its sentence."""
+    """What signal-cli refuses before it does anything: its error code and its sentence."""
 
     def __init__(self, code: int, words: str) -> None:
         super().__init__(words)
@@ -186,6 +187,36 @@ FIRST_LONG = 2**31
 NO_LONG = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCastException)"
 """What signal-cli makes of a smaller number where it wants a timestamp. Seen on signal-cli 0.13.14 (2026-11-22)."""
 
+UNTRUSTED = "UNTRUSTED"
+CAPTCHA_REJECTED = "Captcha rejected, it may be outdated, already used or solved from a different IP address."
+
+
+@dataclass(kw_only=True)
+class Key:
+    """The identity key of a person, as signal-cli has it; a new phone brings a new one."""
+
+    person: Person
+    number: int = 1
+    """The first, the second, ..."""
+    level: Literal["UNTRUSTED", "TRUSTED_UNVERIFIED", "TRUSTED_VERIFIED"] = "TRUSTED_UNVERIFIED"
+    added_at: int = 1_700_000_000_000
+    former: "Key | None" = None
+    """The one that signal-cli believes in until it has tried to send something to the new one; None: it knows."""
+
+    @property
+    def fingerprint(self) -> str:
+        return "05" + self._digest().hex()
+
+    @property
+    def safety_number(self) -> str:
+        """Sixty digits in groups of five."""
+        digits = f"{int.from_bytes(self._digest()):060d}"[-60:]
+        return " ".join(digits[place : place + 5] for place in range(0, 60, 5))
+
+    def _digest(self) -> bytes:
+        return hashlib.sha256(f"{self.person.uuid}|{self.number}".encode()).digest()
+
+
 DEVICE = 3
 """Which device of the account Aldis is where it is linked to a phone."""
 
@@ -215,6 +246,18 @@ def check_mention(start: int, length: int, text: str) -> None:
     """
     if length < 1 or start < 0 or start + length > len(text.encode("utf-16-le")) // 2:
         raise ValueError("a mention outside the text")
+
+
+def _without_content(frame: Frame) -> Frame:
+    """What signal-cli says of a frame that it cannot decrypt for its author's key is not trusted."""
+    names = ("source", "sourceNumber", "sourceUuid", "sourceName", "sourceDevice", "timestamp")
+    times = ("serverReceivedTimestamp", "serverDeliveredTimestamp")
+    bare = {name: frame["envelope"][name] for name in (*names, *times) if name in frame["envelope"]}
+    exception = {
+        "message": f"Untrusted identity: {frame['envelope']['sourceUuid']}",
+        "type": "UntrustedIdentityException",
+    }
+    return {**frame, "envelope": bare, "exception": exception}
 
 
 @dataclass
@@ -248,6 +291,10 @@ class SignalServer(Server, ABC):
     """How many codes to link by were given so far; only the last is scanned."""
     link_seconds: float = 60.0
     """How long each is good for."""
+    limited_by: str | None = None
+    """The token of the captcha that Signal wants solved before anything is sent; None: it wants none."""
+    captcha: str = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.challenge.P1_eyJ0eXAiOiJKV1Q"
+    """What solves it."""
 
     sent: list[Sent] = field(default_factory=list[Sent])
     """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
@@ -270,10 +317,21 @@ class SignalServer(Server, ABC):
     """Messages and deletions in the order in which they went out."""
     _arrived: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """What people sent, by author and time."""
+    _keys: dict[str, Key] = field(default_factory=dict[str, Key])
+    _withheld: list[tuple[str, Frame]] = field(default_factory=list[tuple[str, Frame]])
+    """What came from people whose key is not trusted, until it is."""
 
     async def deliver(self, *frames: Frame) -> None:
-        """Let frames arrive from Signal."""
+        """Let frames arrive from Signal.
+
+        What somebody wrote whose key is not trusted cannot be decrypted: signal-cli says so, and keeps it until it is.
+        """
         for frame in frames:
+            author = frame.get("envelope", {}).get("sourceUuid") or ""
+            if author in self._keys and self._keys[author].level == UNTRUSTED:
+                self._withheld.append((author, frame))
+                await self.deliver_data(json.dumps(_without_content(frame), ensure_ascii=False))
+                continue
             match frame.get("envelope"):  # the bridge writes other frames, too
                 case {"sourceUuid": author, "timestamp": sent_at}:
                     self._arrived.add((author or "", sent_at))
@@ -387,6 +445,8 @@ class SignalServer(Server, ABC):
         confirmed, self._unconfirmed = self._unconfirmed, []
         for sent in confirmed:
             for person in self.recipients(sent):
+                if self._is_untrusted(person):
+                    continue
                 await self.deliver(receipt([sent.timestamp], author=person))
 
     @property
@@ -400,6 +460,85 @@ class SignalServer(Server, ABC):
             self.links_begun += 1
             self._changed.notify_all()
         return self.link_uri
+
+    def key(self, person: Person) -> Key:
+        """The newest key of a person."""
+        return self._keys.setdefault(person.uuid, Key(person=person))
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys of everybody whom the account knows, as signal-cli lists them."""
+        keys = [self.key(person) for person in self.people]
+        return [key.former or key for key in keys]
+
+    async def change_key(self, person: Person) -> Key:
+        """The person has a new phone: signal-cli trusts the first key of somebody, and no other.
+
+        It lists the former one as trusted until it has tried to send something. Seen with 0.13.14 on a mock of Signal's
+        server (2026-11-22).
+        """
+        last = self.key(person)
+        self._keys[person.uuid] = Key(
+            person=person, number=last.number + 1, level=UNTRUSTED, added_at=timestamp(), former=last.former or last
+        )
+        await self.note([], None)
+        return self._keys[person.uuid]
+
+    async def trust(self, recipient: str, *, all_known: bool, safety_number: str | None) -> None:
+        """Trust somebody's newest key; what they wrote meanwhile arrives.
+
+        Raises:
+            NotTaken: nobody is known by that name, or the safety number is another one, or none.
+        """
+        keys = [key for key in self.keys if recipient in {key.person.uuid, key.person.number}]
+        digits = (safety_number or "").replace(" ", "")
+        if not all_known and safety_number is None:
+            raise NotTaken(
+                -1, "You need to specify the fingerprint/safety number you have verified with -v SAFETY_NUMBER"
+            )
+        if not all_known and not re.fullmatch(r"\d{60}|[A-Za-z0-9+/=]+", digits):
+            words = "Safety number has invalid format, either specify the old hex fingerprint or the new safety number"
+            raise NotTaken(-1, words)
+        if not keys or (not all_known and digits != keys[0].safety_number.replace(" ", "")):
+            what = "number is correct" if all_known else "number and the fingerprint/safety number are correct"
+            raise NotTaken(-1, f"Failed to set the trust for this number, make sure the {what}.")
+        keys[0].level = "TRUSTED_UNVERIFIED" if all_known else "TRUSTED_VERIFIED"
+        person = keys[0].person.uuid
+        if keys[0] is not self._keys[person]:
+            return  # it does not know of the newest key yet
+        kept = [frame for author, frame in self._withheld if author == person]
+        self._withheld = [(author, frame) for author, frame in self._withheld if author != person]
+        await self.deliver(*kept)
+
+    def solve(self, challenge: str, captcha: str) -> None:
+        """Take the solution of a captcha.
+
+        Raises:
+            NotTaken: it is none, or for another one.
+        """
+        if challenge != self.limited_by or captcha.replace("signalcaptcha://", "") != self.captcha:
+            raise NotTaken(-6, CAPTCHA_REJECTED)
+        self.limited_by = None
+
+    def planned(self, sent: Parcel) -> Plan:
+        """How this send goes: as the next plan says, else as keys and limits let it."""
+        if self.plans:
+            return self.plans.popleft()
+        people = self.recipients(sent)
+        if self.limited_by is not None:
+            limited = ("RATE_LIMIT_FAILURE",) * len(people)
+            return Plan(results=limited, retry_after_seconds=86_400, challenge=self.limited_by)
+        kinds = tuple("IDENTITY_FAILURE" if self.meets_untrusted(person) else "SUCCESS" for person in people)
+        return Plan(results=kinds) if "IDENTITY_FAILURE" in kinds else Plan()
+
+    def meets_untrusted(self, person: Person) -> bool:
+        """Whether what is sent to somebody now is refused for their key, which signal-cli knows from then on."""
+        if self._is_untrusted(person):
+            self._keys[person.uuid].former = None
+        return self._is_untrusted(person)
+
+    def _is_untrusted(self, person: Person) -> bool:
+        return person.uuid in self._keys and self._keys[person.uuid].level == UNTRUSTED
 
     async def scan(self, number: str) -> None:
         """The operator scans the newest QR code with the phone of that number; one that is linked already is not

@@ -27,7 +27,7 @@ from bot.events import (
     SentId,
     TimerChanged,
 )
-from bot.transports.base import Group, Progress
+from bot.transports.base import Group, Identity, Missed, Progress
 from tests.simulation.crashes import Life, Steps, never
 from tests.simulation.disk import Disk
 from tests.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
@@ -331,6 +331,19 @@ class Line:
     unreadable_frames = 0
     problem = None
     challenge = None
+
+    @property
+    def missed(self) -> deque[Missed]:
+        return deque()
+
+    async def identities(self) -> tuple[Identity, ...]:
+        return ()
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        raise NotImplementedError
+
+    async def submit_challenge(self, captcha: str) -> None:
+        raise NotImplementedError
 
     def __init__(self, network: Network, life: Life) -> None:
         self.is_open = False

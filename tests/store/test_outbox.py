@@ -467,3 +467,71 @@ async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> 
     await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON))
     assert await store.transaction(lambda shelves: shelves.outbox.take_status_back(turn)) is None
     assert await store.transaction(lambda shelves: shelves.outbox.prune(before=later)) == 1
+
+
+async def hold(store: Store, chat: str) -> ConversationId:
+    conversation = await conversation_at(store, chat)
+    await store.transaction(lambda shelves: shelves.outbox.hold(conversation, now=NOON))
+    return conversation
+
+
+async def test_what_is_held_is_never_due_and_late_for_nobody(store: Store) -> None:
+    """Neither what was there nor what comes; others go out. Released, it does, in its order."""
+    await say(store, "direct:a", b"one")
+    conversation = await hold(store, "direct:a")
+    await say(store, "direct:a", b"two")
+    await say(store, "direct:b", b"other")
+    assert [item.reply for item in await begin(store, NOON + timedelta(days=1))] == [b"other"]
+    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
+    backlog = await store.read(lambda shelves: shelves.outbox.backlog())
+    assert (backlog.items, backlog.oldest_at) == (3, NOON)
+    assert await store.read(lambda shelves: shelves.outbox.held()) == {conversation: NOON}
+    await store.transaction(lambda shelves: shelves.outbox.release(conversation))
+    assert store.bells["outbox"].is_set()
+    assert [item.reply for item in await begin(store)] == [b"one"]
+
+
+async def test_a_receipt_proves_what_is_held(store: Store) -> None:
+    """An earlier attempt may have gone out, before the key was a new one."""
+    item = await doubted(store, "direct:a")
+    await hold(store, "direct:a")
+    assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
+    assert (await states(store))[0][0] == "sent"
+    assert item.attempts == 0
+
+
+async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
+    """By the age of its turn; what is not held is none of it."""
+    for chat in ("direct:a", "direct:b"):
+        await say(store, chat, b"one")
+    await hold(store, "direct:a")
+    count = await store.transaction(lambda shelves: shelves.outbox.give_up_held(before=NOON, now=NOON))
+    assert (count, await states(store)) == (1, [("dead", None), ("waiting", None)])
+    assert await store.read(lambda shelves: shelves.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
+        (1,)
+    ]
+
+
+async def test_a_hold_goes_with_its_conversation(store: Store) -> None:
+    """The next send to it finds out anew."""
+    conversation = await hold(store, "direct:a")
+    await store.transaction(
+        lambda shelves: shelves.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
+    )
+    assert await store.read(lambda shelves: shelves.outbox.held()) == {}
+
+
+async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> None:
+    """What nobody knows of waits for its proof as before."""
+    for chat in ("direct:a", "direct:b"):
+        await say(store, chat, b"one")
+    for item in await begin(store):
+        if item.id % 2:
+            await store.transaction(lambda shelves, item=item: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+        else:
+            await store.transaction(
+                lambda shelves, item=item: shelves.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)
+            )
+    assert await begin(store) == []
+    await store.transaction(lambda shelves: shelves.outbox.wake(now=NOON))
+    assert [item.was_unknown for item in await begin(store)] == [False]

@@ -116,3 +116,34 @@ async def test_the_file_names_nobody(path: Path) -> None:
         assert await on(store, lambda people: people.number_of(MALLORY, {NUMBER})) == NUMBER
     files += b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert not [word for word in (ACCOUNT, ADMIN, MALLORY, NUMBER) if word.encode() in files]
+
+
+async def test_a_new_key_is_known_until_it_is_trusted(store: Store) -> None:
+    """The same one keeps its time, a second one is news; trusted, it comes back as known, but not as told."""
+    await on(store, lambda people: people.suspect(MALLORY, "key-2", account=ACCOUNT, now=NOON))
+    await on(store, lambda people: people.identity_told(MALLORY, account=ACCOUNT, now=NOON))
+    await on(store, lambda people: people.suspect(MALLORY, "key-2", account=ACCOUNT, now=LATER))
+    [found] = await on(store, lambda people: people.new_identities())
+    assert (found.since, found.label) == (NOON, await on(store, lambda people: people.label(MALLORY, account=ACCOUNT)))
+    assert await on(store, lambda people: people.is_identity_told(MALLORY, account=ACCOUNT))
+    await on(store, lambda people: people.suspect(MALLORY, "key-3", account=ACCOUNT, now=LATER))
+    [again] = await on(store, lambda people: people.new_identities())
+    assert again.since == LATER
+    assert not await on(store, lambda people: people.is_identity_told(MALLORY, account=ACCOUNT))
+    await on(store, lambda people: people.trust(found.label))
+    assert await on(store, lambda people: people.new_identities()) == ()
+
+
+async def test_a_key_that_was_compared_is_remembered(store: Store) -> None:
+    """Until one is trusted that was not; what was never compared is forgotten in time."""
+    await on(store, lambda people: people.verify(MALLORY, "key-1", account=ACCOUNT))
+    await on(store, lambda people: people.suspect(TRUDY, "key-1", account=ACCOUNT, now=NOON))
+    label = await on(store, lambda people: people.label(TRUDY, account=ACCOUNT))
+    await on(store, lambda people: people.trust(label, is_verified=False))
+    await on(store, lambda people: people.prune(before=LATER))
+    assert await on(store, lambda people: people.rows("SELECT count(*) FROM identities")) == [(1,)]
+    await on(store, lambda people: people.suspect(MALLORY, "key-2", account=ACCOUNT, now=NOON))
+    assert await on(store, lambda people: people.was_verified(MALLORY, account=ACCOUNT))
+    label = await on(store, lambda people: people.label(MALLORY, account=ACCOUNT))
+    await on(store, lambda people: people.trust(label, is_verified=False))
+    assert not await on(store, lambda people: people.was_verified(MALLORY, account=ACCOUNT))

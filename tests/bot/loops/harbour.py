@@ -27,6 +27,7 @@ from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.reminders import ReminderCommands
 from bot.commands.standing import StandingCommands
+from bot.commands.trust import TrustCommands
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.loops.courier import Courier, Patience
@@ -45,6 +46,7 @@ from bot.providers.base import Completion, Request, Told
 from bot.transports.reader import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
+from bot.turn.identities import Gate, Identities
 from bot.turn.live import Live, Mode
 from bot.turn.marks import EMOJI, Marks
 from bot.turn.memory import Memory
@@ -130,6 +132,7 @@ class Port:
     summarising: Summarising
     """Likewise."""
     courier: Courier
+    identities: Identities
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
@@ -149,13 +152,21 @@ class Port:
 
     async def quiet(self) -> None:
         """Wait until nothing is under way."""
-        await eventually_found(self._is_quiet)
+        await self.quiet_but(0)
+
+    async def quiet_but(self, count: int) -> None:
+        """Wait until only so much is under way, because it is held, say."""
+
+        async def is_quiet() -> bool:
+            return await self._under_way() == count
+
+        await eventually_found(is_quiet)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         await eventually(holds)
 
-    async def _is_quiet(self) -> bool:
-        return not await self.store.read(lambda shelves: shelves.inbox.backlog().items + shelves.outbox.backlog().items)
+    async def _under_way(self) -> int:
+        return await self.store.read(lambda shelves: shelves.inbox.backlog().items + shelves.outbox.backlog().items)
 
     async def count(self, statement: str) -> int:
         """A number out of the database."""
@@ -184,6 +195,7 @@ async def harbour(
     quay: Berth | None = None,
     access: AccessList | None = None,
     budgets: Budgets = TWO_DOLLARS_A_DAY,
+    accepts_identities: bool = False,
     **pace: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
@@ -205,6 +217,15 @@ async def harbour(
     revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
     desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
     audience = Audience(quay, lambda: allowed)
+    identities = Identities(
+        quay,
+        store,
+        clock,
+        counts,
+        gate=Gate(may_write=audience.may_write, admins=lambda: allowed.admins),
+        accepts=accepts_identities,
+        language=turns.language,
+    )
     names = tuple(tool.spec.name for tool in tools)
     menu = Menu(models=("scripted/model-1", "other/model-2"), tools=names, sources=sources)
     entries = (
@@ -216,6 +237,7 @@ async def harbour(
         *MemoryCommands(desk, memory).entries,
         *FeedCommands(desk, is_on=True, timezone="UTC").entries,
         *AdminCommands(desk, pairing, audience, budgets, account=ACCOUNT, timezone="UTC").entries,
+        *TrustCommands(desk, identities).entries,
         *BroadcastCommands(desk, audience).entries,
     )
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
@@ -252,15 +274,23 @@ async def harbour(
         judgement=judgement,
         kept=summarising.note,
     )
-    intake = Intake(quay, store, clock, counts, allowed=allowed, name="Aldis")
-    courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60))
+    intake = Intake(
+        quay,
+        store,
+        clock,
+        counts,
+        allowed=allowed,
+        name="Aldis",
+        on_untrusted=identities.notice,
+    )
+    courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60), on_untrusted=identities.notice)
     housekeeping = Housekeeping(store, clock, revisions, retention=retention)
     reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ACCOUNT)
     running = [asyncio.create_task(loop.run()) for loop in (worker, courier)]
     try:
         yield Port(
             *(store, clock, quay, thinker, intake, worker, housekeeping, turns),
-            *(pairing, reminders, reminding, summarising, courier),
+            *(pairing, reminders, reminding, summarising, courier, identities),
         )
     finally:
         for task in running:

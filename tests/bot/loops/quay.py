@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.errors import NotUploaded, Unfetchable
 from bot.events import (
@@ -19,7 +20,7 @@ from bot.events import (
     Reply,
     SentId,
 )
-from bot.transports.base import Contact, Group, Progress
+from bot.transports.base import Contact, Group, Identity, Missed, Progress
 from bot.transports.bridge_versions import Release
 from bot.turn.replies import is_long
 from tests.waiting import WAIT_SECONDS
@@ -87,7 +88,14 @@ class Quay:
     known_groups: tuple[Group, ...] = ()
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
-    """How asking for groups and contacts fails."""
+    """How asking for groups, contacts and identities fails."""
+    missed: deque[Missed] = field(default_factory=deque[Missed])
+    known_identities: list[Identity] = field(default_factory=list[Identity])
+    trusted: list[tuple[PersonId, str | None]] = field(default_factory=list[tuple[PersonId, str | None]])
+    """Whose key was trusted, and by which safety number."""
+    captchas: list[str] = field(default_factory=list[str])
+    refuses: Exception | None = None
+    """How trusting and handing in a captcha fails."""
     takes_long_texts: bool = True
     """Whether what is longer than a message can hold goes out as its attachment; else it is refused like a file."""
     gate: asyncio.Event | None = None
@@ -165,6 +173,25 @@ class Quay:
         if self.directory_fails is not None:
             raise self.directory_fails
         return self.known_contacts
+
+    async def identities(self) -> tuple[Identity, ...]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
+        return tuple(self.known_identities)
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+        self.trusted.append((person, safety_number))
+        self.known_identities = [
+            replace(one, is_trusted=True) if one.person == person else one for one in self.known_identities
+        ]
+
+    async def submit_challenge(self, captcha: str) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+        self.captchas.append(captcha)
+        self.challenge = None
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         self.typed.append((chat, started))

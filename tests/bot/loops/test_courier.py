@@ -9,11 +9,12 @@ import pytest
 
 from bot import events, phrases
 from bot.clock import SetClock
-from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable
+from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
 from bot.events import ChatId, File, PersonId, QuoteTarget, Reply, SentId, Style, Styled, StyleRange
 from bot.languages.spoken import SENTENCES, Language
 from bot.loops.courier import _PLACES, Courier, Patience
 from bot.metrics import Counts
+from bot.transports.base import Missed
 from store import Shelves, Store, TurnId
 from tests.bot.loops.quay import Quay
 from tests.conftest import NOON
@@ -450,6 +451,20 @@ async def test_what_stays_unknown_is_sent_plainly_the_third_time(store: Store, c
     assert quay.sent[0].quote is None
 
 
+async def test_files_of_which_nobody_knows_go_no_more_the_third_time(store: Store, clock: SetClock) -> None:
+    """They may be what fails, and in a group a bridge does not tell: the words are to arrive."""
+    quay = Quay(sends=[SendUnknown("odd"), SendUnknown("odd")])
+    await say(store, "here it is", files=(PICTURE,), chat="group:g")
+    async with running(courier_of(quay, store, clock)):
+        for left in (1, 0):
+            await quay.until(lambda left=left: len(quay.sends) == left)
+            await come_to(store, "unknown")
+            clock.move(90)
+            store.bells["outbox"].set()
+        await come_to(store, "sent", "sent")
+    assert (texts(quay), quay.sent[0].files) == (["here it is", phrases.FILES_NOT_SENT], ())
+
+
 @pytest.mark.parametrize("reason", ["unregistered", "not_in_group", "no_keys"])
 async def test_the_hopeless_is_tried_once(store: Store, clock: SetClock, reason: Any) -> None:
     """And counted by its reason."""
@@ -458,3 +473,39 @@ async def test_the_hopeless_is_tried_once(store: Store, clock: SetClock, reason:
     async with running(courier_of(quay, store, clock, counts=counts)):
         await come_to(store, "dead")
     assert (quay.sent, counts.all()[f"undeliverable_{reason}"]) == ([], 1)
+
+
+async def test_what_is_for_a_key_that_is_not_trusted_is_held(store: Store, clock: SetClock) -> None:
+    """It is not tried again as if it were weather, nor is what comes after it; others go out."""
+    quay, counts = Quay(sends=[Untrusted("new key")]), Counts()
+    await say(store, "one", "two")
+    async with running(courier_of(quay, store, clock, counts=counts)):
+        await quay.until(lambda: not quay.sends)
+        await come_to(store, "waiting", "waiting")
+        clock.move(86_400)
+        await say(store, "other", chat="direct:bob")
+        await come_to(store, "waiting", "waiting", "sent")
+        assert (texts(quay), counts.all()["sends_held"]) == (["other"], 1)
+        conversation = await store.conversation("direct:alice", now=NOON)
+        await store.transaction(lambda shelves: shelves.outbox.release(conversation))
+        await come_to(store, "sent", "sent", "sent")
+    assert texts(quay) == ["other", "one", "two"]
+
+
+async def test_whom_a_message_to_a_group_missed_is_counted_and_not_sent_to_again(store: Store, clock: SetClock) -> None:
+    """By reason; for a new safety number it is also told who it is."""
+    quay, counts, untrusted = Quay(), Counts(), list[PersonId]()
+    bob = PersonId("bob")
+    quay.missed.extend(
+        [
+            Missed(person=bob, reason="untrusted"),
+            Missed(person=None, reason="untrusted"),
+            Missed(person=bob, reason="network"),
+        ]
+    )
+    courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=90), on_untrusted=untrusted.append)
+    await say(store, "one", chat="group:g")
+    async with running(courier):
+        await come_to(store, "sent")
+    counted = counts.all()
+    assert (texts(quay), untrusted, counted["missed_untrusted"], counted["missed_network"]) == (["one"], [bob], 2, 1)

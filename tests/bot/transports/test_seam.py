@@ -15,6 +15,7 @@ import pytest
 from aiohttp import web
 
 from bot.errors import (
+    CallRefused,
     ConfigError,
     Disconnected,
     NotSent,
@@ -42,8 +43,9 @@ from bot.events import (
     Style,
     Styled,
     StyleRange,
+    Undecryptable,
 )
-from bot.transports.base import Contact, Group, ToolStarted, Transport
+from bot.transports.base import Contact, Group, Identity, Missed, ToolStarted, Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from tests.bot.transports.bridges import (
@@ -485,7 +487,7 @@ async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: B
     if kind == "removal" and isinstance(transport, RestApi):
         return  # That way the bridge drops the token.
     assert transport.challenge == TOKEN
-    assert "submitRateLimitChallenge" in str(told.value)
+    assert "wants a captcha solved" in str(told.value)
     assert TOKEN not in str(told.value)
     assert (told.value.retry_after_seconds or 0) <= 900
     bridge.server.plans.append(Plan(error=-3))
@@ -508,6 +510,114 @@ async def test_a_rate_limit_without_a_captcha_wants_none(bridge: Bridge) -> None
         with pytest.raises(NotSent, match="limits the rate"):
             await transport.send(reply())
     assert transport.challenge is None
+
+
+async def test_a_new_key_is_told_and_trusted(bridge: Bridge) -> None:
+    """Nothing is sent to it before; with a safety number only if it is that key's, and the bridge says why not."""
+    server, transport = bridge.server, bridge.transport()
+    await transport.send(reply())
+    assert all(identity.is_trusted for identity in await transport.identities())
+    before = (await server.change_key(ALICE)).safety_number
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    key = await server.change_key(ALICE)
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    [alice] = [one for one in await transport.identities() if one.person == ALICE.uuid]
+    assert alice == Identity(
+        person=PersonId(ALICE.uuid), is_trusted=False, key=key.fingerprint, safety_number=key.safety_number
+    )
+    for wrong, words in ((before, "fingerprint/safety number are correct"), ("12!34", "invalid format")):
+        with pytest.raises(CallRefused, match=words):
+            await transport.trust(alice.person, safety_number=wrong)
+    with pytest.raises(CallRefused, match="make sure the number is correct"):
+        await transport.trust(PersonId("5eed0000-0000-4000-8000-000000000000"))
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    await transport.trust(alice.person, safety_number=alice.safety_number)
+    assert await transport.send(reply())
+    await server.change_key(ALICE)
+    await transport.trust(alice.person)  # the former key: the bridge does not know of this one yet
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    await transport.trust(alice.person)
+    assert await transport.send(reply())
+
+
+async def test_what_somebody_with_a_new_key_writes_comes_when_it_is_trusted(bridge: Bridge) -> None:
+    """Until then there is only word that something came from them."""
+    server, transport = bridge.server, bridge.transport()
+    await server.change_key(ALICE)
+    async with Listening(transport) as listening:
+        await server.connected()
+        await server.deliver(message("my new phone"))
+        envelope = await listening.next()
+        assert transport.event(envelope) == Undecryptable(
+            author=PersonId(ALICE.uuid), reason="UntrustedIdentityException"
+        )
+        await transport.receipt(envelope)
+        assert server.read == []
+        await transport.trust(PersonId(ALICE.uuid))
+        event = transport.event(await listening.next())
+        assert isinstance(event, Incoming)
+        assert event.text == "my new phone"
+
+
+async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
+    """The others got it, so that it is sent; and who did not, and why."""
+    await bridge.server.change_key(BOB)
+    transport = bridge.transport()
+    assert await transport.send(reply(chat=IN_GROUP))
+    assert list(transport.missed) == [Missed(person=PersonId(BOB.uuid), reason="untrusted")]
+    transport.missed.clear()
+    bridge.server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
+    assert await transport.send(reply(chat=IN_GROUP))
+    assert [(one.person, one.reason) for one in transport.missed] == [
+        (BOB.uuid, "network"),
+        (CAROL.uuid, "unregistered"),
+    ]
+
+
+async def test_a_group_in_which_nobody_has_a_trusted_key(bridge: Bridge) -> None:
+    """Nobody got it: it is to be held, like one to a person."""
+    for person in (ALICE, BOB, CAROL):
+        await bridge.server.change_key(person)
+    transport = bridge.transport()
+    with pytest.raises(Untrusted):
+        await transport.send(reply(chat=IN_GROUP))
+    assert not transport.missed
+
+
+async def test_a_captcha_is_solved(bridge: Bridge) -> None:
+    """A wrong one is refused in the bridge's own words and stays wanted; the right one lets messages through."""
+    server, transport = bridge.server, bridge.transport()
+    with pytest.raises(CallRefused, match="wants no captcha"):
+        await transport.submit_challenge(server.captcha)
+    server.limited_by = TOKEN
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+    with pytest.raises(CallRefused, match="Captcha rejected, it may be outdated, already used"):
+        await transport.submit_challenge("signalcaptcha://wrong")
+    assert transport.challenge == TOKEN
+    await transport.submit_challenge(f"signalcaptcha://{server.captcha}")
+    assert transport.challenge is None
+    assert await transport.send(reply())
+
+
+async def test_a_bridge_that_is_down_trusts_nobody_and_takes_no_captcha(bridge: Bridge) -> None:
+    """That is told apart from a refusal, for it is to be tried again."""
+    transport = bridge.transport()
+    bridge.server.limited_by = TOKEN
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+    await bridge.server.stop()
+    with pytest.raises(Disconnected):
+        await transport.identities()
+    with pytest.raises(Disconnected):
+        await transport.trust(PersonId(ALICE.uuid))
+    with pytest.raises(Disconnected):
+        await transport.submit_challenge("signalcaptcha://x")
+    assert transport.challenge == TOKEN
 
 
 GROUP_RATE_LIMIT = ("RATE_LIMIT_FAILURE",) * 3
@@ -561,8 +671,9 @@ CAST = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCas
         (-32603, f"Failed to send message: data:x;base64,QQ==: [413] too large {UPLOAD}", NotUploaded, NotUploaded),
         (-32603, f"Failed to send message: data:x;base64,QQ==: timeout {UPLOAD}", NotUploaded, NotUploaded),
         (-32603, "Failed to send message: gone (ResumeLocationInvalidException)", NotUploaded, NotUploaded),
-        (-32603, f"Failed to send message: null {WEATHER}", NotSent, SendUnknown),
-        (-32603, "Failed to send message: [429] limit (RateLimitException)", NotSent, SendUnknown),
+        (-32603, f"Failed to send message: null {WEATHER}", NotUploaded, SendUnknown),
+        (-32603, "Failed to send message: [413] Rate Limited (RateLimitException)", NotUploaded, SendUnknown),
+        (-32603, "Failed to send message: [503]  (NonSuccessfulResponseCodeException)", NotUploaded, SendUnknown),
         (-32603, CAST, Undeliverable, Undeliverable),
         (-32603, "null (NullPointerException)", SendUnknown, SendUnknown),
         (

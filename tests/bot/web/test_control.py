@@ -13,10 +13,24 @@ import pytest
 from aiohttp import web
 
 from bot.clock import SetClock
-from bot.errors import ConfigError
-from bot.web.control import Control, asked, listening, socket_path
+from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.events import PersonId
+from bot.metrics import Counts
+from bot.transports.base import Identity
+from bot.turn.captchas import Captchas
+from bot.turn.identities import Gate, Identities
+from bot.web.control import Control, State, asked, listening, socket_path
 from store import NOT_INCLUDED, Store, StoreError, opened
+from tests.bot.loops.quay import Quay
 from tests.conftest import NOON
+
+
+def control_of(store: Store, clock: SetClock, state: State, quay: Quay | None = None) -> Control:
+    quay, counts = quay or Quay(), Counts()
+    gate = Gate(may_write=lambda *_: True, admins=frozenset)
+    identities = Identities(quay, store, clock, counts, gate=gate, accepts=False, language=lambda *_: "en")
+    captchas = Captchas(quay, store, clock, counts)
+    return Control(store, clock, state, identities=identities, captchas=captchas)
 
 
 async def well() -> Mapping[str, Any]:
@@ -26,7 +40,7 @@ async def well() -> Mapping[str, Any]:
 @pytest.fixture
 async def running(store: Store, path: Path, clock: SetClock) -> AsyncGenerator[Path]:
     """The path of a store that an Aldis with a control socket has open."""
-    async with listening(Control(store, clock, well), path):
+    async with listening(control_of(store, clock, well), path):
         yield path
 
 
@@ -76,7 +90,7 @@ async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: P
     async def failing() -> Mapping[str, Any]:
         raise StoreError("the store is closed")
 
-    async with listening(Control(store, clock, failing), path):
+    async with listening(control_of(store, clock, failing), path):
         with pytest.raises(StoreError, match="the store is closed"):
             await asked(path, "state")
 
@@ -104,7 +118,7 @@ async def test_a_refusal_is_the_sentence_of_the_running_one(running: Path, tmp_p
 
 async def test_a_key_from_the_settings_is_refused_with_the_way(path: Path, clock: SetClock) -> None:
     """The sentence comes through the socket as it is."""
-    async with opened(path, realm="signal", key=b"k" * 32) as store, listening(Control(store, clock, well), path):
+    async with opened(path, realm="signal", key=b"k" * 32) as store, listening(control_of(store, clock, well), path):
         with pytest.raises(StoreError, match="set STORE__OLD_KEY to it and STORE__KEY to a new one"):
             await asked(path, "rotate-key")
 
@@ -122,7 +136,7 @@ async def test_where_nobody_runs_the_verb_is_told_so(path: Path, tmp_path: Path)
 async def test_a_socket_that_was_left_behind_is_replaced(store: Store, path: Path, clock: SetClock) -> None:
     """Only one process can have the store open, so what stands there is nobody's."""
     leave_behind(socket_path(path))
-    async with listening(Control(store, clock, well), path):
+    async with listening(control_of(store, clock, well), path):
         assert await asked(path, "state") == {"ok": True}
     assert not is_there(socket_path(path))
     assert await asked(path, "state") is None
@@ -146,7 +160,7 @@ async def test_nothing_else_is_served(running: Path) -> None:
 async def test_a_path_that_is_too_long_for_a_socket_has_one_all_the_same(tmp_path: Path, clock: SetClock) -> None:
     """The address of a socket has 108 bytes; a store may stand deeper."""
     path = tmp_path / ("deep" * 20) / ("deeper" * 20) / "aldis.db"
-    async with opened(path, realm="signal") as store, listening(Control(store, clock, well), path):
+    async with opened(path, realm="signal") as store, listening(control_of(store, clock, well), path):
         assert await asked(path, "state") == {"ok": True}
         assert stat.S_IMODE(mode(socket_path(path))) == 0o600
     assert not is_there(socket_path(path))
@@ -157,7 +171,7 @@ async def test_a_name_that_is_too_long_is_the_operators_mistake(tmp_path: Path, 
     path = tmp_path / ("x" * 120)
     async with opened(path, realm="signal") as store:
         with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
-            async with listening(Control(store, clock, well), path):
+            async with listening(control_of(store, clock, well), path):
                 raise AssertionError("it was served")
     with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
         await asked(path, "state")
@@ -167,7 +181,7 @@ async def test_a_place_where_no_socket_can_be_is_named(store: Store, path: Path,
     """A folder of that name is an error that names it."""
     socket_path(path).mkdir()
     with pytest.raises(ConfigError, match=f"^STORE__PATH: the control socket {socket_path(path)} cannot be made"):
-        async with listening(Control(store, clock, well), path):
+        async with listening(control_of(store, clock, well), path):
             raise AssertionError("it was served")
     socket_path(path).rmdir()
 
@@ -201,7 +215,7 @@ async def test_nobody_waits_for_ever(path: Path) -> None:
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
     """Stopping leaves no half of a copy behind."""
     clock = SetClock(NOON)
-    async with listening(Control(store, clock, well), path):
+    async with listening(control_of(store, clock, well), path):
         asking = asyncio.create_task(asked(path, "backup", {"folder": str(tmp_path / "backups")}))
         while not is_there(tmp_path / "backups"):
             await asyncio.sleep(0.001)
@@ -230,3 +244,53 @@ def mode(path: Path) -> int:
 
 def is_there(path: Path) -> bool:
     return path.exists()
+
+
+ALICE = PersonId("a11ce000-0000-4000-8000-0000000000a1")
+
+
+async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Path, clock: SetClock) -> None:
+    """By label or uuid; what is not done is told in a sentence that says what to do."""
+    await store.conversation(f"direct:{ALICE}", now=NOON)
+    label = await store.read(lambda shelves: shelves.people.label(ALICE, account=Quay.account))
+    quay = Quay(known_identities=[Identity(person=ALICE, is_trusted=False, key="2", safety_number="11111 22222")])
+    async with listening(control_of(store, clock, well, quay), path):
+        with pytest.raises(StoreError, match="has changed since you were told"):
+            await asked(path, "trust", {"name": label})
+        [suspect] = (await asked(path, "trust", {}) or {})["suspects"]
+        assert suspect == {
+            "label": label,
+            "person": ALICE,
+            "name": None,
+            "safety_number": "11111 22222",
+            "since": NOON.isoformat(timespec="seconds"),
+        }
+        with pytest.raises(StoreError, match="nobody of this label or uuid"):
+            await asked(path, "trust", {"name": "beef1234"})
+        quay.refuses = CallRefused("make sure the number is correct")
+        with pytest.raises(StoreError, match="make sure the number is correct"):
+            await asked(path, "trust", {"name": label, "safety_number": "1"})
+        quay.refuses = None
+        assert await asked(path, "trust", {"name": ALICE, "safety_number": "11111 22222"}) == {"trusted": label}
+        assert quay.trusted == [(ALICE, "11111 22222")]
+        with pytest.raises(StoreError, match="and nothing else"):
+            await asked(path, "trust", {"everybody": True})
+        quay.directory_fails = Disconnected("the bridge is down")
+        with pytest.raises(StoreError, match="the bridge is down"):
+            await asked(path, "trust", {})
+
+
+async def test_a_captcha_is_handed_in(store: Store, path: Path, clock: SetClock) -> None:
+    """What is none is told as such, and what Signal says of it is handed on."""
+    quay = Quay(challenge="token")
+    async with listening(control_of(store, clock, well, quay), path):
+        with pytest.raises(StoreError, match="no solved captcha"):
+            await asked(path, "captcha", {"captcha": "https://example.org"})
+        quay.refuses = CallRefused("Captcha rejected")
+        with pytest.raises(StoreError, match="Captcha rejected"):
+            await asked(path, "captcha", {"captcha": "signalcaptcha://a.b"})
+        quay.refuses = None
+        assert await asked(path, "captcha", {"captcha": "signalcaptcha://a.b"}) == {}
+        assert (quay.captchas, quay.challenge) == (["a.b"], None)
+        with pytest.raises(StoreError, match="and nothing else"):
+            await asked(path, "captcha", {"token": "x"})

@@ -224,3 +224,22 @@ async def test_nothing_else_is_served(store: Store, clock: SetClock) -> None:
         for path in ("/healthz", "/metrics"):
             async with http.post(path) as response:
                 assert response.status == 405
+
+
+async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, clock: SetClock) -> None:
+    """With what to do, as long as it is so; what is held for nobody who is known is told, too."""
+    async with asking(page_of(store, clock, Counts(), Quay(is_open=True))) as http:
+        await store.transaction(
+            lambda shelves: shelves.people.suspect("alice", "key-2", account="+15550100001", now=NOON)
+        )
+        label = await store.read(lambda shelves: shelves.people.label("alice", account="+15550100001"))
+        status, state = await state_of(http)
+        assert (status, len(state["problems"])) == (503, 1)
+        assert f"python -m bot trust {label}" in state["problems"][0]
+        assert "alice" not in str(state)
+        await store.transaction(lambda shelves: shelves.people.trust(label))
+        assert (await state_of(http))[0] == 200
+        conversation = await store.conversation("direct:alice", now=NOON)
+        await store.transaction(lambda shelves: shelves.outbox.hold(conversation, now=NOON))
+        status, state = await state_of(http)
+        assert (status, "held in 1 conversations" in state["problems"][0]) == (503, True)
