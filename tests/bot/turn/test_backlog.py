@@ -26,6 +26,7 @@ async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[
         async with harbour(store, clock) as port:
             for plan in PLANS:
                 await told(port, f"/remind {plan}")
+            await port.quiet()
         copy = await store.backup(folder, now=clock.now())
     clock.move(2 * 3600)
     restore(copy, path, now=clock.now())
