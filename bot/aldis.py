@@ -5,6 +5,7 @@ Left to others: what the parts are (`bot.app`), when to stop (`bot.cli`).
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,8 +29,8 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_READING_SECONDS = 1.0
-"""How long the stream may still take to end when turns and sends have."""
+_READING_SECONDS = 5.0
+"""How long the stream may take to end, beside turns and sends: a little longer than a transport takes at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +86,9 @@ class Aldis:
             reminding = group.create_task(self.reminding.run(), name="reminding")
             summarising = group.create_task(self.summarising.run(), name="summarising")
             gathering = group.create_task(self.gathering.run(), name="gathering")
-            reading = group.create_task(unless(stop, read()), name="intake")
+            reading = group.create_task(read(), name="intake")
             await _either(stop, reading)
+            self.intake.stop()
             for task in (reminding, summarising, gathering):
                 task.cancel()
             await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
@@ -101,7 +103,7 @@ class Aldis:
         working: asyncio.Task[None],
         sending: asyncio.Task[None],
     ) -> None:
-        """Let turns and then sends end by themselves, and the stream beside them.
+        """Let turns and then sends end by themselves, and the stream beside them, in order.
 
         What is left when the time is over, or when there is hurry, is handed back.
         """
@@ -112,10 +114,11 @@ class Aldis:
             self.courier.drain()
             await asyncio.wait([sending])
 
+        read_by = time.monotonic() + _READING_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.worker.shutdown_seconds):
                 await unless(hurry, end())
-        await asyncio.wait([reading], timeout=_READING_SECONDS)
+        await unless(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
         await self.intake.aclose()
         if not (working.done() and sending.done()):
             _log.warning("the time to stop is over; what is under way is taken up again at the next start")

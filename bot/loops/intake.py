@@ -48,6 +48,8 @@ _KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
 _FIRST_PAUSE_SECONDS = 0.5
 _LASTING_SECONDS = 60.0
 """A stream that lasted so long was a good one, also when nothing came over it."""
+_MAX_TOGETHER = 100
+"""So many envelopes are written down in one commit at most."""
 _MOST_ASIDE = 64
 """Read receipts and codes under way at once; beyond that they are left out, for nothing depends on them."""
 _MAX_RECEIPTS_A_MINUTE = 240
@@ -66,6 +68,16 @@ class Doors:
     quota: Quota
     pairing: Pairing | None = None
     """None: strangers are told nothing at all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Entry:
+    """Something that is to be written down."""
+
+    envelope: Envelope
+    arrival: Arrival
+    max_waiting: int | None = None
+    """How many may wait in its conversation before it; None: it is written down in any case."""
 
 
 class Intake:
@@ -112,8 +124,9 @@ class Intake:
         self._woken = asyncio.Event()
         self.pauses = False
         """Whether it waits before it opens the stream again."""
-        self._held: Envelope | None = None
-        """Taken from the stream and not written down yet: nobody else has it any more."""
+        self._stopping = False
+        self._held: tuple[Envelope, ...] = ()
+        """Taken from the stream and not written down yet: nobody else has them any more."""
 
     @property
     def is_connected(self) -> bool:
@@ -131,7 +144,7 @@ class Intake:
         return len(self._changed_numbers)
 
     async def run(self) -> None:
-        """Read streams for ever; ends only by cancellation.
+        """Read streams until it is stopped.
 
         Raises:
             ConfigError: the bridge says that it will never work.
@@ -139,17 +152,28 @@ class Intake:
         pause_seconds = _FIRST_PAUSE_SECONDS
         looking = asyncio.create_task(self._keep_members(), name="members")
         try:
-            while True:
+            while not self._stopping:
                 self._counts.add("streams")
                 began = time.monotonic()
                 if await self._read() or time.monotonic() - began > _LASTING_SECONDS:
                     pause_seconds = _FIRST_PAUSE_SECONDS
+                if self._stopping:
+                    break
                 pause_seconds = min(pause_seconds, self._transport.max_pause_seconds)
                 await self._pause(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
                 pause_seconds *= 2
+            await self._take_held()
+        except StoreError as error:
+            _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
         finally:
             looking.cancel()
             await asyncio.wait([looking])
+
+    def stop(self) -> None:
+        """Let the stream end in order, for good: what the bridge has fetched still comes in, then `run` ends."""
+        self._stopping = True
+        self._transport.stop_receiving()
+        self.wake()
 
     def wake(self) -> None:
         """Try at once to open the stream: something else has just reached the bridge."""
@@ -165,18 +189,46 @@ class Intake:
 
     async def read_once(self) -> None:
         """Read one stream to its end: for a transport that ends for good, like the terminal."""
-        async with aclosing(self._transport.envelopes()) as stream:
-            async for envelope in stream:
-                await self.take(envelope)
+        await self._read_stream()
 
-    async def take(self, envelope: Envelope) -> None:
-        """Write one envelope down, if it may come in.
+    async def take(self, *envelopes: Envelope) -> None:
+        """Write down those that may come in, in one commit; where one of them fails, the others come in all the same.
 
         Raises:
-            StoreError: it could not be written; it must be delivered again.
+            StoreError: they could not be written; they must be delivered again.
         """
-        self._held = envelope
-        self._counts.add(f"envelopes_{envelope.kind}")
+        self._held = envelopes
+        for envelope in envelopes:
+            self._counts.add(f"envelopes_{envelope.kind}")
+        try:
+            await self._take(envelopes)
+        except StoreError:
+            raise
+        except Exception:
+            if len(envelopes) == 1:
+                raise
+            await self._take_apart(envelopes)
+        self._held = ()
+
+    async def _take_apart(self, envelopes: tuple[Envelope, ...]) -> None:
+        """Write them down one by one: one of them fails, whatever is done about it."""
+        for number, envelope in enumerate(envelopes):
+            self._held = envelopes[number:]
+            try:
+                await self._take((envelope,))
+            except StoreError:
+                raise
+            except Exception as error:  # noqa: BLE001  (a bug must not cost the others)
+                _log.error("an envelope was passed over, for it failed: %s", described(error))
+
+    async def _take(self, envelopes: tuple[Envelope, ...]) -> None:
+        entries: list[_Entry] = []
+        for envelope in envelopes:
+            await self._sort(envelope, entries)
+        await self._write(entries)
+
+    async def _sort(self, envelope: Envelope, entries: list[_Entry]) -> None:
+        """Do what is to be done about an envelope; what is to be written down becomes one more entry."""
         if envelope.from_self and not (self._allowed.note_to_self and envelope.kind in _KEPT):
             await self._notice(envelope)
             self._pass_over(envelope, "own")
@@ -188,10 +240,9 @@ class Intake:
             self._unanswered.note("undecryptable")
             await self._suspect(envelope)
         elif envelope.kind in _KEPT:
-            await self._gate(envelope)
+            await self._gate(envelope, entries)
         else:
             self._pass_over(envelope, "other_kind")
-        self._held = None
 
     async def aclose(self) -> None:
         """Give the read receipts and codes under way up."""
@@ -204,13 +255,10 @@ class Intake:
         came = False
         try:
             await self._learn_members()
-            if self._held is not None:
-                await self.take(self._held)
-            async with aclosing(self._transport.envelopes()) as stream:
-                async for envelope in stream:
-                    came = True
-                    await self.take(envelope)
-                    self._outage.end()
+            await self._take_held()
+            came = await self._read_stream()
+            if self._stopping:
+                return came
             self._outage.tell("the stream of messages ended; opening it again")
         except Disconnected as error:
             self._outage.tell(f"the stream of messages broke: {error}")
@@ -220,16 +268,32 @@ class Intake:
             raise
         except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)
             _log.error("the stream of messages failed: %s", described(error))
-            self._held = None
+            self._held = ()
         return came
+
+    async def _read_stream(self) -> bool:
+        """Read one stream to its end; what has come together is taken together. Gives whether anything came."""
+        came = False
+        async with aclosing(self._transport.envelopes()) as stream:
+            async for envelope in stream:
+                came = True
+                self._held += (envelope,)
+                if not self._transport.has_next or len(self._held) >= _MAX_TOGETHER:
+                    await self._take_held()
+                    self._outage.end()
+        return came
+
+    async def _take_held(self) -> None:
+        if self._held:
+            await self.take(*self._held)
 
     # Who is there
 
-    async def _gate(self, envelope: Envelope) -> None:
+    async def _gate(self, envelope: Envelope, entries: list[_Entry]) -> None:
         """Keep it or turn it away."""
         known, is_approved = await self._recognized(envelope)
         if may_write(known, self._allowed, is_approved=is_approved):
-            await self._keep(known)
+            await self._keep(known, entries)
             return
         self._invite(known)
         self._pass_over(known, "not_allowed")
@@ -337,44 +401,48 @@ class Intake:
 
     # What is written down
 
-    async def _keep(self, envelope: Envelope) -> None:
-        """Write it down if there is room for it, to be answered or to be refused."""
+    async def _keep(self, envelope: Envelope, entries: list[_Entry]) -> None:
+        """Let it be written down if there is room for it, to be answered or to be refused."""
         now = self._clock.now()
         quota = self._doors and self._doors.quota
-        refusal: Refusal | None = None
-        if quota is not None and not quota.has_room(envelope, now):
-            refusal = "too_many"
-        elif not await self._put(envelope, now, max_waiting=quota.max_waiting(envelope) if quota else None):
-            refusal = "queue_full"
-        elif quota is not None:
-            quota.count(envelope, now)
-        if quota is not None and refusal is not None:
-            await self._refuse(envelope, now, quota, refusal)
+        if quota is not None and not quota.has_room(envelope, now, beside=len(entries)):
+            # Only what is written down counts, so that is done first where it might be one too many.
+            await self._write(entries)
+            if not quota.has_room(envelope, now):
+                await self._refuse(envelope, now, quota, "too_many")
+                return
+        max_waiting = quota.max_waiting(envelope) if quota else None
+        arrival = await self._arrival(envelope, now, refusal=None)
+        entries.append(_Entry(envelope=envelope, arrival=arrival, max_waiting=max_waiting))
 
-    async def _put(
-        self, envelope: Envelope, now: datetime, *, max_waiting: int | None, refusal: Refusal | None = None
-    ) -> bool:
-        """Commit it to the inbox; False when too many wait in its conversation already."""
-        arrival = await self._arrival(envelope, now, refusal)
+    async def _write(self, entries: list[_Entry]) -> None:
+        """Commit entries to the inbox, in order and together, and do what follows; none is left."""
+        if not entries:
+            return
+        outcomes = await self._store.transaction(lambda shelves: [self._put(shelves, entry) for entry in entries])
+        written, entries[:] = [*entries], []
+        quota = self._doors and self._doors.quota
+        for entry, (reason, is_waited_for) in zip(written, outcomes, strict=True):
+            now, is_refused = entry.arrival.received_at, entry.arrival.refusal is not None
+            if reason == "queue_full" and quota is not None:
+                await self._refuse(entry.envelope, now, quota, "queue_full")
+            elif reason is not None:
+                self._unanswered.note(reason)
+            elif is_waited_for and not is_refused and not entry.envelope.from_self:
+                self._do_aside(self._transport.receipt(entry.envelope), "read-receipt")
+            if quota is not None and reason != "queue_full" and not is_refused:
+                quota.count(entry.envelope, now)
 
-        def put(shelves: Shelves) -> tuple[str | None, bool]:
-            """Why it is not written down, and whether it is waited for."""
-            if envelope.from_self and self._is_echo(shelves, arrival, envelope):
-                return "echo", False
-            if max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= max_waiting:
-                return "queue_full", False
-            if shelves.inbox.put(arrival) is None:
-                return "duplicate", False
-            return None, self._is_waited_for(shelves, arrival, envelope)
-
-        reason, is_waited_for = await self._store.transaction(put)
-        if reason == "queue_full":
-            return False
-        if reason is not None:
-            self._unanswered.note(reason)
-        elif refusal is None and not envelope.from_self and is_waited_for:
-            self._do_aside(self._transport.receipt(envelope), "read-receipt")
-        return True
+    def _put(self, shelves: Shelves, entry: _Entry) -> tuple[str | None, bool]:
+        """Write one down; gives why it was not, and whether it is waited for."""
+        envelope, arrival = entry.envelope, entry.arrival
+        if envelope.from_self and self._is_echo(shelves, arrival, envelope):
+            return "echo", False
+        if entry.max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= entry.max_waiting:
+            return "queue_full", False
+        if shelves.inbox.put(arrival) is None:
+            return "duplicate", False
+        return None, self._is_waited_for(shelves, arrival, envelope)
 
     def _is_waited_for(self, shelves: Shelves, arrival: Arrival, envelope: Envelope) -> bool:
         """Whether it is answered, as the conversation is set: in a group perhaps also what is not addressed."""
@@ -399,7 +467,8 @@ class Intake:
         """Write the first of a minute down to be refused, where somebody waits for an answer; drop the others."""
         self._unanswered.note(refusal)
         if quota.may_tell(envelope, now) and self._is_for_us(envelope):
-            await self._put(envelope, now, max_waiting=None, refusal=refusal)
+            arrival = await self._arrival(envelope, now, refusal)
+            await self._write([_Entry(envelope=envelope, arrival=arrival)])
             quota.told(envelope, now)
         else:
             self._leave(envelope)

@@ -30,15 +30,15 @@ class Rate:
             self.count(key, now)
         return has_room
 
-    def has_room(self, key: str, now: datetime) -> bool:
-        """Whether one more call would be within the limit."""
+    def has_room(self, key: str, now: datetime, *, beside: int = 0) -> bool:
+        """Whether one more call would be within the limit, and so many beside it."""
         calls = self._calls.setdefault(key, deque())
         self._calls.move_to_end(key)
         while len(self._calls) > _MOST_KEYS:
             self._calls.popitem(last=False)
         while calls and now - calls[0] >= _MINUTE:
             calls.popleft()
-        return len(calls) < self._most
+        return len(calls) + beside < self._most
 
     def count(self, key: str, now: datetime) -> None:
         """One more call was made; at most as many as the limit are remembered."""
@@ -69,12 +69,14 @@ class Quota:
         self._notes = Rate(_NOTES_FOR_EACH * messages_per_minute)
         self._tellings = Rate(1)
 
-    def has_room(self, envelope: Envelope, now: datetime) -> bool:
-        """Whether it comes within the limits of its minute."""
+    def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:
+        """Whether it comes within the limits of its minute, also if so many others should be counted before it."""
         at = taken_at(envelope, now)
         if envelope.kind is not Kind.MESSAGE:
-            return self._notes.has_room(_author(envelope), at)
-        return self._persons.has_room(_author(envelope), at) and self._conversations.has_room(_chat(envelope), at)
+            return self._notes.has_room(_author(envelope), at, beside=beside)
+        return self._persons.has_room(_author(envelope), at, beside=beside) and self._conversations.has_room(
+            _chat(envelope), at, beside=beside
+        )
 
     def count(self, envelope: Envelope, now: datetime) -> None:
         """It was written down."""

@@ -79,6 +79,8 @@ class Quay:
     account: str = ACCOUNT
     is_open: bool = False
     has_next: bool = False
+    come_together: bool = False
+    """Whether all of a stream is there as soon as it is opened."""
     heard_at: float | None = None
     unreadable_frames: int = 0
     known_release: Release | None = None
@@ -107,9 +109,11 @@ class Quay:
         self.opened += 1
         self.is_open = True
         try:
-            for item in self.streams.pop(0) if self.streams else []:
+            items = self.streams.pop(0) if self.streams else []
+            for number, item in enumerate(items, 1):
                 if isinstance(item, Exception):
                     raise item
+                self.has_next = self.come_together and number < len(items)
                 yield item
             if not self.streams:
                 await self._note()

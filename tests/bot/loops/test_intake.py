@@ -9,7 +9,7 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
-from bot.events import Envelope, Kind
+from bot.events import Envelope, Event, Kind
 from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
@@ -50,7 +50,7 @@ async def kept(store: Store) -> list[Envelope]:
     found: list[Envelope] = []
     busy: list[int] = []
     while claim := await store.transaction(
-        lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=busy)  # pyright: ignore[reportArgumentType]
+        lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=busy, most=1000)  # pyright: ignore[reportArgumentType]
     ):
         busy.append(claim.conversation)
         found += [events.loaded(Envelope, item.envelope) for item in claim.items]
@@ -230,3 +230,126 @@ async def test_a_receipt_proves_a_send_of_unknown_outcome(store: Store, clock: S
     assert counts.all()["sends_proved"] == 1
     assert (await store.read(lambda shelves: shelves.outbox.backlog())).items == 0
     assert len(await kept(store)) == 1
+
+
+# What comes together
+
+
+def commits_of(store: Store) -> list[int]:
+    """How many units of work each commit of the store holds, from now on."""
+    counts: list[int] = []
+    transaction = store.transaction
+
+    async def counted(work: object) -> object:
+        counts.append(1)
+        return await transaction(work)  # pyright: ignore[reportArgumentType]
+
+    store.transaction = counted
+    return counts
+
+
+async def test_what_comes_together_is_written_down_together(store: Store, clock: SetClock) -> None:
+    """One commit for all, in order, with receipts after it: a backlog is not read one by one."""
+    frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 61)]
+    quay = Quay(streams=[frames], come_together=True)
+    await store.conversation("direct:alice", now=NOON)
+    commits = commits_of(store)
+    async with running(intake_of(quay, store, clock)):
+        await quay.until(lambda: len(quay.read) == 60)
+    assert await kept(store) == frames
+    assert quay.read == [*range(1, 61)]
+    assert len(commits) == 1 + 2  # and what `kept` took
+
+
+async def test_what_comes_together_is_bounded(store: Store, clock: SetClock) -> None:
+    """What is in hand when Aldis is killed is lost: so it is not too much."""
+    frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 251)]
+    quay = Quay(streams=[frames], come_together=True)
+    await store.conversation("direct:alice", now=NOON)
+    commits = commits_of(store)
+    async with running(intake_of(quay, store, clock)):
+        await eventually(lambda: len(commits) == 3)
+    assert len(await kept(store)) == 250
+
+
+async def test_one_that_fails_takes_no_other_along(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bug over one envelope of several: the others come in, each once and in order, and nothing of it is logged."""
+
+    class Stumbling(Quay):
+        def event(self, envelope: Envelope) -> Event | None:
+            if "stumble" in envelope.raw:
+                raise LookupError(envelope.raw)
+            return super().event(envelope)
+
+    frames = [envelope("one", 1), envelope("two", 2), envelope("stumble", 3), envelope("four", 4)]
+    quay = Stumbling(streams=[[*frames]], come_together=True)
+    intake = intake_of(quay, store, clock)
+    async with running(intake):
+        await quay.until(lambda: quay.read == [1, 2, 4])
+    assert [kept.sent_at for kept in await kept(store)] == [1, 2, 4]
+    assert "LookupError" in caplog.text
+    assert "stumble" not in caplog.text
+    assert quay.opened == 1
+
+
+async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> None:
+    """What came together was taken from the stream: all of it is written down before the next stream is opened."""
+
+    async def rename(one: str, other: str) -> None:
+        await store.transaction(lambda shelves: shelves.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
+
+    await rename("inbox", "away")
+    quay = Quay(streams=[[envelope("one", 1), envelope("two", 2)], [envelope("three", 3)]], come_together=True)
+    async with running(intake_of(quay, store, clock)):
+        await eventually(lambda: quay.closed)
+        await rename("away", "inbox")
+        await quay.until(lambda: quay.read == [1, 2, 3])
+    assert [kept.sent_at for kept in await kept(store)] == [1, 2, 3]
+
+
+# The end
+
+
+async def test_a_stop_takes_in_what_is_under_way(store: Store, clock: SetClock) -> None:
+    """What the bridge has fetched by then still comes in, and `run` ends by itself."""
+
+    class Late(Quay):
+        async def envelopes(self) -> AsyncGenerator[Envelope]:
+            async for came in super().envelopes():
+                yield came
+            yield envelope("under way", 2)
+
+    quay = Late(streams=[[envelope("hi", 1)]])
+    intake = intake_of(quay, store, clock)
+    async with running(intake) as task:
+        await quay.until(lambda: quay.read == [1])
+        intake.stop()
+        await task
+    assert [kept.sent_at for kept in await kept(store)] == [1, 2]
+    assert (quay.opened, quay.closed) == (1, 1)
+
+
+async def test_a_stop_ends_a_pause(store: Store, clock: SetClock) -> None:
+    """A bridge that is away keeps nobody waiting."""
+    quay = Quay(streams=[[Disconnected("gone")]])
+    intake = Intake(quay, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
+    async with running(intake) as task:
+        await eventually(lambda: intake.pauses)
+        intake.stop()
+        await task
+    assert quay.opened == 1
+
+
+async def test_a_stop_tries_once_more_to_write_down_what_it_holds(store: Store, clock: SetClock) -> None:
+    """Nobody else has it any more."""
+    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    quay = Quay(streams=[[envelope("in hand", 1)], [envelope("never asked for", 2)]])
+    intake = Intake(quay, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
+    async with running(intake) as task:
+        await eventually(lambda: intake.pauses)
+        await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+        intake.stop()
+        await task
+    assert [kept.sent_at for kept in await kept(store)] == [1]

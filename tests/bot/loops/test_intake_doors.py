@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -55,6 +55,8 @@ def garden(*members: str) -> tuple[Group, ...]:
 class Door:
     """An intake in front of a store, and what has become of what it took."""
 
+    takes_together: ClassVar[bool]
+    """Whether what a test hands in at once has come at once."""
     store: Store
     clock: SetClock
     quay: Harbour = field(default_factory=Harbour)
@@ -79,6 +81,9 @@ class Door:
         )
 
     async def take(self, *envelopes: Envelope) -> None:
+        if self.takes_together:
+            await self.intake.take(*envelopes)
+            return
         for each in envelopes:
             await self.intake.take(each)
 
@@ -92,6 +97,12 @@ class Door:
 
     async def count(self) -> int:
         return len(await self.rows())
+
+
+@pytest.fixture(params=[False, True], ids=["one by one", "together"], autouse=True)
+def _together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether envelopes come together decides nothing of what becomes of them."""
+    monkeypatch.setattr(Door, "takes_together", request.param, raising=False)
 
 
 async def finished(intake: Intake) -> None:
@@ -349,6 +360,20 @@ async def test_a_flood_leaves_a_bounded_number_of_rows_and_one_refusal(
     clock.move(60)
     await door.take(*(envelope("hi", 100 + n) for n in range(10)))
     assert await door.refusals() == ([None] * 5 + ["too_many"]) * 2
+
+
+async def test_the_order_of_a_chat_is_kept(store: Store, clock: SetClock) -> None:
+    """Whoever writes, and however long it takes to find out who that is."""
+    allowed = replace(access("alice"), groups=frozenset({"G"}), persons=frozenset({"alice", "+15550100077"}))
+    door = Door(store, clock, allowed=allowed)
+    authors = [("alice", None), ("bob", "+15550100077"), ("carol", None)]
+    talk = [
+        replace(envelope("hi", n, author=authors[n % 3][0], chat="group:G"), number=authors[n % 3][1])
+        for n in range(30)
+    ]
+    await door.take(*talk)
+    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
+    assert rows == [(n,) for n in range(30)]
 
 
 async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetClock) -> None:

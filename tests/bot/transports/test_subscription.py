@@ -163,6 +163,18 @@ async def test_what_came_together_is_handed_out_as_such(bridge: Bridge) -> None:
     assert not together[-1][1]
 
 
+async def test_what_nobody_reads_stays_with_signal(bridge: Bridge) -> None:
+    """A transport reads no further than it is asked to, and the kernels keep little: a kill can lose no more."""
+    server, transport = daemon(bridge), bridge.transport()
+    async with aclosing(transport.envelopes()) as envelopes:
+        first = asyncio.ensure_future(anext(envelopes))
+        await eventually(lambda: transport.is_open)
+        await server.deliver(*numbered(6000))
+        await first
+        await eventually(lambda: server.is_held_up)
+        assert server.waiting > 4000
+
+
 # Receive modes
 
 
