@@ -50,11 +50,12 @@ class TestCompose:
         """Signal's interface knows no password: no port of any service is reachable from outside."""
         assert not [service for service in composed(name)["services"].values() if service.keys() & {"ports", "expose"}]
 
-    def test_services_meet_on_an_internal_network_only(self, name: str) -> None:
-        """What both are on has no way out; each has a way out of its own."""
+    def test_services_meet_nowhere_but_where_nobody_else_is(self, name: str) -> None:
+        """At a socket, or on a network that has no way out; each has a way out of its own."""
         found = composed(name)
         ours, signal = (set(service["networks"]) for service in found["services"].values())
-        assert [found["networks"][common] for common in ours & signal] == [{"internal": True}]
+        meets = {"compose.yaml": [], "compose.rest-api.yaml": [{"internal": True}]}
+        assert [found["networks"][common] for common in ours & signal] == meets[name]
         assert [found["networks"][way] for way in ours ^ signal] == [{}, {}]
 
     def test_every_service_is_kept_within_bounds(self, name: str) -> None:
@@ -81,7 +82,8 @@ class TestCompose:
         assert not re.search(r"\b(exec|suid|dev)\b", aldis["tmpfs"][0])
         assert "cap_add" not in aldis
         files = [f"attachments:{path}" for path in [aldis["environment"].get("SIGNAL__ATTACHMENTS")] if path]
-        assert aldis["volumes"] == ["aldis-data:/data", *files]
+        socket = ["signal-socket:/run/signal-cli"] if aldis["environment"]["SIGNAL__URL"].startswith("unix:") else []
+        assert aldis["volumes"] == ["aldis-data:/data", *files, *socket]
         assert aldis["environment"]["STORE__PATH"].startswith("/data/")
 
     def test_foreign_images_are_pinned(self, name: str) -> None:
@@ -96,7 +98,8 @@ class TestCompose:
         text = (ROOT / "docker" / name).read_text(encoding="utf-8")
         named = {*aldis["environment"], *re.findall(r"^ *# ([A-Z_]+_FILE):", text, re.MULTILINE)}
         assert named <= set(known_names())
-        assert loaded(aldis["environment"], None).signal.url.startswith("http://signal-")
+        urls = {"compose.yaml": "unix:///run/signal-cli/socket", "compose.rest-api.yaml": "http://signal-api:8080"}
+        assert loaded(aldis["environment"], None).signal.url == urls[name]
         assert aldis["env_file"] == [{"path": "../.env", "required": False}]
 
     def test_aldis_has_the_time_it_asks_for(self, name: str) -> None:
@@ -109,7 +112,25 @@ def test_signal_cli_fetches_only_while_aldis_listens() -> None:
     """Otherwise messages would be fetched for nobody, and stand in the log of its container."""
     command = composed("compose.yaml")["services"]["signal-cli"]["command"]
     assert command[0] == "daemon"
-    assert {"--receive-mode=on-connection", "--no-receive-stdout"} <= set(command)
+    assert {"--receive-mode=manual", "--no-receive-stdout"} <= set(command)
+    assert not [option for option in command if option.startswith(("--http", "--tcp"))]
+
+
+def test_only_aldis_reaches_the_socket_of_signal_cli() -> None:
+    """It stands where Aldis looks for it, in a folder of Aldis's own group, and an old one is out of the way."""
+    found = composed("compose.yaml")
+    aldis, signal_cli = found["services"]["aldis"], found["services"]["signal-cli"]
+    path = aldis["environment"]["SIGNAL__URL"].removeprefix("unix://")
+    assert f"--socket={path}" in signal_cli["command"]
+    assert "signal-socket:/run/signal-cli" in signal_cli["volumes"]
+    [group] = signal_cli["group_add"]
+    options = found["volumes"]["signal-socket"]["driver_opts"]
+    assert {"mode=2770", f"gid={group}"} <= set(options["o"].split(","))
+    assert f"--gid {group}" in (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
+    shell, _, script, _ = signal_cli["entrypoint"]
+    assert shell == "/bin/sh"
+    assert script.startswith(f"umask 007; rm -f {path}; exec ")
+    assert script.endswith('"$$@"')
 
 
 def test_bridge_runs_in_the_mode_that_signalbot_takes() -> None:
