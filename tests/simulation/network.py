@@ -82,12 +82,16 @@ class Network:
         self._times[what] += 1
         return self._times[what]
 
-    async def next(self) -> Envelope:
-        """The oldest envelope that was not taken, as soon as there is one."""
-        while not self._queue:
+    async def next(self, is_over: Callable[[], bool]) -> Envelope | None:
+        """The oldest envelope that was not taken, as soon as there is one; None when the reader stops."""
+        while not (self._queue or is_over()):
             self._arrived.clear()
             await self._arrived.wait()
-        return self._queue[0]
+        return None if is_over() else self._queue[0]
+
+    def look_again(self) -> None:
+        """Let whoever waits for an envelope see whether it is over."""
+        self._arrived.set()
 
     def hand_over(self, envelope: Envelope) -> None:
         """From now on the reader knows it, whether it comes back for more or not."""
@@ -347,6 +351,7 @@ class Line:
 
     def __init__(self, network: Network, life: Life) -> None:
         self.is_open = False
+        self._is_stopping = False
         self._network = network
         self._life = life
 
@@ -354,8 +359,7 @@ class Line:
         network = self._network
         self.is_open = True
         try:
-            while True:
-                envelope = await network.next()
+            while (envelope := await network.next(lambda: self._is_stopping)) is not None:
                 await self._life.alive()
                 if envelope.kind is Kind.RECEIPT:
                     await self._life.step("receipt")
@@ -372,6 +376,13 @@ class Line:
                     raise Disconnected("the connection broke")
         finally:
             self.is_open = False
+
+    async def check_receiving(self) -> None:
+        await self._life.alive()
+
+    def stop_receiving(self) -> None:
+        self._is_stopping = True
+        self._network.look_again()
 
     def event(self, envelope: Envelope) -> Event | None:
         frame = json.loads(envelope.raw)
