@@ -73,6 +73,32 @@ async def test_an_orderly_end_hands_out_what_the_bridge_has_fetched(
         assert not transport.webhook.is_open
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+async def test_a_post_is_answered_when_the_next_envelope_is_asked_for(is_kept: bool) -> None:
+    """By then the one that it brought is written down; a stream that is closed before has not kept it."""
+    async with rest_api_webhook_bridge() as bridge, aiohttp.ClientSession() as http:
+        transport = bridge.transport()
+        assert isinstance(bridge.server, SignalRestApi)
+        assert isinstance(transport, RestApi)
+        async with aclosing(transport.envelopes()) as envelopes:
+            first = asyncio.ensure_future(anext(envelopes))
+            await bridge.server.connected()
+            line = {"jsonrpc": "2.0", "method": "receive", "params": message("by the webhook alone")}
+            url = bridge.server.webhook_url or ""
+            await eventually(lambda: transport.webhook and transport.webhook.is_open)
+            posting = asyncio.ensure_future(http.post(url, json=line))
+            assert "alone" in (await first).raw
+            done, _ = await asyncio.wait([posting], timeout=0.1)
+            assert not done
+            if is_kept:
+                second = asyncio.ensure_future(anext(envelopes))
+                await posting
+                second.cancel()
+                await asyncio.wait([second])
+        async with await posting as answer:
+            assert answer.status == (200 if is_kept else 503)
+
+
 async def test_an_orderly_end_between_two_streams_lets_go_of_what_waits() -> None:
     """There will be no other stream: the bridge must not wait for one."""
     async with rest_api_webhook_bridge() as bridge:

@@ -15,7 +15,7 @@ from bot.transports import webhook
 from bot.transports.webhook import MAX_BODY_BYTES, MAX_CONNECTIONS, MAX_WAITING, Post, Webhook, post_in
 from tests.servers.base import free_port
 from tests.servers.envelopes import ACCOUNT, message
-from tests.waiting import eventually
+from tests.waiting import WAIT_SECONDS, eventually
 
 SECRET = "open-sesame-open-sesame"
 LINE = {"jsonrpc": "2.0", "method": "receive", "params": message("hi")}
@@ -177,12 +177,20 @@ async def test_few_posts_wait_at_once(ear: Ear, http: aiohttp.ClientSession) -> 
 
 
 async def test_few_connections_are_open_at_once(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that show no secret are cut after a moment, so that they keep the bridge out for no longer."""
+    """One too many is cut at once, and those before it are not."""
+    monkeypatch.setattr(webhook, "READ_SECONDS", WAIT_SECONDS)
+    silent = [await asyncio.open_connection("127.0.0.1", ear.webhook.port) for _ in range(MAX_CONNECTIONS)]
+    refused, refused_writer = await asyncio.open_connection("127.0.0.1", ear.webhook.port)
+    assert await read_to_the_end(refused) == b""
+    assert not any(reader.at_eof() for reader, _ in silent)
+    for _, writer in [*silent, (refused, refused_writer)]:
+        writer.close()
+
+
+async def test_who_shows_no_secret_is_cut_after_a_moment(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nobody keeps the bridge out for longer."""
     monkeypatch.setattr(webhook, "READ_SECONDS", 0.2)
     silent = [await asyncio.open_connection("127.0.0.1", ear.webhook.port) for _ in range(MAX_CONNECTIONS)]
-    refused, writer = await asyncio.open_connection("127.0.0.1", ear.webhook.port)
-    assert await read_to_the_end(refused) == b""
-    writer.close()
     for reader, writer in silent:
         assert await read_to_the_end(reader) == b""
         writer.close()
