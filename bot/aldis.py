@@ -33,6 +33,10 @@ _READING_SECONDS = 5.0
 """How long the stream may take to end, beside turns and sends: a little longer than a transport takes at most."""
 
 
+_LAST_READING_SECONDS = 2.5
+"""The same where the stream ends after all else."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Aldis:
     """Everything that runs, put together."""
@@ -88,7 +92,8 @@ class Aldis:
             gathering = group.create_task(self.gathering.run(), name="gathering")
             reading = group.create_task(read(), name="intake")
             await _either(stop, reading)
-            self.intake.stop()
+            if not self.intake.stops_last:
+                self.intake.stop()
             for task in (reminding, summarising, gathering):
                 task.cancel()
             await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
@@ -118,6 +123,9 @@ class Aldis:
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.worker.shutdown_seconds):
                 await unless(hurry, end())
+        if self.intake.stops_last:
+            read_by = time.monotonic() + _LAST_READING_SECONDS
+            self.intake.stop()
         await unless(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
         await self.intake.aclose()
         if not (working.done() and sending.done()):

@@ -169,6 +169,11 @@ class Intake:
             looking.cancel()
             await asyncio.wait([looking])
 
+    @property
+    def stops_last(self) -> bool:
+        """Whether at a stop everything else ends before the stream: what comes after that is lost."""
+        return not self._transport.keeps_messages
+
     def stop(self) -> None:
         """Let the stream end in order, for good: what the bridge has fetched still comes in, then `run` ends."""
         self._stopping = True

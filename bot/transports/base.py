@@ -131,6 +131,14 @@ class Transport(Protocol):
         ...
 
     @property
+    def keeps_messages(self) -> bool:
+        """Whether what people send while no stream is open is kept by Signal.
+
+        If it is lost, the stream is the last thing to end at a stop, for it is the first that people miss.
+        """
+        ...
+
+    @property
     def max_pause_seconds(self) -> float:
         """How long one may wait at most before a stream that broke is opened again.
 

@@ -99,6 +99,7 @@ class RestApi:
     """
 
     has_receipts = True
+    keeps_messages = False
     max_pause_seconds = MAX_PAUSE_SECONDS
 
     def __init__(

@@ -79,6 +79,7 @@ class SignalCli:
     """
 
     has_receipts = True
+    keeps_messages = True
     max_pause_seconds = 5.0
     """Signal's server keeps what comes meanwhile; people wait for their answers all the same."""
 

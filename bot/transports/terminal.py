@@ -96,6 +96,11 @@ class Terminal:
         return False
 
     @property
+    def keeps_messages(self) -> bool:
+        """True: what was not read stands at the prompt."""
+        return True
+
+    @property
     def max_pause_seconds(self) -> float:
         """Its stream ends for good, so nothing is opened again."""
         return 0.0

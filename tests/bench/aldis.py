@@ -7,7 +7,7 @@ import asyncio
 import itertools
 import json
 import sys
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +15,7 @@ from pathlib import Path
 from bot import app, logs, settings
 from bot.errors import Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
-from bot.transports.base import Contact, Group, Progress
+from bot.transports.base import Contact, Group, Identity, Missed, Progress
 from tests.bench import blocks
 from tools import CATALOG
 
@@ -29,10 +29,15 @@ class Pier:
     account = _ACCOUNT
     has_receipts = False
     is_open = True
+    has_next = False
+    keeps_messages = True
+    max_pause_seconds = 0.0
+    problem = None
     heard_at: float | None = None
     challenge: str | None = None
 
     def __init__(self) -> None:
+        self.missed: deque[Missed] = deque()
         self._arriving: asyncio.Queue[Envelope] = asyncio.Queue()
         self._answers: dict[ChatId, asyncio.Future[str]] = {}
         self._parts: defaultdict[ChatId, list[str]] = defaultdict(list)
@@ -80,6 +85,17 @@ class Pier:
     @property
     def unreadable_frames(self) -> int:
         return 0
+
+    async def check_receiving(self) -> None: ...
+
+    def stop_receiving(self) -> None: ...
+
+    async def identities(self) -> tuple[Identity, ...]:
+        return ()
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None: ...
+
+    async def submit_challenge(self, captcha: str) -> None: ...
 
     async def release(self) -> None:
         """It has no version."""

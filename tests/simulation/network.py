@@ -330,6 +330,7 @@ class Line:
 
     account = ACCOUNT
     has_receipts = True
+    keeps_messages = True
     max_pause_seconds = 5.0
     heard_at = None
     unreadable_frames = 0

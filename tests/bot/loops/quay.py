@@ -59,6 +59,7 @@ class Quay:
     sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
     """How the next sends go, deletions and notes to self among them; afterwards all go well."""
     has_receipts: bool = True
+    keeps_messages: bool = True
     max_pause_seconds: float = 60.0
     problem: str | None = None
     sent: list[Reply] = field(default_factory=list[Reply])
