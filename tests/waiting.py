@@ -35,6 +35,12 @@ async def eventually_found(look: Callable[[], Awaitable[object]]) -> None:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
+async def all_begun() -> None:
+    """Let the loop begin whatever it has taken on: a connection that was accepted has its task a few turns later."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 async def with_enough_time(attempt: Callable[[float], Awaitable[T]], *, is_enough: Callable[[T], object]) -> T:
     """What comes of an attempt whose deadline (in seconds) is to strike when some of the work has been done: the
     deadline is doubled until this machine was fast enough for that.

@@ -47,7 +47,7 @@ MOST_REDIRECTS = 5
 
 _SERVICE = "The page"  # what errors call it: an address in an error could carry words of a stranger
 _MOST_ATTEMPTS = 4  # addresses of one host that are tried
-_ATTEMPT_SECONDS = 5.0  # for each, so that one that swallows everything leaves time for the next
+_ATTEMPT_SECONDS = 5.0  # for each but the last, so that one that swallows everything leaves time for the next
 _READ_BYTES = 4_096
 _SMALLEST_PIECE_BYTES = 64  # on average, in a body of the largest size
 _PIECES_FOR_ALL = 1_000  # that a body may have however small it is
@@ -299,13 +299,14 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         *others, last = addresses[:_MOST_ATTEMPTS]
         for address in others:
             try:
-                return await self._opened(address, port)
+                return await self._opened(address, port, seconds=_ATTEMPT_SECONDS)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return await self._opened(last, port)
+        return await self._opened(last, port, seconds=None)
 
-    async def _opened(self, address: IpAddress, port: int) -> httpcore.AsyncNetworkStream:
-        return _SippingStream(await self._network.connect_tcp(str(address), port, timeout=_ATTEMPT_SECONDS))
+    async def _opened(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
+        """A connection to this address; `seconds` None leaves it all the time that its caller has."""
+        return _SippingStream(await self._network.connect_tcp(str(address), port, timeout=seconds))
 
 
 class _SippingStream(httpcore.AsyncNetworkStream):

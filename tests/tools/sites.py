@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.waiting import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS, all_begun
 from tools import Fetcher, Page
 from tools.addresses import IpAddress, Reach
 
@@ -55,6 +55,7 @@ async def line(talk: Talk, host: str = HERE, authority: ssl.SSLContext | None = 
     state.port = server.sockets[0].getsockname()[1]
     async with server:
         yield state
+    await all_begun()
     await asyncio.gather(*filter(None, talks))
 
 

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from tests.servers.base import Answer, Seen, Server, answer_json, hang
 from tests.tools.conftest import USER_AGENT
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, all_begun, eventually
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, Pause, no_pause, usual_pause
 
@@ -73,6 +73,7 @@ async def line_server(talk: Callable[[asyncio.StreamWriter], Awaitable[None]]) -
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    await all_begun()
     await asyncio.gather(*filter(None, talks))
 
 
