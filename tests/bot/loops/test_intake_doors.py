@@ -55,7 +55,7 @@ def garden(*members: str) -> tuple[Group, ...]:
 class Door:
     """An intake in front of a store, and what has become of what it took."""
 
-    takes_together: ClassVar[bool]
+    takes_together: ClassVar[bool] = False
     """Whether what a test hands in at once has come at once."""
     store: Store
     clock: SetClock
