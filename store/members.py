@@ -57,9 +57,9 @@ class Members(Shelf):
             "SELECT min(begun_at + CASE WHEN state = 'sending' THEN ?1 ELSE 0 END) "
             "FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
             "JOIN attempts ON outbox_id = outbox.id LEFT JOIN rosters USING (conversation_id) "
-            "WHERE (settled_at IS NULL OR open_until >= (SELECT max(target) FROM receipts)) "
+            "WHERE (settled_at IS NULL OR open_until >= (SELECT max(target + ahead_ms) FROM receipts)) "
             "AND in_group AND realm = ?2 AND attempts.sent_at IS NULL "
-            "AND coalesce(listed_at, -1) < (SELECT max(target) FROM receipts)",
+            "AND coalesce(listed_at, -1) < (SELECT max(target + ahead_ms) FROM receipts)",
             (int(_PATIENCE.total_seconds() * 1000), self.realm),
         )
         return None if at is None else moment(at)

@@ -56,6 +56,17 @@ _MAX_RECEIPTS_OF_ONE = 32
 """How many receipts are kept that prove nothing yet, in all and of one person: no more sends than that are in doubt."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Receipt:
+    """What somebody has received."""
+
+    name: int
+    person: bytes
+    """The handle of their direct chat."""
+    ahead_ms: int
+    """By how much own time was ahead of the machine's clock when it came."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Unnamed:
     """An attempt whose name nobody knows."""
@@ -69,23 +80,32 @@ class _Unnamed:
     """Until when it can have got its name; None: it still can."""
     listed_at: int | None
     """When the bridge last told who is in its group; None: it never did."""
+    ahead_ms: int
+    """By how much own time was ahead of the machine's clock when it was begun."""
 
-    def may_be(self, name: int) -> bool:
+    def span(self, receipt: _Receipt) -> tuple[int, int]:
+        """When the message was named, if this is it: the earliest and the latest, should the clock have been set."""
+        by = self.ahead_ms, receipt.ahead_ms
+        return receipt.name + min(by), receipt.name + max(by)
+
+    def may_be(self, receipt: _Receipt) -> bool:
         """Whether it can have got this name."""
-        return self.begun_at - _BEHIND_MS <= name and (self.until is None or name <= self.until)
+        earliest, latest = self.span(receipt)
+        return self.begun_at - _BEHIND_MS <= latest and (self.until is None or earliest <= self.until)
 
-    def reaches(self, person: bytes, name: int, left_at: dict[tuple[int, bytes], int | None]) -> bool | None:
-        """Whether it was for this person, too, if that is its name: its time. None: nobody knows.
+    def reaches(self, receipt: _Receipt, left_at: dict[tuple[int, bytes], int | None]) -> bool | None:
+        """Whether it was for whoever has sent the receipt, too, if that means it; None: nobody knows.
 
         `left_at` has the members of the groups.
         """
         if not self.in_group:
-            return self.handle == person
-        here = self.conversation, person
-        if here in left_at and ((left := left_at[here]) is None or left >= name):
+            return self.handle == receipt.person
+        earliest, latest = self.span(receipt)
+        here = self.conversation, receipt.person
+        if here in left_at and ((left := left_at[here]) is None or left >= earliest):
             return True
         # Whoever is not in a list from before may have joined since.
-        return None if self.listed_at is None or self.listed_at < name else False
+        return None if self.listed_at is None or self.listed_at < latest else False
 
 
 class Outbox(Shelf):
@@ -327,20 +347,13 @@ class Outbox(Shelf):
         rows = self.rows("SELECT sent_at FROM outbox WHERE id = ? AND state = 'sent'", (item,))
         return rows[0][0] if rows else None
 
-    def doubt_all(
-        self,
-        *,
-        now: datetime,
-        grace: timedelta,
-        status_grace: timedelta = timedelta(0),
-        stamped_at: datetime | None = None,
-    ) -> int:
+    def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
 
         What was unknown before waits longer by the time in which nobody listened, for its receipt may have come to
         Signal's server meanwhile; never longer than `grace` from now. The time of earlier lives counts, however short
         they were: a process that dies again and again must get its sends done all the same. A status never waits longer
-        than `status_grace`. `stamped_at` as in `begin`.
+        than `status_grace`.
         """
         at, until, until_status = millis(now), millis(now + grace), millis(now + min(grace, status_grace))
         [(deaf,)] = self.rows(
@@ -356,7 +369,6 @@ class Outbox(Shelf):
         self.execute(
             "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (until, _UNANSWERED)
         )
-        self.forget_later_lists(stamped_at or now)
         self.stir("members")
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
@@ -367,15 +379,19 @@ class Outbox(Shelf):
             (until, self.realm, until_status),
         ).rowcount
 
-    def forget_later_lists(self, stamped_at: datetime) -> None:
-        """The clock was set back: who was in a group later than now is not known."""
-        self.execute("DELETE FROM rosters WHERE listed_at > ?", (millis(stamped_at),))
-
     def put_off_all(self, seconds: float) -> None:
         """Own time is ahead by so much at once: what waits waits as long as it would have."""
         self.execute(
             "UPDATE outbox SET due_at = due_at + ? WHERE state IN ('waiting', 'sending', 'unknown')",
             (round(seconds * 1000),),
+        )
+        # What was settled before is named by the times of before.
+        self.execute(
+            "UPDATE attempts SET open_until = ?1 + max(coalesce(open_until, 0), "
+            "(SELECT settled_at FROM outbox WHERE id = outbox_id)) WHERE sent_at IS NULL AND ?1 > 0 "
+            "AND coalesce(open_until, 0) < ?2 AND EXISTS "
+            "(SELECT 1 FROM outbox WHERE id = outbox_id AND settled_at IS NOT NULL)",
+            (round(seconds * 1000), _UNANSWERED),
         )
 
     def pull_in(self, *, until: datetime) -> int:
@@ -402,25 +418,27 @@ class Outbox(Shelf):
         self._settle(item, "dead", None, now)
         self.reconcile(now=now)
 
-    def could_prove(self, address: str, names: Collection[int], *, now: datetime) -> bool:
+    def could_prove(
+        self, address: str, names: Collection[int], *, now: datetime, stamped_at: datetime | None = None
+    ) -> bool:
         """Whether a receipt of whoever has the direct chat at `address` for any of these names can mean something.
 
-        It writes nothing: a receipt that cannot is to cost nothing.
+        It writes nothing: a receipt that cannot is to cost nothing. `stamped_at` as in `begin`.
         """
-        return bool(self._fitting(self.chat_handle(address), names, now))
+        return bool(self._fitting(address, names, now, stamped_at))
 
-    def prove(self, address: str, names: Collection[int], *, now: datetime) -> int:
+    def prove(self, address: str, names: Collection[int], *, now: datetime, stamped_at: datetime | None = None) -> int:
         """A phone of whoever has the direct chat at `address` has received messages of ours of these timestamps.
 
         What only one send can mean is proved; the rest is kept until it is clear. Gives how many items were proved.
+        `stamped_at` as in `begin`.
         """
-        person = self.chat_handle(address)
-        fitting = self._fitting(person, names, now)
+        fitting = self._fitting(address, names, now, stamped_at)
         if not fitting:
             return 0
         self.execute_many(
-            "INSERT INTO receipts (target, person) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            [(name, person) for name in fitting],
+            "INSERT INTO receipts (target, person, ahead_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            [(receipt.name, receipt.person, receipt.ahead_ms) for receipt in fitting],
         )
         count = self.reconcile(now=now)
         self._bound_receipts()
@@ -493,15 +511,13 @@ class Outbox(Shelf):
         }
         return tuple(sorted(name for name, items in meanings.items() if item in items and not here & items))
 
-    def _receipts(self) -> list[tuple[int, bytes]]:
-        """The receipts that are kept, each a name and a person."""
-        rows = self.rows("SELECT target, person FROM receipts ORDER BY target")
-        return [(target, person) for target, person in rows]
+    def _receipts(self) -> list[_Receipt]:
+        """The receipts that are kept."""
+        return [_Receipt(*row) for row in self.rows("SELECT target, person, ahead_ms FROM receipts ORDER BY target")]
 
-    def _proofs(self, receipts: Collection[tuple[int, bytes]], now: datetime) -> Proofs:
+    def _proofs(self, receipts: Collection[_Receipt], now: datetime) -> Proofs:
         """What the receipts prove."""
-        names = [name for name, _ in receipts]
-        unnamed = self._unnamed(min(names), max(names), now)
+        unnamed = self._unnamed(now)
         left_at = {
             (conversation, person): left
             for conversation, person, left in self.rows(
@@ -509,27 +525,24 @@ class Outbox(Shelf):
             )
         }
         reaches: dict[int, list[Reach]] = {}
-        for name, person in receipts:
-            fitting = [one for one in unnamed if one.may_be(name)]
-            told = {one.attempt.id: one.reaches(person, name, left_at) for one in fitting}
+        for receipt in receipts:
+            told = {one.attempt.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
             reach = Reach(
                 known=frozenset(attempt for attempt, is_for in told.items() if is_for),
                 possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
             )
-            reaches.setdefault(name, []).append(reach)
+            reaches.setdefault(receipt.name, []).append(reach)
         return proved([one.attempt for one in unnamed], reaches)
 
-    def _unnamed(self, oldest: int, newest: int, now: datetime) -> list[_Unnamed]:
-        """The attempts that can have got a name from `oldest` to `newest`, and nobody knows which."""
-        # Ordered below: SQLite would else walk through all attempts there ever were.
+    def _unnamed(self, now: datetime) -> list[_Unnamed]:
+        """The attempts of which nobody knows the name, oldest first."""
         rows = self.rows(
             "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
-            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)) AS until, listed_at "
-            "FROM attempts JOIN outbox ON outbox.id = outbox_id "
+            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)), listed_at, ahead_ms "
+            "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
             "JOIN conversations ON conversations.id = outbox.conversation_id "
             "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
-            "WHERE attempts.sent_at IS NULL AND begun_at <= ? AND (until IS NULL OR until >= ?)",
-            (newest + _BEHIND_MS, oldest),
+            "WHERE attempts.sent_at IS NULL"
         )
         return [
             _Unnamed(
@@ -545,31 +558,35 @@ class Outbox(Shelf):
                 begun_at=row[6],
                 until=row[7],
                 listed_at=row[8],
+                ahead_ms=row[9],
             )
             for row in sorted(rows, key=lambda row: row[0])
         ]
 
-    def _fitting(self, person: bytes, names: Collection[int], now: datetime) -> list[int]:
-        """The names that some attempt can have got that went to this person, or may have."""
-        early = [name for name in names if name <= millis(now) + _AHEAD_MS]
-        unnamed = self._unnamed(min(early), max(early), now) if early else []
+    def _fitting(
+        self, address: str, names: Collection[int], now: datetime, stamped_at: datetime | None
+    ) -> list[_Receipt]:
+        """The receipts of these names that some attempt can have got that went to this person, or may have."""
+        unnamed = self._unnamed(now) if names else []
+        if not unnamed:
+            return []
+        person, ahead_ms = self.chat_handle(address), millis(now) - millis(stamped_at or now)
         left_at = {
             (conversation, person): left
             for conversation, left in self.rows(
                 "SELECT conversation_id, left_at FROM members WHERE person = ?", (person,)
             )
         }
+        latest = millis(now) + _AHEAD_MS
         fitting = {
-            name
-            for name in early
-            if any(one.may_be(name) and one.reaches(person, name, left_at) is not False for one in unnamed)
+            receipt.name: receipt
+            for receipt in (_Receipt(name, person, ahead_ms) for name in names)
+            if any(
+                one.may_be(receipt) and one.span(receipt)[0] <= latest and one.reaches(receipt, left_at) is not False
+                for one in unnamed
+            )
         }
-        if not fitting:
-            return []
-        known = self.rows(
-            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?))", (_listed(fitting),)
-        )
-        return sorted(fitting - {name for (name,) in known})[-_MAX_RECEIPTS_OF_ONE:]
+        return [fitting[name] for name in self.unclear(fitting)[-_MAX_RECEIPTS_OF_ONE:]]
 
     def _bound_receipts(self) -> None:
         """Keep so many receipts of one person, and in all; those of people who may be strangers go first."""
@@ -677,7 +694,10 @@ class Outbox(Shelf):
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
         )
-        self.execute("INSERT INTO attempts (outbox_id, begun_at) VALUES (?, ?)", (item, millis(stamped_at)))
+        self.execute(
+            "INSERT INTO attempts (outbox_id, begun_at, ahead_ms) VALUES (?, ?, ?)",
+            (item, millis(now), millis(now) - millis(stamped_at)),
+        )
         return OutboxItem(
             id=OutboxId(item),
             conversation=ConversationId(conversation),

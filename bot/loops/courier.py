@@ -125,9 +125,7 @@ class Courier:
             pulled = shelves.outbox.pull_in(until=now + longest)
             if pulled:
                 _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
-            return shelves.outbox.doubt_all(
-                now=now, grace=grace, status_grace=_STATUS_GRACE, stamped_at=self._clock.wall()
-            )
+            return shelves.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
 
         count = await self._store.transaction(recover)
         if count:

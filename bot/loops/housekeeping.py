@@ -108,7 +108,6 @@ class Housekeeping:
             shelves.outbox.put_off_all(ahead_seconds)
             shelves.inbox.put_off_all(ahead_seconds)
             shelves.reminders.set_clock(step.total_seconds())
-            shelves.outbox.forget_later_lists(self._clock.wall())
             believed.append(self._clock.believe(step))
             shelves.own_time.keep(self._clock.kept())
 

@@ -465,7 +465,9 @@ class Intake:
             return True
         if not is_echo(self._transport.event(envelope), shelves.outbox.doubtful(arrival.conversation)):
             return False
-        shelves.outbox.prove(str(envelope.chat), (envelope.sent_at,), now=arrival.received_at)
+        shelves.outbox.prove(
+            str(envelope.chat), (envelope.sent_at,), now=arrival.received_at, stamped_at=self._clock.wall()
+        )
         return True
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
@@ -570,10 +572,14 @@ class Intake:
 
     async def _prove_all(self, chat: str, names: Collection[SentId]) -> None:
         """Prove what was received under these names by whoever has the direct chat."""
-        now = self._clock.now()
-        if not await self._store.read(lambda shelves: shelves.outbox.could_prove(chat, names, now=now)):
+        now, wall = self._clock.now(), self._clock.wall()
+        if not await self._store.read(
+            lambda shelves: shelves.outbox.could_prove(chat, names, now=now, stamped_at=wall)
+        ):
             return
-        count = await self._store.transaction(lambda shelves: shelves.outbox.prove(chat, names, now=now))
+        count = await self._store.transaction(
+            lambda shelves: shelves.outbox.prove(chat, names, now=now, stamped_at=wall)
+        )
         if count:
             self._counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)

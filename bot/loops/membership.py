@@ -60,7 +60,7 @@ class Membership:
             TransportError, ConfigError: it does not tell.
             StoreError: it could not be written down.
         """
-        asked_at = self._clock.wall()  # it is compared with the names of messages
+        asked_at = self._clock.now()
         groups = await self._transport.groups()
         for group in groups[:_MAX_GROUPS]:
             if group.is_complete:
@@ -73,7 +73,7 @@ class Membership:
 
     async def _seconds_to_wait(self) -> float:
         """Until the bridge should be asked; 0 or less: now."""
-        now = self._clock.wall()
+        now = self._clock.now()
         wanted_at, listed_at = await self._store.read(
             lambda shelves: (shelves.members.wanted_at(), shelves.members.listed_at())
         )

@@ -232,6 +232,8 @@ def _nothing_seen_twice(audit: _Audit) -> None:
         audit.findings.figures["messages seen twice in the end"] += len(standing) > 1
         for first, again in pairwise(standing):
             [attempt] = [one for one in audit.record.attempts if one.visible is again]
+            if attempt.edits is not None:
+                continue  # phones drop an edit of what was edited before: nobody sees the same one twice
             if not _is_sure(audit, attempt):
                 continue  # what may be a copy goes when the bridge says that the other one is there
             begun_at = attempt.began_at_seconds

@@ -332,6 +332,7 @@ class Line:
     has_receipts = True
     keeps_messages = True
     max_pause_seconds = 5.0
+    has_next = False
     heard_at = None
     unreadable_frames = 0
     problem = None

@@ -188,6 +188,53 @@ async def test_a_receipt_of_somebody_in_both_groups_waits_for_others(store: Stor
     assert await prove(store, "direct:both", at(2)) == 1
 
 
+def shown(now: datetime, *, ahead: timedelta) -> datetime:
+    """What the machine's clock shows where Aldis's own time is ahead of it."""
+    return now - ahead
+
+
+@pytest.mark.parametrize("step", [timedelta(days=-1), timedelta(hours=-1), timedelta(days=1)])
+async def test_a_clock_that_is_set_while_a_send_is_in_doubt_is_reckoned_with(store: Store, step: timedelta) -> None:
+    """The bridge may have named the message before or after; a receipt proves it, and nothing that was not begun."""
+    item = await doubted(store, "direct:a")
+    await doubted(store, "group:G")
+    await listed(store, "group:G", "direct:a", now=at(50))
+    ahead = -step
+
+    async def confirm(name: datetime) -> int:
+        return await store.transaction(
+            lambda shelves: shelves.outbox.prove(
+                "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
+            )
+        )
+
+    assert await confirm(shown(at(30), ahead=ahead)) == 0
+    assert await confirm(at(10)) == 2
+    assert (await states(store))[0][0] == "sent"
+    await store.transaction(lambda shelves: shelves.outbox.put_off_all(max(0, step.total_seconds())))
+    assert item.attempts == 0
+
+
+async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(store: Store) -> None:
+    """A receipt of what went out before does not prove it."""
+    ahead = timedelta(days=1)
+    await say(store, "direct:a", b"answer")
+    [item] = await store.transaction(
+        lambda shelves: shelves.outbox.begin(now=NOON, most=1, stamped_at=shown(NOON, ahead=ahead))
+    )
+    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+
+    async def confirm(name: datetime) -> int:
+        return await store.transaction(
+            lambda shelves: shelves.outbox.prove(
+                "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
+            )
+        )
+
+    assert await confirm(shown(at(-5), ahead=ahead)) == 0
+    assert await confirm(shown(at(5), ahead=ahead)) == 1
+
+
 async def test_as_many_names_as_sends_prove_them_all(store: Store) -> None:
     """One person alone confirms two messages, and only two can have gone to them: which is which nobody knows."""
     await doubted(store, "group:G")
