@@ -327,8 +327,9 @@ class SignalServer(Server, ABC):
         What somebody wrote whose key is not trusted cannot be decrypted: signal-cli says so, and keeps it until it is.
         """
         for frame in frames:
-            author = frame.get("envelope", {}).get("sourceUuid") or ""
-            if author in self._keys and self._keys[author].level == UNTRUSTED:
+            envelope = frame.get("envelope")  # the bridge writes other frames, too
+            author = envelope.get("sourceUuid") if isinstance(envelope, dict) else None
+            if isinstance(author, str) and author in self._keys and self._keys[author].level == UNTRUSTED:
                 self._withheld.append((author, frame))
                 await self.deliver_data(json.dumps(_without_content(frame), ensure_ascii=False))
                 continue
