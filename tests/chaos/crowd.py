@@ -139,7 +139,7 @@ class Pen:
         """Something that is no letter: what cannot be decrypted or read, typing, what the operator wrote elsewhere."""
         author = self._lots.choice(self.crowd.people)
         odd: list[Frame | str] = [
-            envelopes.undecryptable(author),
+            envelopes.undecryptable(author, "ProtocolInvalidMessageException"),
             envelopes.undecryptable(None),
             envelopes.typing(author=author),
             envelopes.sync_sent("see you", author),
