@@ -1,7 +1,8 @@
-"""Aldis, but it dies: `python -m tests.flows.dying before|after N VERB ...` kills itself with SIGKILL at a step.
+"""Aldis, but it dies: `python -m tests.flows.dying before|after N NAME VERB ...` kills itself with SIGKILL at a step.
 
-A step is a transaction of the store that changes something: all that Aldis does for good happens in one. `before N`
-dies when the Nth has been done and not yet committed, `after N` when it is on the disk and nothing else has happened.
+A step is a transaction of the store that changes something: all that Aldis does for good happens in one. It bears the
+name of the function that it runs (`Turns.keep`, `Intake._write`, ...). `before N NAME` dies when the Nth of this name
+has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened.
 """
 
 import os
@@ -12,43 +13,56 @@ from itertools import count
 from typing import Any
 
 from bot.cli import main
-from store import database
+from store import Store, database
 
-_steps = count(1)
-_when, _number = sys.argv[1], int(sys.argv[2])
-_committed = database._committed
+_when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+_transaction, _committed, _steps = Store._transaction, database._committed, count(1)
 
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+async def _named(self: Store, work: Callable[[Any], Any], then: Callable[[Any], None]) -> Any:
+    """Mark the unit of work, if it is of the step's name."""
+    if work.__qualname__.partition(".<locals>")[0] != _name:
+        return await _transaction(self, work, then)
+
+    def marked(shelves: Any) -> Any:
+        _marked.append(True)
+        return work(shelves)
+
+    return await _transaction(self, marked, then)
+
+
+_marked: list[bool] = []
+"""One more for each unit of the name in the commit under way."""
+
+
 def _dying(connection: Any, units: list[Any]) -> None:
     """Commit unit by unit, so that each is a step of its own."""
     for unit in units:
-        changed: list[bool] = []
-        unit.work = _noting(unit.work, changed)
+        dies: list[bool] = []
+        unit.work = _noting(unit.work, dies)
         _committed(connection, [unit])
-        if changed == [True] and next(_steps) == _number:
+        if dies:
             _die()
 
 
-def _noting(work: Callable[[Any], Any], changed: list[bool]) -> Callable[[Any], Any]:
+def _noting(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], Any]:
     def noting(connection: Any) -> Any:
         before = connection.total_changes
+        _marked.clear()
         result = work(connection)
-        changed.append(connection.total_changes != before)
-        if changed == [True] and _when == "before" and _peek() == _number:
-            _die()
+        if _marked and connection.total_changes != before and next(_steps) == _number:
+            dies.append(True)
+            if _when == "before":
+                _die()
         return result
 
     return noting
 
 
-def _peek() -> int:
-    """The number of the step under way."""
-    return int(repr(_steps)[len("count(") : -1])
-
-
+Store._transaction = _named
 database._committed = _dying
-main(sys.argv[3:])
+main(sys.argv[4:])

@@ -1,17 +1,24 @@
-"""Aldis later on: `python -m tests.flows.later SECONDS VERB ...` has a clock that is so far ahead of the machine's."""
+"""Aldis later on: `python -m tests.flows.later SECONDS VERB ...` lives so long after now, on the same machine.
+
+The clock on the wall is ahead, and the machine has counted these seconds, too: it was on all the time.
+"""
 
 import sys
-from datetime import datetime, timedelta
+import time
 
+from bot import clock
 from bot.cli import main
 from bot.clock import MachineClock
 
-_now, _ahead = MachineClock.now, timedelta(seconds=float(sys.argv[1]))
+_ahead_ns = int(sys.argv[1]) * 1_000_000_000
+_begin = MachineClock.__init__
 
 
-def _later(self: MachineClock) -> datetime:
-    return _now(self) + _ahead
+def _later(self: MachineClock) -> None:
+    _begin(
+        self, wall_ns=lambda: time.time_ns() + _ahead_ns, counted_ns=lambda: clock._machine_counted_ns() + _ahead_ns
+    )
 
 
-MachineClock.now = _later
+MachineClock.__init__ = _later
 main(sys.argv[2:])

@@ -23,8 +23,20 @@ from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
 
-STEPS = ("start", "key", "conversation", "arrival", "claim", "completion", "tool", "kept", "send begun", "sent")
-"""What changes the store, in this order, from the start on the way from a first message to its answer."""
+STEPS = {
+    "start": ("Housekeeping.recover", 1),
+    "key": ("Store.conversation", 1),
+    "conversation": ("Store.conversation", 2),
+    "arrival": ("Intake._write", 1),
+    "claim": ("Turns.claim", 1),
+    "completion": ("Journal._write", 1),
+    "tool": ("Journal._write", 2),
+    "kept": ("Turns.keep", 1),
+    "send begun": ("Courier._begun", 1),
+    "sent": ("Courier._deliver", 1),
+}
+"""What changes the store, in this order, from the start on the way from a first message to its answer: the function
+that does it, and which of its changes it is."""
 
 LOST_WITH_ITS_COMMIT = {"completion": (5, 2), "tool": (4, 3), "kept": (5, 2)}
 """Completions and tool runs in all when Aldis dies between getting something and writing it down: that one is gone, and
@@ -98,7 +110,8 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 )
 async def test_killed_at_a_step_of_the_store(world: World, when: str, step: str) -> None:
     """Whatever was committed is not done again; what was about to be is done at the next start."""
-    arguments = (when, str(STEPS.index(step) + 1), "run")
+    name, number = STEPS[step]
+    arguments = (when, str(number), name, "run")
     world.grace_seconds = 600 if (when, step) == ("before", "sent") else 1
     asked = message("How cold is it?", author=ALICE)
     await world.signal.deliver(asked)
