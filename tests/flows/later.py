@@ -15,9 +15,7 @@ _begin = MachineClock.__init__
 
 
 def _later(self: MachineClock) -> None:
-    _begin(
-        self, wall_ns=lambda: time.time_ns() + _ahead_ns, counted_ns=lambda: clock._machine_counted_ns() + _ahead_ns
-    )
+    _begin(self, wall_ns=lambda: time.time_ns() + _ahead_ns, counted_ns=lambda: clock._machine_counted_ns() + _ahead_ns)
 
 
 MachineClock.__init__ = _later

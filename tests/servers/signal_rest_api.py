@@ -152,7 +152,7 @@ class SignalRestApi(SignalServer):
         if not self._sockets:
             self.dropped.append(text)
         for socket in self._sockets:
-            if not socket.silent and _account_of(text) in {"", socket.account}:
+            if not socket.silent and is_for(text, socket.account):
                 with suppress(ConnectionError):
                     await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
         if self.webhook_url is not None and _is_json(text):
@@ -529,13 +529,13 @@ class SignalRestApi(SignalServer):
             raise BadRequest("Couldn't process request - no message of this account has that timestamp") from error
 
 
-def _account_of(text: str) -> str:
-    """For which account a frame is: a websocket has those of its own alone. Empty where it does not say."""
+def is_for(text: str, account: str) -> bool:
+    """Whether the websocket of this account gets a frame: it must name it (`handleSignalReceive` of a08db23)."""
     try:
         frame = json.loads(text)
     except (ValueError, RecursionError):
-        return ""
-    return str(frame.get("account", "")) if isinstance(frame, dict) else ""
+        return False
+    return isinstance(frame, dict) and frame.get("account") == account
 
 
 def _is_json(text: str) -> bool:
