@@ -40,8 +40,9 @@ UNSUBSCRIBE_SECONDS = 3.0
 
 HOLD_SECONDS = 1.0
 """How long a message that is in hand has the time to come to where it is handed on, and is held up."""
+_LOOK_SECONDS = 0.02
 _TAKEN_SECONDS = 0.1
-"""How long signal-cli may take to read that it is to unsubscribe us."""
+"""How long signal-cli has at least to read that it is to unsubscribe us."""
 _HOLD_BYTES = 3 * 1024 * 1024
 """Several times as much as the kernels keep of the connection; see `lines`."""
 
@@ -198,9 +199,12 @@ class Subscription:
         try:
             async with asyncio.timeout(self._hold_seconds + UNSUBSCRIBE_SECONDS):
                 await conversation.hold()
-                await asyncio.sleep(self._hold_seconds)
+                await self._held_up(conversation)
                 await conversation.unsubscribe()
                 await asyncio.sleep(_TAKEN_SECONDS)
+                with suppress(TransportError):
+                    # Another call is answered: signal-cli has had its turn, on a busy machine, too.
+                    await self._rpc.version(timeout_seconds=UNSUBSCRIBE_SECONDS)
                 conversation.flows.set()
                 await conversation.unsubscribed.wait()
         except TimeoutError:
@@ -208,6 +212,14 @@ class Subscription:
             conversation.end()
         finally:
             conversation.flows.set()
+
+    async def _held_up(self, conversation: "_Conversation") -> None:
+        """Wait until no more has come for so long, in looks: a machine that is busy takes longer for them, too."""
+        unread_bytes, looks = 0, 0
+        while unread_bytes == 0 or looks * _LOOK_SECONDS < self._hold_seconds:
+            await asyncio.sleep(_LOOK_SECONDS)
+            before, unread_bytes = unread_bytes, conversation.unread_bytes()
+            looks = looks + 1 if unread_bytes == before else 0
 
     async def aclose(self) -> None:
         """Nothing is open beside `frames`."""
@@ -285,6 +297,14 @@ class _Conversation:
         """
         self.flows.clear()
         await self._socket.write({"jsonrpc": "2.0", "id": "-" * _HOLD_BYTES, "method": "version"})
+
+    def unread_bytes(self) -> int:
+        """How much was written to us and waits to be read.
+
+        Raises:
+            OSError: nothing more comes.
+        """
+        return self._socket.unread_bytes()
 
     async def unsubscribe(self) -> None:
         """Ask that no more frames come; see `unsubscribed`."""

@@ -494,7 +494,8 @@ class SignalCli(SignalServer):
         finally:
             for call in running:
                 call.cancel()
-            await self._unsubscribe(connection, *connection.subscriptions.values())
+            if connection.subscriptions:
+                await self._unsubscribe(connection, *connection.subscriptions.values())
             del self._connections[task]
             writer.close()
 

@@ -169,10 +169,10 @@ async def test_what_nobody_reads_stays_with_signal(bridge: Bridge) -> None:
     async with aclosing(transport.envelopes()) as envelopes:
         first = asyncio.ensure_future(anext(envelopes))
         await eventually(lambda: transport.is_open)
-        await server.deliver(*numbered(6000))
+        await server.deliver(*numbered(12_000))
         await first
         await eventually(lambda: server.is_held_up or not server.waiting)
-        assert server.waiting > 4000
+        assert server.waiting > 6000
 
 
 # Receive modes
