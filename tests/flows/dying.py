@@ -23,16 +23,16 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def _named(self: Store, work: Callable[[Any], Any], then: Callable[[Any], None]) -> Any:
+async def _named(self: Store, work: Callable[[Any], Any], kept: Callable[[Any], None]) -> Any:
     """Mark the unit of work, if it is of the step's name."""
     if work.__qualname__.partition(".<locals>")[0] != _name:
-        return await _transaction(self, work, then)
+        return await _transaction(self, work, kept)
 
     def marked(shelves: Any) -> Any:
         _marked.append(True)
         return work(shelves)
 
-    return await _transaction(self, marked, then)
+    return await _transaction(self, marked, kept)
 
 
 _marked: list[bool] = []

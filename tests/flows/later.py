@@ -5,17 +5,23 @@ The clock on the wall is ahead, and the machine has counted these seconds, too: 
 
 import sys
 import time
+from typing import Any
 
 from bot import clock
 from bot.cli import main
 from bot.clock import MachineClock
 
 _ahead_ns = int(sys.argv[1]) * 1_000_000_000
-_begin = MachineClock.__init__
+_begin, _counted_ns = MachineClock.__init__, clock._machine_counted_ns
 
 
-def _later(self: MachineClock) -> None:
-    _begin(self, wall_ns=lambda: time.time_ns() + _ahead_ns, counted_ns=lambda: clock._machine_counted_ns() + _ahead_ns)
+def _later(self: MachineClock, *, wall_ns: Any = time.time_ns, counted_ns: Any = None, boot: str | None = None) -> None:
+    _begin(
+        self,
+        wall_ns=lambda: wall_ns() + _ahead_ns,
+        counted_ns=lambda: (counted_ns or _counted_ns)() + _ahead_ns,
+        boot=boot,
+    )
 
 
 MachineClock.__init__ = _later
