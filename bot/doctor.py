@@ -9,11 +9,12 @@ Left to others: each single look (`bot.examinations`), making transports and pro
 verb (`bot.cli`).
 """
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 
 from bot.clock import Clock
 from bot.examinations.answers import of_audio, of_models
 from bot.examinations.bridge import of_bridge
+from bot.examinations.cells import of_cells
 from bot.examinations.findings import Finding, ok
 from bot.examinations.lists import of_lists, of_pins
 from bot.examinations.machine import free_bytes_of, of_attachments, of_machine, of_room, of_store
@@ -35,6 +36,8 @@ def _of_names() -> Finding:
 async def examined(settings: Settings, means: Means, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
     """Everything that was found, in the order in which it is looked at; `asks_models` costs a little money."""
     found = [_of_names(), *of_machine(settings, clock)]
+    with closing(means.sandbox()) as sandbox:
+        found.append(await of_cells(sandbox))
     async with AsyncExitStack() as stack:
         store, is_held, stored = await of_store(settings, stack)
         signal, bridged = await of_bridge(settings, means, clock)

@@ -12,8 +12,9 @@ Left to others: the verbs of the command line (`bot.cli`).
 
 import asyncio
 import gc
+import logging
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 
 from bot.aldis import Aldis
 from bot.app import bridges, equipment, machine, models, rules
@@ -24,8 +25,10 @@ from bot.app.parts import Parts, identities_of
 from bot.clock import Clock, MachineClock
 from bot.examinations.means import Means
 from bot.languages.spoken import speak
+from bot.media.cell import Refused
 from bot.media.feeds import FeedReader
 from bot.media.library import Library
+from bot.media.sandbox import Sandbox
 from bot.metrics import Counts
 from bot.providers.base import Provider
 from bot.settings import Settings
@@ -50,6 +53,8 @@ __all__ = [
     "unpriced_models",
     "user_agent",
 ]
+
+_log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 3.0
 _BALLAST_BYTES = 2_000_000
@@ -84,10 +89,13 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         provider = models.provider(settings)
         stack.push_async_callback(_close, provider)
+        sandbox = stack.enter_context(closing(Sandbox()))
+        looking = asyncio.create_task(_look_at(sandbox), name="cells")
+        stack.callback(looking.cancel)
         # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
-        reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())))
+        reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
         clock = await own_clock(store)
-        parts = Parts(settings, transport, store, realm, rules.speech(settings, http), reader, clock=clock)
+        parts = Parts(settings, transport, store, realm, rules.speech(settings, http), sandbox, reader, clock=clock)
         around = Surroundings(
             http=http,
             fetcher=fetcher,
@@ -96,7 +104,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
             predictions=parts.predictions,
             news=parts.feeds,
             quotas=parts.quotas,
-            papers=Library(),
+            papers=Library(sandbox),
         )
         own = equipment.own_tools(settings, around)
         equipment.check_approve(settings, own)
@@ -116,6 +124,14 @@ async def _close(part: Transport | Provider | ToolSource) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):
             await part.aclose()
+
+
+async def _look_at(sandbox: Sandbox) -> None:
+    """Have the cells ready before the first file comes, and say so where they do not hold."""
+    with suppress(Refused):  # which is in the log
+        level = await sandbox.level()
+        if not level.holds:
+            _log.warning("files of strangers are opened in processes that are hardly held: %s; see doctor", level.words)
 
 
 async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineClock:
@@ -147,4 +163,5 @@ def means(settings: Settings) -> Means:
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         surroundings=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
+        sandbox=Sandbox,
     )

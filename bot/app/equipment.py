@@ -3,12 +3,13 @@
 import difflib
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.media.library import Library
+from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from tools import Fetcher, Http, Surroundings, Tool, ToolSource, alone, build, extended, sources
@@ -36,8 +37,9 @@ def user_agent(contact: str | None = None) -> str:
 @asynccontextmanager
 async def surroundings_alone(contact: str | None) -> AsyncGenerator[Surroundings]:
     """What surrounds tools that are called without a conversation: the way to the outside, and no store."""
-    async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
-        yield replace(alone(http, fetcher), papers=Library())
+    with closing(Sandbox()) as sandbox:
+        async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
+            yield replace(alone(http, fetcher), papers=Library(sandbox))
 
 
 def toolbox(settings: Settings, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Toolbox:

@@ -35,6 +35,7 @@ from bot.loops.summarising import Summarising
 from bot.loops.worker import Worker
 from bot.media.feeds import FeedReader
 from bot.media.parcels import Parcels
+from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import AccessList
@@ -81,6 +82,7 @@ class Parts:
         store: Store,
         realm: str,
         speech: Speech | None,
+        sandbox: Sandbox,
         reader: FeedReader | None = None,
         *,
         clock: Clock,
@@ -88,6 +90,7 @@ class Parts:
         self._settings = settings
         self._speech = speech
         self._reader = reader
+        self._sandbox = sandbox
         self._transport = transport
         self._store = store
         self._realm = realm
@@ -121,7 +124,7 @@ class Parts:
         minutes = settings.signal.round_trip_minutes
         lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
-        health = HealthPage(self._store, lookout, self._clock, self._counts)
+        health = HealthPage(self._store, lookout, self._clock, self._counts, level=lambda: self._sandbox.known_level)
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
         )
@@ -179,7 +182,7 @@ class Parts:
         voice = Voice(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
         return Senses(
             _agent(settings, provider, tools, budget),
-            Parcels(self._transport, rules.media_limits(settings), speech=self._speech),
+            Parcels(self._transport, rules.media_limits(settings), self._sandbox, speech=self._speech),
             timezone=settings.locale.timezone,
             voice=voice,
             budget=budget,

@@ -6,6 +6,7 @@ Left to others: making them (`bot.app`), closing them (whoever had them made).
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.media.sandbox import Sandbox
 from bot.providers.base import Provider
 from bot.settings import ProviderName
 from bot.transports.base import Linking, Transport
@@ -26,3 +27,4 @@ class Means:
     """With a model that people may choose, by its name (`provider/model`)."""
     surroundings: Surroundings
     """Of tools that are only looked at."""
+    sandbox: Callable[[], Sandbox]

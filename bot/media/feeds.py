@@ -24,7 +24,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bot.media.cell import Refused
-from bot.media.warden import Warden
+from bot.media.sandbox import Sandbox
 from tools import (
     BadArguments,
     Denied,
@@ -147,10 +147,9 @@ _ENTRIES = TypeAdapter(Annotated[list[_Entry], Field(max_length=100)])
 class FeedReader:
     """Reads feeds, each when it is told to."""
 
-    def __init__(self, fetcher: Fetcher, warden: Warden | None = None) -> None:
-        """`warden` None: one of its own."""
+    def __init__(self, fetcher: Fetcher, sandbox: Sandbox) -> None:
         self._fetcher = fetcher
-        self._warden = warden or Warden(timeout_seconds=_CELL_SECONDS)
+        self._sandbox = sandbox
 
     async def read(self, url: str, marks: Marks, *, now: datetime) -> Reading:
         """Ask for what is new since `marks`. Never raises but for cancellation; takes a minute at most."""
@@ -175,7 +174,9 @@ class FeedReader:
 
     async def _opened(self, page: Page, marks: Marks, url: str, pause_seconds: float) -> Reading:
         try:
-            facts, entries = await self._warden.opened("syndication", page.body, page.url, page.charset or "")
+            facts, entries = await self._sandbox.open(
+                "syndication", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
+            )
             told, told_pieces = _Channel.model_validate(facts), _ENTRIES.validate_json(entries)
         except Refused:
             return Trouble(word="unreadable", pause_seconds=pause_seconds)

@@ -7,7 +7,7 @@ Left to others: fetching them (`tools.fetch`), what happens in a cell (`bot.medi
 import asyncio
 
 from bot.media.cell import Refused
-from bot.media.warden import Warden
+from bot.media.sandbox import Sandbox
 from tools import BadArguments, Paper, cleaned
 
 _CELL_SECONDS = 20.0
@@ -17,10 +17,10 @@ _MOST_CHARACTERS = 2_000_000
 
 
 class Library:
-    """Opens PDFs in cells. `warden` None: its own; a test hands in one whose cells are others."""
+    """Opens PDFs in cells."""
 
-    def __init__(self, warden: Warden | None = None) -> None:
-        self._warden = warden or Warden(timeout_seconds=_CELL_SECONDS)
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
 
     async def read(self, data: bytes, *, max_chars: int) -> Paper:
         """The first so many characters of what a PDF says; see `tools.ports.Papers`.
@@ -39,7 +39,9 @@ class Library:
 
     async def _opened(self, data: bytes, most: int) -> Paper:
         try:
-            facts, read = await self._warden.opened("papers", data, str(_MOST_PAGES), str(most))
+            facts, read = await self._sandbox.open(
+                "papers", data, str(_MOST_PAGES), str(most), timeout_seconds=_CELL_SECONDS
+            )
         except Refused as refusal:
             raise BadArguments(str(refusal)) from refusal
         text = read.decode()

@@ -7,18 +7,30 @@ Source: pypdf 7.1.0.
 
 import io
 import logging
-import sys
 import time
+from collections.abc import Sequence
 
+import pypdf
 from pypdf import PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
-from bot.media.cell import Facts, Refused, serve
+from bot.media.cell import Facts, Refused, load_all
 
 READING_SECONDS = 15.0
 """After so long no further page is begun: what was read by then is better than nothing."""
 
 _LOCKED = "it is locked by a password"
+
+
+def preload() -> None:
+    """See `bot.media.cell`: all of pypdf is loaded."""
+    load_all(pypdf)
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
+    """See `bot.media.cell`; the arguments are the bounds of `read`."""
+    max_pages, max_characters = map(int, arguments)
+    return read(data, max_pages=max_pages, max_characters=max_characters)
 
 
 def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
@@ -56,7 +68,3 @@ def _read(data: bytes, max_pages: int, max_characters: int) -> tuple[Facts, byte
             words.append(f"Page {done}:\n{text}")
             size += len(words[-1])
     return {"pages": pages, "pages_read": done}, "\n\n".join(words)[:max_characters].encode(errors="replace")
-
-
-if __name__ == "__main__":
-    serve(lambda data: read(data, max_pages=int(sys.argv[1]), max_characters=int(sys.argv[2])))

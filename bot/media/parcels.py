@@ -24,8 +24,8 @@ from bot.media import audio, texts
 from bot.media.cell import Refused
 from bot.media.findings import TRANSCRIPT, Fee, Finding
 from bot.media.kinds import FileKind, kind_of
+from bot.media.sandbox import Sandbox
 from bot.media.speech import MAX_AUDIO_BYTES, Speech
-from bot.media.warden import Warden
 from bot.messages import Document, Picture
 from bot.transports.base import Transport
 
@@ -68,6 +68,7 @@ class Parcels:
         self,
         transport: Transport,
         limits: MediaLimits,
+        sandbox: Sandbox,
         *,
         speech: Speech | None = None,
         pauses_seconds: Sequence[float] = _PAUSES_SECONDS,
@@ -76,7 +77,7 @@ class Parcels:
         self._limits = limits
         self._speech = speech
         self._pauses_seconds = pauses_seconds
-        self._warden = Warden(timeout_seconds=_CELL_SECONDS)
+        self._sandbox = sandbox
 
     async def unpacked(self, chat: ChatId, attachment: Attachment, *, number: int) -> Unpacked:
         """What is in a file, the `number`th of its question, from 1."""
@@ -126,7 +127,7 @@ class Parcels:
                 return _refused(kind.what, "which cannot be read here")
 
     async def _picture(self, data: bytes, kind: FileKind) -> Finding:
-        facts, made = await self._warden.opened("pictures", data, kind.name)
+        facts, made = await self._sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
         picture = Picture(
             data=made, content_type=_picture_type(facts["content_type"]), width=facts["width"], height=facts["height"]
         )
@@ -135,7 +136,9 @@ class Parcels:
 
     async def _paper(self, data: bytes, kind: FileKind, name: str) -> Finding:
         most = self._limits.max_text_characters
-        facts, read = await self._warden.opened("papers", data, str(self._limits.max_pages), str(most))
+        facts, read = await self._sandbox.open(
+            "papers", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
+        )
         text, pages = read.decode(), int(facts["pages"])
         what = f"{kind.what} of {_counted(pages, 'page')}"
         part = "" if facts["pages_read"] == pages else f" (the first {_counted(facts['pages_read'], 'page')} of it)"

@@ -7,12 +7,12 @@ vision, 2026-11-21).
 """
 
 import io
-import sys
 import warnings
+from collections.abc import Sequence
 
-from PIL import Image, ImageOps
+from PIL import AvifImagePlugin, Image, ImageOps
 
-from bot.media.cell import Facts, Refused, serve
+from bot.media.cell import Facts, Refused
 
 MAX_SIDE_PIXELS = 1568
 MAX_PIXELS = 25_000_000
@@ -26,6 +26,24 @@ _JPEGS = frozenset({"JPEG", "MPO"})
 """MPO: a JPEG with further pictures behind it, of which phones make use for brightness; no animation."""
 _FEW_COLOURS = 256
 _JPEG_QUALITY = 85
+_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+
+AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # a cell may begin no threads
+
+
+def preload() -> None:
+    """See `bot.media.cell`: each format is written and read once."""
+    picture, buffer = Image.new("RGB", (16, 16), "white"), io.BytesIO()
+    picture.save(buffer, "MPO", save_all=True, append_images=[picture])
+    fitted(buffer.getvalue(), "JPEG")
+    for name in _FORMATS:
+        fitted(_written(picture, name), name)
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
+    """See `bot.media.cell`; the argument is Pillow's name of the format."""
+    [file_format] = arguments
+    return fitted(data, file_format)
 
 
 def fitted(data: bytes, file_format: str) -> tuple[Facts, bytes]:
@@ -91,7 +109,3 @@ def _written(picture: Image.Image, file_format: str, **options: int) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, file_format, **options)
     return buffer.getvalue()
-
-
-if __name__ == "__main__":
-    serve(lambda data: fitted(data, sys.argv[1]))

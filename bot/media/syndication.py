@@ -14,12 +14,12 @@ import json
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
-from bot.media.cell import Facts, Refused, serve
+from bot.media.cell import Facts, Refused, load_all
 
 MOST_ENTRIES = 50
 """How many entries of a feed are read: the first."""
@@ -38,6 +38,27 @@ _ENDINGS = (
     (re.compile(rb"</item\s*>", re.IGNORECASE), b"", b"</channel></rss>"),
     (re.compile(rb"</entry\s*>", re.IGNORECASE), b"", b"</feed>"),
 )
+
+_WARMING = (
+    b"""<rss version='2.0'><channel><item><title>a &amp; b</title><description>&lt;p>c&lt;/p></description>
+    <pubDate>Sat, 21 Nov 2026 12:00:00 GMT</pubDate></item></channel></rss>""",
+    b"""<feed xmlns='http://www.w3.org/2005/Atom'><entry><updated>2026-11-21T12:00:00Z</updated><content type='xhtml'>
+    <div xmlns='http://www.w3.org/1999/xhtml'>a</div></content></entry></feed>""",
+    b"<rss version='2.0'><channel><item><title>never closed",
+)
+
+
+def preload() -> None:
+    """See `bot.media.cell`: all of feedparser is loaded, and each way of reading gone once."""
+    load_all(feedparser)
+    for feed in _WARMING:
+        read(feed, url="http://a.example/", charset="utf-8")
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
+    """See `bot.media.cell`; the arguments are the address and the encoding of `read`."""
+    url, charset = arguments
+    return read(data, url=url, charset=charset)
 
 
 def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
@@ -133,7 +154,3 @@ def _seconds(entry: Mapping[str, Any]) -> int | None:
 
 def _minutes(ttl: object) -> int:
     return int(ttl) if isinstance(ttl, str) and re.fullmatch(r"[0-9]{1,6}", ttl) else 0
-
-
-if __name__ == "__main__":
-    serve(lambda data: read(data, url=sys.argv[1], charset=sys.argv[2]))

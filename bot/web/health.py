@@ -8,7 +8,7 @@ over Aldis (docker's health check, say); they listen on loopback unless set othe
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,7 @@ from aiohttp import web
 from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.loops.lookout import Lookout
+from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.web.metrics import CONTENT_TYPE, Gauge, exposition
 from store import Shelves, Store, StoreError, Waiting
@@ -37,19 +38,29 @@ _UNREMINDED = "a reminder has been due for too long"
 class HealthPage:
     """What `/healthz` and `/metrics` say of an Aldis that runs."""
 
-    def __init__(self, store: Store, lookout: Lookout, clock: Clock, counts: Counts) -> None:
+    def __init__(
+        self,
+        store: Store,
+        lookout: Lookout,
+        clock: Clock,
+        counts: Counts,
+        *,
+        level: Callable[[], Level | None] = lambda: None,
+    ) -> None:
+        """`level` is what is known of the cells in which files of strangers are opened; None: nothing yet."""
         self._store = store
         self._lookout = lookout
         self._clock = clock
         self._counts = counts
+        self._level = level
 
     async def state(self) -> dict[str, Any]:
         """The state now.
 
-        `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "inbox": {...}, "outbox": {...},
-        "counts": {...}}`; the challenge is the token of the captcha that Signal wants solved, mostly null; the bridge
-        has a name, an age in days and warnings, and is null until it has told. Without a store there are only the
-        first two.
+        `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...},
+        "outbox": {...}, "counts": {...}}`; the challenge is the token of the captcha that Signal wants solved, mostly
+        null; the bridge has a name, an age in days and warnings, and is null until it has told; the cells are what
+        holds them, in words. Without a store there are only the first two.
         """
         problems = list(self._lookout.problems())
         try:
@@ -63,6 +74,7 @@ class HealthPage:
             "problems": problems,
             "challenge": self._lookout.challenge,
             "bridge": self._bridge(),
+            "cells": None if (level := self._level()) is None else level.words,
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),

@@ -12,9 +12,11 @@ from aiohttp import web
 
 from bot import doctor, settings
 from bot.clock import Clock, MachineClock, SetClock
-from bot.examinations import machine
+from bot.examinations import cells, machine
 from bot.examinations.findings import Finding, exit_status, printed
 from bot.examinations.means import Means
+from bot.media.confinement import Level
+from bot.media.sandbox import Sandbox, Zygote
 from bot.providers.anthropic import Anthropic
 from bot.providers.base import Provider
 from bot.providers.offline import Offline
@@ -25,6 +27,7 @@ from bot.transports.rest_api import RestApi, RestApiLinking
 from bot.transports.signal_cli import SignalCli as SignalCliTransport
 from bot.transports.signal_cli import SignalCliLinking
 from store import opened
+from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server, answer_json
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, message
@@ -95,6 +98,7 @@ class Practice:
             provider=provider,
             choice=choice,
             surroundings=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
+            sandbox=sandbox,
         )
         return await doctor.examined(given, means, clock or MachineClock(), asks_models=asks_models)
 
@@ -122,6 +126,7 @@ async def test_everything_is_well(practice: Practice) -> None:
     assert about(found, "ACCESS__ALLOWED", ALICE.uuid, "Alice", ALICE.number or "").level == "ok"
     assert about(found, "ACCESS__ADMINS", BOB.number or "", "Bob", BOB.uuid).level == "ok"
     assert about(found, "ACCESS__GROUPS", GROUP, "4 members").level == "ok"
+    assert about(found, "cells: files and pages").level == "ok"
     assert about(found, "bridge: signal-cli 0.99.0 at").level == "ok"
     assert about(found, f"account: {ACCOUNT} is linked").level == "ok"
     assert about(found, "made at the first start").level == "ok"
@@ -190,6 +195,26 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
     assert about(found, "clock: it is wrong").level == "problem"
     assert about(found, "its clock and ours differ").level == "warning"
     assert exit_status(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("landlock", "seccomp", "verdict"),
+    [(7, True, "ok"), (0, True, "ok"), (5, False, "warning"), (0, False, "warning")],
+)
+async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict: str) -> None:
+    """Which of the layers there are; that none is there is worth a word."""
+    found = cells.of_level(Level(landlock=landlock, seccomp=seccomp))
+    assert found.level == verdict
+    assert (f"Landlock {landlock}" in found.what) == bool(landlock)
+    assert ("no seccomp" in found.what) == (not seccomp)
+
+
+async def test_cells_that_cannot_be_are_a_problem() -> None:
+    """Nothing that strangers send can be opened then."""
+    zygote = Zygote(["no.such.module"])
+    found = await cells.of_cells(Sandbox(zygote))
+    zygote.close()
+    assert (found.level, "does not start" in found.what) == ("problem", True)
 
 
 @pytest.mark.parametrize(("free_bytes", "level"), [(10**9, "ok"), (10**8, "warning"), (10**7, "problem")])

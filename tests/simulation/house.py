@@ -7,6 +7,7 @@ from bot.aldis import Aldis
 from bot.app import own_clock
 from bot.app.parts import Parts
 from bot.loops.courier import Patience
+from bot.media.sandbox import Sandbox
 from bot.providers.fallback import Fallback
 from bot.settings import Settings, loaded
 from store import Store
@@ -24,7 +25,7 @@ PATIENCE = Patience(grace_seconds=90)
 async def assembled(store: Store, network: Network, life: Life) -> Aldis:
     """Aldis for one life over the store of that life."""
     clock = await own_clock(store, machine_clock())
-    parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, clock=clock)
+    parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, Sandbox(), clock=clock)
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
     return parts.aldis(provider, instruments(network, life))
 

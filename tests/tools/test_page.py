@@ -10,13 +10,12 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from bot.media.library import Library
-from bot.media.warden import Warden
 from tests.bot.media.samples import pdf
 from tests.bot.media.test_papers import locked
+from tests.cells import sandbox
 from tests.servers.base import Answer, Seen, Server
 from tests.tools.conftest import USER_AGENT, Shelf
 from tests.tools.sites import HERE, Names, only_here
-from tests.waiting import DEADLINE_SECONDS
 from tools import (
     BadArguments,
     Denied,
@@ -229,7 +228,7 @@ async def test_what_is_called_a_pdf_and_is_none(tool: WebFetch, site: Site, cont
 async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Piece by piece under the numbers of its pages, each time only as far as is needed."""
     site.pages["/"] = ("application/pdf", pdf(*[f"page {number} {'words ' * 20}" for number in range(1, 4)]))
-    tool = WebFetch(PageOptions(max_chars=200), fetcher, Library())
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, Library(sandbox()))
     whole = "\n\n".join(f"Page {number}:\npage {number} {'words ' * 20}".strip() for number in range(1, 4))
     pieces, offset = "", 0
     while offset is not None:
@@ -253,13 +252,13 @@ async def test_a_pdf_that_cannot_be_opened(
     """The model hears why, in our words."""
     site.pages["/"] = ("application/pdf", body)
     with pytest.raises(BadArguments, match=told):
-        await fetched(WebFetch(PageOptions(), fetcher, Library()), context, site.url_of("/"))
+        await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
 
 
 async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Invisible characters are left out, and what stands behind them is found all the same."""
     site.pages["/"] = ("application/pdf", b"%PDF-")
-    library = Library(Warden(timeout_seconds=DEADLINE_SECONDS, rooms="tests.bot.media"))
+    library = Library(sandbox("tests.bot.media"))
     tool = WebFetch(PageOptions(max_chars=200), fetcher, library)
     first = await fetched(tool, context, site.url_of("/"))
     second = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])
@@ -278,7 +277,7 @@ async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, c
 async def test_a_scan_says_that_it_is_one(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Its pages are pictures; a model that sees may be sent it."""
     site.pages["/"] = ("application/pdf", pdf("", ""))
-    data = await fetched(WebFetch(PageOptions(), fetcher, Library()), context, site.url_of("/"))
+    data = await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
     assert (data["pages"], data["text"]) == (2, "")
     assert "scan" in data["note"]
 

@@ -59,6 +59,7 @@ from bot.turn.turns import Turns
 from store import Store
 from tests.bot.loops.quay import Quay
 from tests.bot.turn.talk import Scripted, says, toolbox
+from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, GROUP, Frame
 from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
@@ -210,7 +211,7 @@ async def harbour(
     agent = Agent(thinker, toolbox(clock, *tools, sources=sources), system="Be kind.", limits=limits)
     senses = Senses(
         agent,
-        Parcels(quay, MEDIA_LIMITS, speech=speech),
+        Parcels(quay, MEDIA_LIMITS, sandbox(), speech=speech),
         timezone="UTC",
         voice=Voice(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
     )

@@ -25,6 +25,7 @@ from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.harbour import harbour
 from tests.bot.loops.quay import Quay
 from tests.bot.turn.talk import calls, contents, says
+from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
 from tests.servers.feeds import FeedSite, Item, rss
@@ -53,7 +54,7 @@ class Newsroom:
     def gathering(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> Gathering:
         urls = [self.site.url + path for path in paths]
         subscription = Subscription(urls=urls, every_seconds=HOUR, kept=timedelta(days=30), most=most)
-        reader = FeedReader(self.fetcher) if is_on else None
+        reader = FeedReader(self.fetcher, sandbox()) if is_on else None
         return Gathering(store, self.clock, self.counts, reader, subscription=subscription, chance=lambda: 0.5)
 
 
@@ -171,7 +172,7 @@ async def test_a_bug_that_one_feed_brings_out_holds_no_other_up(
 ) -> None:
     """It is put off like a failure, and nothing that a stranger wrote is in the log."""
     gathering = room.gathering(store, "/strange", "/feed")
-    gathering._reader = Broken(FeedReader(room.fetcher))
+    gathering._reader = Broken(FeedReader(room.fetcher, sandbox()))
     await gathering.attend_all()
     [strange, feed] = await feeds_of(store)
     assert (strange.trouble, strange.failures, feed.trouble) == ("failed", 1, None)

@@ -1,11 +1,15 @@
-"""A cell whose PDFs all hold the same: words, eight thousand characters that nobody sees, and more words."""
+"""PDFs that all hold the same: words, eight thousand characters that nobody sees, and more words. Run in a cell."""
 
-import json
-import sys
+from collections.abc import Sequence
+
+from bot.media.cell import Facts
 
 TEXT = "Page 1:\nseen" + "\u200b" * 8_000 + " and words" * 30
 
-if __name__ == "__main__":
-    most = int(sys.argv[2])
-    sys.stdin.buffer.read()
-    sys.stdout.buffer.write(json.dumps({"pages": 1, "pages_read": 1}).encode() + b"\n" + TEXT[:most].encode())
+
+def preload() -> None:
+    pass
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
+    return {"pages": 1, "pages_read": 1}, TEXT[: int(arguments[1])].encode()

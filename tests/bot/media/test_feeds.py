@@ -12,13 +12,12 @@ import pytest
 from aiohttp import web
 
 from bot.media.feeds import MAX_BYTES, FeedReader, Gone, Marks, News, Reading, Trouble, Unchanged
-from bot.media.warden import Warden
 from tests.bot.media.taken.syndication import ANSWERS
+from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import Names, only_here
-from tests.waiting import DEADLINE_SECONDS
 from tools import Fetcher
 
 LIT = Item(title="Lit &amp; bright", link="/lit#now", at=NOON, guid="7", summary="<p>At <b>dusk</b></p>")
@@ -29,12 +28,12 @@ class Reader:
     """A reader of the feeds of one site."""
 
     site: FeedSite
-    rooms: str = "bot.media"
+    package: str = "bot.media"
 
     async def __call__(self, path: str = "/feed", marks: Marks | None = None, *, base: str | None = None) -> Reading:
         names = Names({"inside.example": [["127.0.0.2"]]})
         async with Fetcher(USER_AGENT, reach=only_here(self.site.port), resolve=names) as fetcher:
-            reader = FeedReader(fetcher, Warden(timeout_seconds=DEADLINE_SECONDS, rooms=self.rooms))
+            reader = FeedReader(fetcher, sandbox(self.package))
             return await reader.read((base or self.site.url) + path, marks or Marks(), now=NOON)
 
     async def news(self, path: str = "/feed") -> News:
@@ -162,5 +161,5 @@ async def test_marks_that_cannot_go_back_as_they_came_are_dropped(site: FeedSite
 async def test_a_cell_that_a_feed_has_taken_over_is_not_believed(site: FeedSite, path: str) -> None:
     """It may say what it likes: what does not fit is trouble."""
     site.feeds[path] = rss(LIT)
-    reader = Reader(site, rooms="tests.bot.media.taken")
+    reader = Reader(site, package="tests.bot.media.taken")
     assert await reader(path) == Trouble(word="unreadable")

@@ -15,9 +15,9 @@ def words(data: bytes, *, max_pages: int = 50, max_characters: int = 10_000) -> 
     return facts, text.decode()
 
 
-def locked(password: str) -> bytes:
+def locked(password: str, cipher: str = "AES-256") -> bytes:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf("secret"))))
-    writer.encrypt(password, owner_password="owner", algorithm="AES-256")
+    writer.encrypt(password, owner_password="owner", algorithm=cipher)
     buffer = io.BytesIO()
     writer.write(buffer)
     return buffer.getvalue()

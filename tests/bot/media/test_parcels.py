@@ -1,10 +1,5 @@
 """One file from the bridge to what a model reads of it; opened in processes of their own."""
 
-import asyncio
-import json
-import resource
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,13 +13,12 @@ from bot.events import Attachment, ChatId
 from bot.media.cell import Refused
 from bot.media.parcels import MediaLimits, Parcels, Unpacked
 from bot.media.speech import Speech
-from bot.media.warden import Warden
 from bot.messages import Document, Picture
 from tests.bot.loops.quay import Quay
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
 from tests.bot.media.voices import speech_at
+from tests.cells import sandbox
 from tests.servers.openai_audio import OpenAIAudio
-from tests.waiting import DEADLINE_SECONDS
 
 LIMITS = MediaLimits(max_files=3, max_bytes=100_000, max_pages=2, max_text_characters=1000)
 CHAT = ChatId("direct:alice")
@@ -35,7 +29,7 @@ def attached(content_type: str = "application/octet-stream", **more: Any) -> Att
 
 
 async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> Unpacked:
-    parcels = Parcels(Quay(files={"a": data}), LIMITS, speech=speech)
+    parcels = Parcels(Quay(files={"a": data}), LIMITS, sandbox(), speech=speech)
     return await parcels.unpacked(CHAT, attached(**more), number=number)
 
 
@@ -109,7 +103,7 @@ async def test_what_cannot_be_read_is_said(data: bytes, words: str) -> None:
 async def test_size_and_number_are_bounded() -> None:
     """By what is declared before anything is fetched, and by what comes."""
     quay = Quay(files={"a": b"x" * 200_000})
-    parcels = Parcels(quay, LIMITS)
+    parcels = Parcels(quay, LIMITS, sandbox())
     large = await parcels.unpacked(CHAT, attached(size_bytes=200_000), number=1)
     assert large.finding.rest == "which was not opened: it is larger than 0 MB"
     lied = await parcels.unpacked(CHAT, attached(size_bytes=10), number=1)
@@ -138,7 +132,7 @@ class Away(Quay):
 async def test_a_bridge_that_is_away_is_waited_for(failures: int, words: str) -> None:
     """For a while; then the question goes on without the file."""
     quay = Away(files={"a": b"hello"}, failures=failures)
-    found = await Parcels(quay, LIMITS, pauses_seconds=(0, 0, 0)).unpacked(CHAT, attached(), number=1)
+    found = await Parcels(quay, LIMITS, sandbox(), pauses_seconds=(0, 0, 0)).unpacked(CHAT, attached(), number=1)
     assert words in found.finding.rest
     assert quay.attempts == min(failures + 1, 4)
 
@@ -170,37 +164,7 @@ async def test_a_voice_note_that_nobody_can_hear_is_said(service: OpenAIAudio, s
     assert failed.fee.outcome == "unavailable"
 
 
-async def test_a_cell_that_takes_too_long_is_ended() -> None:
-    """Whatever a file does to it; the file is refused in words, and nobody waits for the cell to be done."""
-    slow, before = slow_pdf(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+async def test_a_file_that_takes_too_long_is_refused() -> None:
+    """Nobody waits for what a file does to its cell."""
     with pytest.raises(Refused, match="too long"):
-        await Warden(timeout_seconds=1).opened("papers", slow, "1", "1000")
-    # In a second nobody computes for longer than that; the whole of it takes tens of them.
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 5
-
-
-async def test_a_cell_that_dies_is_a_refusal() -> None:
-    """As when a decoder crashes on what it was given."""
-    with pytest.raises(Refused, match="damaged"):
-        await Warden(timeout_seconds=DEADLINE_SECONDS).opened("papers", pdf("x"), "no number", "1")
-
-
-@pytest.mark.parametrize("said", ["endless", "no JSON"])
-async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
-    """It could write without end, into the memory of Aldis, or nonsense."""
-    with pytest.raises(Refused, match="damaged"):
-        await Warden(timeout_seconds=DEADLINE_SECONDS, rooms="tests.bot.media").opened(
-            "hostile", b"x" * 1_000_000, said
-        )
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/oom_score_adj is a file of Linux")
-async def test_where_memory_runs_out_the_cell_goes_first() -> None:
-    """The kernel is told so."""
-    code = """if True:
-        from bot.media.cell import serve
-        serve(lambda data: ({"score": open("/proc/self/oom_score_adj").read()}, b""))
-    """
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdin=DEVNULL, stdout=PIPE)
-    answer, _ = await process.communicate()
-    assert json.loads(answer) == {"score": "1000\n"}
+        await sandbox().open("papers", slow_pdf(), "1", "1000", timeout_seconds=1)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.media.cell import Refused
 from bot.media.syndication import MOST_ENTRIES, read
-from bot.media.warden import Warden
+from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.feeds import ENDLESS, HOSTILE, Item, atom, rss
 from tests.waiting import DEADLINE_SECONDS
@@ -115,13 +115,13 @@ def test_a_character_that_there_is_not_costs_no_other_word(number: str) -> None:
 async def test_a_feed_that_never_ends_is_left_alone_after_its_time() -> None:
     """It keeps a process of its own busy, which is ended: nothing of Aldis waits for it."""
     with pytest.raises(Refused, match="too long"):
-        await Warden(timeout_seconds=1).opened("syndication", ENDLESS, URL, "")
+        await sandbox().open("syndication", ENDLESS, URL, "", timeout_seconds=1)
 
 
 async def test_a_feed_is_opened_in_a_cell() -> None:
     """As the reader does it."""
-    facts, data = await Warden(timeout_seconds=DEADLINE_SECONDS).opened(
-        "syndication", rss(Item(title="Lit", link="/lit")), URL, ""
+    facts, data = await sandbox().open(
+        "syndication", rss(Item(title="Lit", link="/lit")), URL, "", timeout_seconds=DEADLINE_SECONDS
     )
     assert facts["title"] == "The Lamp Post"
     assert json.loads(data)[0]["title"] == "Lit"

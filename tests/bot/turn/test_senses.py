@@ -20,6 +20,7 @@ from tests.bot.loops.quay import Quay
 from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
 from tests.bot.turn.talk import Desk, Echo, Scripted, calls, says
+from tests.cells import sandbox
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 
 LIMITS = MediaLimits(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_characters=1000)
@@ -46,7 +47,7 @@ def attaching(turn: Turn, *attachments: Attachment) -> Turn:
 
 def senses(desk: Desk, quay: Quay, speech: Speech, *, seconds: float = 0, budget: Budget | None = None) -> Senses:
     """`seconds` is a turn's time; 0 for one that does not speak."""
-    parcels = Parcels(quay, LIMITS, speech=speech)
+    parcels = Parcels(quay, LIMITS, sandbox(), speech=speech)
     voice = Voice(speech=speech, turn_seconds=seconds) if seconds else None
     return Senses(desk.agent, parcels, timezone="UTC", voice=voice, budget=budget)
 

@@ -1,11 +1,15 @@
-"""A cell that a feed has taken over: it answers in the right form what no cell answers. Run by `bot.media.warden`.
+"""A cell that a feed has taken over: it answers in the right form what no cell answers. Run in one.
 
 Which of the answers it gives is the path of the feed.
 """
 
 import json
-import sys
+import os
+from collections.abc import Sequence
+from typing import NoReturn
 from urllib.parse import urlsplit
+
+from tests.bot.media.hostile import say
 
 ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000_000, "summary": None, "published": "now"}]
 ANSWERS = {
@@ -15,6 +19,11 @@ ANSWERS = {
     "/refused": json.dumps({"refused": {"words": "x" * 1000}}) + "\n",
 }
 
-if __name__ == "__main__":
-    sys.stdin.buffer.read()
-    sys.stdout.write(ANSWERS[urlsplit(sys.argv[1]).path])
+
+def preload() -> None:
+    pass
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> NoReturn:
+    say(ANSWERS[urlsplit(arguments[0]).path].encode())
+    os._exit(0)

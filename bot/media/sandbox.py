@@ -1,0 +1,242 @@
+"""The sandbox: opens files of strangers in cells, a few at a time, and ends those whose time is up.
+
+    file --> a place for its kind --> the zygote --fork--> a cell --> facts and bytes, read as a stranger's
+                                                     '-- too late, too much, dead: refused
+
+Each file has a cell of its own, forked from a process that has never read any (`bot.media.zygote`): what one file does
+to its cell is gone with it, so nothing of one person's file comes into another's, at the price of a fork, 2 ms.
+Left to others: what holds a cell (`bot.media.confinement`), what is in a file (`pictures`, `papers`, `syndication`).
+"""
+
+import asyncio
+import json
+import logging
+import socket
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from bot.media.cell import Facts, Refused
+from bot.media.confinement import Level
+from bot.media.zygote import LEVEL
+
+_log = logging.getLogger(__name__)
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_PACKAGE = "bot.media"
+MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("papers", "pictures", "syndication"))
+"""What opens files, by its whole name."""
+
+_AT_ONCE = 2
+_MAX_ANSWER_BYTES = 16_000_000
+"""More than any picture or text that a cell makes; one that a file has taken over could write without end."""
+_PIECE_BYTES = 262_144
+_MAX_REASON_CHARS = 200
+_KILL_SECONDS = 5.0
+"""How long the zygote may take to say that a cell has ended; it does nothing else than see to that."""
+_CLOSE_SECONDS = 2.0
+_LEVEL_SECONDS = 20.0
+_DAMAGED = "it is damaged, or not what it seems"
+_NO_ROOM = "there is no room for it at the moment; it may be sent again"
+
+
+class Zygote:
+    """The process that cells are forked from: started when it is first needed, or again when it has gone."""
+
+    def __init__(self, modules: Sequence[str] = MODULES) -> None:
+        """`modules` are the whole names of those that open files; only tests name others."""
+        self._modules = modules
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def start(self) -> None:
+        """Have it started, without waiting until it has loaded everything. For the main thread.
+
+        Raises:
+            OSError: it cannot be.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(0)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603  (our own words)
+                (sys.executable, "-E", "-B", "-m", "bot.media.zygote", *self._modules),
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                cwd=_ROOT,
+                env={},
+                start_new_session=True,  # Ctrl-C is for Aldis, which then lets the cells finish or ends them
+            )
+
+    def fork(self, channel: socket.socket, leash: socket.socket) -> None:
+        """Have a cell forked that has `channel`; it is killed when the other end of `leash` is closed.
+
+        Raises:
+            OSError: it cannot be.
+        """
+        self.start()
+        assert self._control is not None  # noqa: S101  (it is there since the start)
+        descriptors = [channel.fileno(), leash.fileno()]
+        try:
+            socket.send_fds(self._control, [b"."], descriptors)
+        except BrokenPipeError:  # it has just ended
+            self.close()
+            self.start()
+            socket.send_fds(self._control, [b"."], descriptors)
+
+    def close(self) -> None:
+        """End it, and every cell with it. Closing again does nothing."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            try:
+                self._process.wait(_CLOSE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._process = self._control = None
+
+
+class Sandbox:
+    """Opens files in cells."""
+
+    def __init__(self, zygote: Zygote | None = None, *, package: str = _PACKAGE) -> None:
+        """`zygote` is its owner's to close; None: one of its own. `package` is where the modules are that open files;
+        only tests name another.
+        """
+        self.known_level: Level | None = None
+        """Which layers hold the cells on this machine; None until `level` has been asked."""
+        self._owns = zygote is None
+        self._zygote = zygote or Zygote()
+        self._package = package
+        self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
+
+    async def open(self, module: str, data: bytes, *arguments: str, timeout_seconds: float) -> tuple[Facts, bytes]:
+        """What the module of that name makes of the file: what it is, and bytes.
+
+        The time does not count while others are opened by the same module.
+
+        Raises:
+            Refused: it cannot be opened; the message says why.
+        """
+        async with self._places[module]:
+            return await self._opened(f"{self._package}.{module}", data, arguments, timeout_seconds)
+
+    async def level(self) -> Level:
+        """Which layers hold the cells on this machine, as a cell found it.
+
+        Raises:
+            Refused: there can be no cells.
+        """
+        facts, _ = await self._opened(LEVEL, b"", (), _LEVEL_SECONDS)
+        self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
+        return self.known_level
+
+    def close(self) -> None:
+        """End everything. Files that are being opened are refused."""
+        if self._owns:
+            self._zygote.close()
+
+    async def _opened(
+        self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float
+    ) -> tuple[Facts, bytes]:
+        head = json.dumps([name, *arguments]).encode() + b"\n"
+        with ExitStack() as stack:
+            channel, leash = self._forked(stack)
+            try:
+                async with asyncio.timeout(timeout_seconds):
+                    answer = await _exchanged(channel, head + data)
+            except TimeoutError as error:
+                await self._kill(leash)
+                raise Refused("opening it takes too long") from error
+            status = await self._kill(leash) if answer is None else await self._status(leash)
+        if status is None:
+            _log.error("no cell can be had")
+            raise Refused(_NO_ROOM)
+        if status:
+            # Nothing that it may have said is trusted: it would be made of the file.
+            _log.warning("a file was too much for its cell (%s, status %d)", name, status)
+        return _read(answer or b"", status)
+
+    def _forked(self, stack: ExitStack) -> tuple[socket.socket, socket.socket]:
+        """Our ends of the channel and the leash of a new cell. Letting go of the leash ends it."""
+        try:
+            ends = [socket.socketpair() for _ in range(2)]
+            for ours, theirs in ends:
+                ours.settimeout(0)
+                stack.enter_context(ours)
+                stack.callback(theirs.close)
+            [(channel, their_channel), (leash, their_leash)] = ends
+            self._zygote.fork(their_channel, their_leash)
+        except OSError as error:
+            _log.error("no cell can be started: %s", error.strerror)
+            raise Refused(_NO_ROOM) from error
+        # Else the end of the other side would not be seen.
+        their_channel.close()
+        their_leash.close()
+        return channel, leash
+
+    async def _kill(self, leash: socket.socket) -> int | None:
+        leash.shutdown(socket.SHUT_WR)
+        return await self._status(leash)
+
+    async def _status(self, leash: socket.socket) -> int | None:
+        """What the cell ended with, below 0 the number of a signal; None: the zygote did not say so.
+
+        A zygote that does not answer is ended, and all cells with it.
+        """
+        try:
+            async with asyncio.timeout(_KILL_SECONDS):
+                told = await asyncio.get_running_loop().sock_recv(leash, 16)
+        except TimeoutError:
+            _log.error("the process that cells are forked from hangs; it is started again")
+            self._zygote.close()
+            return None
+        return int(told) if told else None
+
+
+async def _exchanged(channel: socket.socket, data: bytes) -> bytes | None:
+    """What the cell answers to the file; None: too much."""
+    async with asyncio.TaskGroup() as tasks:
+        feeding = tasks.create_task(_feed(channel, data))
+        answer = await _answer(channel)
+        feeding.cancel()
+    return answer
+
+
+async def _feed(channel: socket.socket, data: bytes) -> None:
+    with suppress(OSError):  # it has died; its status says so
+        await asyncio.get_running_loop().sock_sendall(channel, data)
+        channel.shutdown(socket.SHUT_WR)
+
+
+async def _answer(channel: socket.socket) -> bytes | None:
+    loop, answer = asyncio.get_running_loop(), bytearray()
+    with suppress(ConnectionError):
+        while piece := await loop.sock_recv(channel, _PIECE_BYTES):
+            answer += piece
+            if len(answer) > _MAX_ANSWER_BYTES:
+                return None
+    return bytes(answer)
+
+
+def _read(answer: bytes, status: int) -> tuple[Facts, bytes]:
+    line, _, data = answer.partition(b"\n")
+    if status != 0 or not line:
+        raise Refused(_DAMAGED)
+    try:
+        facts = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Refused(_DAMAGED) from error
+    if not isinstance(facts, dict):  # a file has taken its cell over
+        raise Refused(_DAMAGED)
+    told = cast("dict[str, Any]", facts)
+    if "refused" in told:
+        raise Refused(str(told["refused"])[:_MAX_REASON_CHARS])
+    return told, data

@@ -1,0 +1,219 @@
+# ruff: noqa: PTH101, PTH102, PTH104, PTH108, PTH116, PTH208, PTH211
+"""A file that has taken its cell over, and tries to get out: each way by which data leave or come in. Run in a cell.
+
+Each way ends in the number of an error, or in 0: that one was open. Those that the numbers of the machine are needed
+for are named for x86-64 and aarch64.
+"""
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import platform
+import resource
+import signal
+import socket
+import struct
+import threading
+from collections.abc import Callable, Sequence
+
+from bot.media.cell import Facts
+
+# The number on x86-64 and that on aarch64, by the call's name.
+CALLS = {
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424),
+    "io_uring_setup": (425, 425),
+    "bpf": (321, 280),
+    "mount": (165, 40),
+    "userfaultfd": (323, 282),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "execveat": (322, 281),
+    "openat2": (437, 437),
+    "perf_event_open": (298, 241),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
+    "eventfd2": (290, 19),
+    "signalfd4": (289, 74),
+    "timerfd_create": (283, 85),
+    "epoll_create1": (291, 20),
+    "prctl": (157, 167),
+    "seccomp": (317, 277),
+    "landlock_create_ruleset": (444, 444),
+    "personality": (135, 92),
+    "chroot": (161, 51),
+    "pivot_root": (155, 41),
+    "init_module": (175, 105),
+    "kexec_load": (246, 104),
+    "pkey_mprotect": (329, 288),
+    "remap_file_pages": (216, 234),
+    "vmsplice": (278, 75),
+    "prlimit64": (302, 261),
+    "sched_setaffinity": (203, 122),
+    "setuid": (105, 146),
+    "ioctl": (16, 29),
+    "sendmsg": (46, 211),
+    "recvmsg": (47, 212),
+    "newfstatat": (262, 79),
+    "getdents64": (217, 61),
+    "readlinkat": (267, 78),
+}
+
+
+def preload() -> None:
+    pass
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
+    """`arguments`: what the machine keeps from it, and who its house is."""
+    database, key, bridge, port, house, scratch = arguments
+    ways = {
+        "read the database": lambda: opening(database),
+        "read the key file": lambda: opening(key),
+        "read the environment of Aldis": lambda: opening(f"/proc/{house}/environ"),
+        "read the memory of Aldis": lambda: opening(f"/proc/{house}/mem"),
+        "read its own environment": lambda: opening("/proc/self/environ"),
+        "list its own descriptors": lambda: os.listdir("/proc/self/fd"),
+        "list a folder": lambda: os.listdir("/"),
+        "look at a file": lambda: os.stat(database),
+        "write a file": lambda: opening(scratch, os.O_WRONLY | os.O_CREAT),
+        "write below /tmp": lambda: opening("/tmp/aldis-escape", os.O_WRONLY | os.O_CREAT),
+        "delete a file": lambda: os.unlink(database),
+        "rename a file": lambda: os.rename(database, scratch),
+        "make a folder": lambda: os.mkdir(scratch),
+        "make a link": lambda: os.link(database, scratch),
+        "make a sign to a file": lambda: os.symlink(database, scratch),
+        "make a pipe with a name": lambda: os.mkfifo(scratch),
+        "change a mode": lambda: os.chmod(database, 0o777),
+        "cut a file": lambda: os.truncate(database, 0),
+        "open a terminal": lambda: opening("/dev/ptmx", os.O_RDWR),
+        "open a socket of the internet": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
+        "open a socket for datagrams": lambda: socket.socket(socket.AF_INET6, socket.SOCK_DGRAM),
+        "open a raw socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW),
+        "open a socket of the machine": lambda: socket.socket(socket.AF_UNIX),
+        "open a socket of the kernel": lambda: socket.socket(16, socket.SOCK_RAW),
+        "open a socket to another machine of the host": lambda: socket.socket(40, socket.SOCK_STREAM),
+        "open a pair of sockets": socket.socketpair,
+        "connect to the bridge": lambda: reaching(bridge),
+        "connect to a port": lambda: socket.create_connection(("127.0.0.1", int(port)), timeout=1),
+        "reach the bridge with what it has": lambda: reaching_with_own(bridge),
+        "run a program": lambda: os.execv("/bin/sh", ["sh", "-c", "exit 3"]),
+        "fork": forking,
+        "begin a thread": lambda: threading.Thread(target=int).start(),
+        "begin a process by clone": lambda: called(56 if is_x86() else 220, signal.SIGCHLD, 0, 0, 0, 0),
+        "begin a process in a new world": lambda: called(56 if is_x86() else 220, 0x1000_0000 | signal.SIGCHLD, 0),
+        "begin a process by clone3": lambda: called(435, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88),
+        "kill Aldis": lambda: os.kill(int(house), signal.SIGTERM),
+        "see whether Aldis is there": lambda: os.kill(int(house), 0),
+        "kill the zygote": lambda: os.kill(os.getppid(), signal.SIGKILL),
+        "kill everything": lambda: os.kill(-1, 0),
+        "trace Aldis": lambda: called(101 if is_x86() else 117, 16, int(house), 0, 0),
+        "have code in memory": lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC).close(),
+        "make memory code": making_code,
+        "get a further descriptor": lambda: os.dup(0),
+        "get one by fcntl": lambda: fcntl.fcntl(0, fcntl.F_DUPFD, 100),
+        "open a pipe": os.pipe,
+        "raise a limit": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)),
+        "let itself be dumped": lambda: called(157 if is_x86() else 167, 4, 1, 0, 0, 0),
+        "outlive Aldis": lambda: called(157 if is_x86() else 167, 1, 0, 0, 0, 0),
+        "have another descriptor": having_another,
+    } | {f"call {name}": calling(numbers) for name, numbers in CALLS.items()}
+    found = {name: outcome(way) for name, way in ways.items()}
+    return {"ways": found, "environment": dict(os.environ), "descriptors": descriptors()}, b""
+
+
+def outcome(way: Callable[[], object]) -> int:
+    try:
+        given = way()
+    except OSError as error:
+        return error.errno or -1
+    except RuntimeError:  # "can't start new thread"
+        return errno.EAGAIN
+    except ValueError:  # "not allowed to raise maximum limit"
+        return errno.EPERM
+    return given if isinstance(given, int) and given > 0 else 0
+
+
+def opening(path: str, how: int = os.O_RDONLY) -> None:
+    os.close(os.open(path, how))
+
+
+def reaching(path: str) -> None:
+    with socket.socket(socket.AF_UNIX) as way:
+        way.connect(path)
+
+
+def reaching_with_own(path: str) -> None:
+    """The channel is a socket already: another end for it would do."""
+    own = socket.socket(fileno=descriptors()[-1])
+    try:
+        own.connect(path)
+    finally:
+        own.detach()
+
+
+def having_another() -> None:
+    """The control of the zygote or the leash of another cell would be a descriptor of its own."""
+    held = [descriptor for descriptor in descriptors() if descriptor > 2]
+    if len(held) == 1:
+        raise OSError(errno.EBADF, "only the channel")
+
+
+def descriptors() -> list[int]:
+    held = list[int]()
+    for descriptor in range(256):
+        try:
+            os.lseek(descriptor, 0, os.SEEK_CUR)
+        except OSError as error:
+            if error.errno == errno.EBADF:
+                continue
+        held.append(descriptor)
+    return held
+
+
+def forking() -> None:
+    if os.fork() == 0:
+        os._exit(0)
+
+
+def making_code() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    with mmap.mmap(-1, 4096) as area:
+        view = ctypes.c_char.from_buffer(area)
+        result = libc.mprotect(ctypes.c_void_p(ctypes.addressof(view)), ctypes.c_size_t(4096), 7)
+        del view
+    if result:
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
+def is_x86() -> bool:
+    return platform.machine() == "x86_64"
+
+
+def calling(numbers: tuple[int, int]) -> Callable[[], None]:
+    return lambda: called(numbers[0] if is_x86() else numbers[1], 0, 0, 0, 0, 0)
+
+
+def called(number: int, *arguments: int | bytes) -> None:
+    given = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    result = ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *given)
+    if result == 0 and number in {56, 220, 435}:
+        os._exit(0)  # the child of a clone that was not refused
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "refused")

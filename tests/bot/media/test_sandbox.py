@@ -1,0 +1,423 @@
+"""Cells: what a file that takes one over can reach from there, which is nothing, and what becomes of cells."""
+
+import asyncio
+import errno
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from bot.media import papers, pictures, syndication
+from bot.media import sandbox as sandboxes
+from bot.media.cell import Refused
+from bot.media.confinement import Level
+from bot.media.sandbox import Sandbox, Zygote
+from tests.bot.media.escapes import CALLS
+from tests.bot.media.samples import noise, pdf, picture, saved
+from tests.bot.media.test_papers import locked
+from tests.cells import sandbox
+from tests.servers.feeds import Item, rss
+from tests.waiting import DEADLINE_SECONDS, eventually
+
+SECRET = "a-secret-that-no-file-may-see"
+HOSTILE = "tests.bot.media"
+
+
+async def opened(*arguments: str, data: bytes = b"", seconds: float = DEADLINE_SECONDS) -> tuple[Any, bytes]:
+    """What a module says that a file has taken over."""
+    return await sandbox(HOSTILE).open("hostile", data, *arguments, timeout_seconds=seconds)
+
+
+@pytest.fixture
+async def level() -> Level:
+    return await sandbox().level()
+
+
+def needs(level: Level) -> None:
+    """Skip where the kernel lacks what is tried, and say so."""
+    if not (level.seccomp and level.landlock):
+        pytest.skip(f"THE CELLS DO NOT HOLD HERE: the kernel of this machine offers only {level}")
+
+
+@pytest.fixture
+def bridge(tmp_path: Path) -> Iterator[str]:
+    """A socket such as signal-cli's, with somebody at it."""
+    path = str(tmp_path / "bridge")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        yield path
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+@pytest.fixture
+async def tried(
+    tmp_path: Path, bridge: str, port: int, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """Everything that a file may try in its cell, and what came of it."""
+    needs(level)
+    monkeypatch.setenv("STORE__KEY", SECRET)
+    tmp_path.chmod(0o777)  # noqa: ASYNC240  (what is refused is not to be refused for want of rights alone)
+    database, key, scratch = (tmp_path / name for name in ("aldis.db", "aldis.db-keys", "scratch"))
+    for file in (database, key):
+        file.write_text(SECRET)
+        file.chmod(0o666)
+    facts, _ = await sandbox(HOSTILE).open(
+        *("escapes", b"", str(database), str(key), bridge, str(port), str(os.getpid()), str(scratch)),
+        timeout_seconds=DEADLINE_SECONDS,
+    )
+    assert database.read_text() == key.read_text() == SECRET
+    assert not scratch.exists()
+    return dict(facts)
+
+
+async def test_nothing_leads_out_of_a_cell(tried: dict[str, Any]) -> None:
+    """No file, no socket, no program, no process, no further right; each way is tried."""
+    assert {name: number for name, number in tried["ways"].items() if number == 0} == {}
+    assert set(tried["ways"]) >= {f"call {name}" for name in CALLS}
+    # Refused by the rule, and not for what it was called with.
+    odd = {name: number for name, number in tried["ways"].items() if number not in {errno.EPERM, errno.EMFILE}}
+    assert odd == {
+        "begin a process by clone3": errno.ENOSYS,
+        "begin a thread": errno.EAGAIN,
+        "have another descriptor": errno.EBADF,
+    }
+
+
+async def test_a_cell_has_nothing_of_aldis(tried: dict[str, Any]) -> None:
+    """No environment, and no descriptor but its channel and three that lead nowhere."""
+    assert tried["environment"] == {}
+    assert len(tried["descriptors"]) == 4
+    assert tried["descriptors"][:3] == [0, 1, 2]
+
+
+async def test_the_zygote_has_nothing_of_aldis(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its environment nor its descriptors, and it ends with it."""
+    monkeypatch.setenv("STORE__KEY", SECRET)
+    with socket.socket() as inheritable:
+        inheritable.set_inheritable(True)
+        zygote.start()
+        await Sandbox(zygote).level()
+    assert zygote._process is not None
+    place = Path(f"/proc/{zygote._process.pid}")
+    if sys.platform == "linux" and os.geteuid() == 0:
+        assert (place / "environ").read_bytes() == b""
+        assert b"-B" in (place / "cmdline").read_bytes()
+        links = [str(link.readlink()) for link in sorted((place / "fd").iterdir(), key=lambda link: int(link.name))]
+        assert links[:3] == ["/dev/null"] * 3
+        assert all(link.startswith("socket:") for link in links[3:])
+        assert "Uid:\t65534" in (place / "status").read_text()
+    if sys.platform == "linux":
+        assert (place / "environ").stat().st_uid == 0  # which is said of those that may not be traced
+    process = zygote._process
+    zygote.close()
+    assert process.returncode == 0
+
+
+# mov eax, 20 (`getpid` of 32 bits, `writev` of 64); int 0x80; ret
+INT_80 = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
+# mov eax, 0x40000000 + 39 (`getpid` of x32); syscall; ret
+X32 = b"\xb8\x27\x00\x00\x40\x0f\x05\xc3"
+
+
+@pytest.mark.parametrize("code", [INT_80, X32], ids=["int 0x80", "x32"])
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86-64 has these")
+async def test_the_numbers_of_another_architecture_end_the_cell(code: bytes, level: Level) -> None:
+    """They mean other calls: what is `writev` for one is `getpid` for the other."""
+    needs(level)
+    said = alone(f"""
+        import ctypes, mmap
+        area = mmap.mmap(-1, 4096, prot=7)
+        area.write({code!r})
+        function = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(area)))
+        confinement.confine(confinement.close_files())
+        function()
+        say(still="here")
+    """)
+    assert said == -signal.SIGSYS
+
+
+def alone(program: str) -> Any:
+    """What a process of its own says in which only some of the layers are in force; else how it ended."""
+    start = """if True:
+        import errno, json, os, socket, sys
+        from bot.media import confinement
+        def say(**words):
+            os.write(1, json.dumps(words).encode())
+        def outcome(way):
+            try:
+                way()
+            except OSError as error:
+                return errno.errorcode[error.errno]
+    """
+    done = subprocess.run([sys.executable, "-c", start + program], stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else done.returncode
+
+
+EACH = """
+        found, house = {}, os.getppid()
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            LOCK
+            found["open"] = outcome(lambda: os.open(os.__file__, os.O_RDONLY))
+            found["list"] = outcome(lambda: os.listdir("/"))
+            found["write"] = outcome(lambda: os.open("/tmp/aldis-escape", os.O_WRONLY | os.O_CREAT))
+            found["environment"] = outcome(lambda: os.open(f"/proc/{house}/environ", os.O_RDONLY))
+            found["socket"] = outcome(lambda: socket.socket(socket.AF_UNIX))
+            found["connect"] = outcome(lambda: socket.create_connection(listening.getsockname()))
+            found["kill"] = outcome(lambda: os.kill(house, 0))
+            found["run"] = outcome(lambda: os.execv("/bin/true", ["true"]))
+            found["fork"] = outcome(lambda: os._exit(0) if os.fork() == 0 else None)
+        say(**found)
+"""
+
+
+async def test_landlock_alone_keeps_files_and_the_network(level: Level) -> None:
+    """Where nobody filters calls; a socket may be made then, and a process."""
+    if not level.landlock:
+        pytest.skip("THE KERNEL HAS NO LANDLOCK")
+    found = alone(EACH.replace("LOCK", "confinement.close_files()"))
+    refused = {name for name, number in found.items() if number == "EACCES"}
+    assert refused >= {"open", "list", "write", "environment", "run"}
+    assert ("connect" in refused) == (level.landlock >= 4)
+    assert (found["kill"] == "EPERM") == (level.landlock >= 6)
+
+
+async def test_seccomp_alone_keeps_everything(level: Level) -> None:
+    """Where there is no Landlock."""
+    if not level.seccomp:
+        pytest.skip("THE KERNEL HAS NO SECCOMP")
+    lock = "confinement._prctl(38, 1); confinement._filter_calls()"
+    found = alone(EACH.replace("LOCK", lock))
+    assert set(found.values()) == {"EPERM"}
+
+
+async def test_limits_alone_keep_descriptors_and_processes() -> None:
+    """Where there is neither; as on another system than Linux."""
+    limited = "confinement.become_nobody(); confinement.confine(confinement.NO_LEVEL)"
+    # A program would begin, and find no file of its own.
+    found = alone(EACH.replace("LOCK", limited).replace('os.execv("/bin/true", ["true"])', "None"))
+    refused = {name for name, number in found.items() if number in {"EMFILE", "EAGAIN", "EACCES"}}
+    assert refused >= {"open", "list", "write", "environment", "socket", "connect"}
+    if sys.platform == "linux":
+        assert found["fork"] == "EAGAIN"
+
+
+def test_a_level_that_was_there_must_be_reached() -> None:
+    """Rather no file at all than one in a cell that does not hold."""
+    said = alone("""
+        confinement.close_files()
+        confinement.architecture = lambda: None
+        confinement.confine(confinement.Level(landlock=0, seccomp=True))
+        say(still="here")
+    """)
+    assert said == 1
+
+
+# What is in a file is the same as outside
+
+
+PDFS = {
+    "words": pdf("Rent", "Deposit"),
+    "a scan": pdf("", ""),
+    "an open lock": locked(""),
+    "an older one": locked("", "AES-128"),
+    "the oldest": locked("", "RC4-128"),
+}
+
+
+@pytest.mark.parametrize("file_format", ["PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG"])
+async def test_a_picture_is_the_same_in_a_cell(file_format: str) -> None:
+    """Nothing is missing there that its library would have loaded later."""
+    for data in (noise(300, 200, file_format), picture(2000, 1000, file_format)):
+        assert await opened_by("pictures", data, file_format) == pictures.fitted(data, file_format)
+
+
+@pytest.mark.parametrize("mode", ["L", "CMYK", "1", "P", "LA", "I;16", "RGBA"])
+async def test_every_kind_of_colour_is_the_same_in_a_cell(mode: str) -> None:
+    """With what phones write beside it, too."""
+    file_format = "TIFF" if mode == "CMYK" else "PNG"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = saved(Image.new(mode, (30, 20)), file_format, exif=exif)
+    assert await opened_by("pictures", data, file_format) == pictures.fitted(data, file_format)
+
+
+@pytest.mark.parametrize("name", PDFS)
+async def test_a_pdf_is_the_same_in_a_cell(name: str) -> None:
+    """Those under a lock that is no secret, too."""
+    expected = papers.read(PDFS[name], max_pages=9, max_characters=999)
+    assert await opened_by("papers", PDFS[name], "9", "999") == expected
+
+
+@pytest.mark.parametrize("charset", ["", "utf-8", "windows-1252", "koi8-r", "big5", "shift_jis", "cp437", "no-such"])
+async def test_a_feed_is_the_same_in_a_cell(charset: str) -> None:
+    """In every encoding, also in one that there is not."""
+    data = rss(Item(title="Lit <b>&amp;</b> bright", link="/lit", summary="<p>At <i>dusk</i>"))
+    for feed in (data, data[: len(data) // 2], data.replace(b'version="2.0"', b""), b"<feed" + data):
+        try:
+            expected = syndication.read(feed, url="http://a.example/", charset=charset)
+        except Refused:
+            with pytest.raises(Refused):
+                await opened_by("syndication", feed, "http://a.example/", charset)
+        else:
+            assert await opened_by("syndication", feed, "http://a.example/", charset) == expected
+
+
+async def opened_by(module: str, data: bytes, *arguments: str) -> tuple[Any, bytes]:
+    return await sandbox().open(module, data, *arguments, timeout_seconds=DEADLINE_SECONDS)
+
+
+# What becomes of cells
+
+
+@pytest.fixture
+async def zygote() -> AsyncGenerator[Zygote]:
+    """One of a test's own, which may be ended."""
+    own = Zygote(["tests.bot.media.hostile"])
+    yield own
+    own.close()
+
+
+def cells_of(zygote: Zygote) -> list[int]:
+    assert zygote._process is not None
+    return children_of(zygote._process.pid)
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+async def hanging(zygote: Zygote, *, seconds: float = DEADLINE_SECONDS) -> asyncio.Task[Any]:
+    """A file that keeps its cell busy for ever, in it."""
+    own = Sandbox(zygote, package=HOSTILE)
+    task = asyncio.create_task(own.open("hostile", b"", "hangs", timeout_seconds=seconds))
+    await eventually(lambda: zygote._process is not None and bool(cells_of(zygote)))
+    return task
+
+
+async def test_one_file_leaves_nothing_for_the_next() -> None:
+    """Each begins in a process that has read none."""
+    first, _ = await opened("remembers", data=b"Anna's letter")
+    second, words = await opened("remembers", data=b"Bob's")
+    assert (first, second, words) == ({"seen": 1}, {"seen": 1}, b"Bob's")
+
+
+async def test_a_cell_that_takes_too_long_is_killed(zygote: Zygote) -> None:
+    """When the refusal is said, it is gone already."""
+    with pytest.raises(Refused, match="too long"):
+        await (await hanging(zygote, seconds=0.5))
+    assert cells_of(zygote) == []
+
+
+async def test_a_file_that_nobody_wants_any_more_is_left(zygote: Zygote) -> None:
+    """A question that is stopped takes its cell along."""
+    task = await hanging(zygote)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await eventually(lambda: not cells_of(zygote))
+
+
+async def test_without_the_zygote_there_is_no_cell_and_then_a_new_one(zygote: Zygote) -> None:
+    """As when memory ran out: what was being opened is refused, its cell ends, and the next file finds another."""
+    task = await hanging(zygote)
+    assert zygote._process is not None
+    [cell] = cells_of(zygote)
+    zygote._process.kill()
+    with pytest.raises(Refused, match="no room"):
+        await task
+    await eventually(lambda: not is_there(cell))
+    again = Sandbox(zygote, package=HOSTILE)
+    assert await again.open("hostile", b"a", "remembers", timeout_seconds=DEADLINE_SECONDS) == ({"seen": 1}, b"a")
+
+
+async def test_a_zygote_that_hangs_is_started_again(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot kill a cell then, but is killed itself, and the cell with it."""
+    monkeypatch.setattr(sandboxes, "_KILL_SECONDS", 0.2)
+    monkeypatch.setattr(sandboxes, "_CLOSE_SECONDS", 0.2)
+    task = await hanging(zygote, seconds=1)
+    [cell] = cells_of(zygote)
+    assert zygote._process is not None
+    zygote._process.send_signal(signal.SIGSTOP)
+    with pytest.raises(Refused, match="too long"):
+        await task
+    await eventually(lambda: not is_there(cell))
+    assert await Sandbox(zygote).level()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the zygote sees the end of Aldis, and kills its cells")
+async def test_everything_ends_with_aldis() -> None:
+    """However it ends: no cell goes on computing for nobody."""
+    program = """if True:
+        import asyncio
+        from bot.media.sandbox import Sandbox, Zygote
+        async def run():
+            zygote = Zygote(["tests.bot.media.hostile"])
+            own = Sandbox(zygote, package="tests.bot.media")
+            await own.level()
+            print(zygote._process.pid, flush=True)
+            await own.open("hostile", b"", "hangs", timeout_seconds=60)
+        asyncio.run(run())
+    """
+    house = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
+    assert house.stdout is not None
+    zygote = int(await house.stdout.readline())
+    await eventually(lambda: children_of(zygote))
+    cells = children_of(zygote)
+    house.kill()
+    await house.wait()
+    await eventually(lambda: not any(map(is_there, [zygote, *cells])))
+
+
+@pytest.mark.parametrize("said", ["endless", "no JSON", "7"])
+async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
+    """It could write without end, into the memory of Aldis, or nonsense."""
+    with pytest.raises(Refused, match="damaged"):
+        await opened(said, data=b"x" * 1_000_000)
+
+
+@pytest.mark.parametrize("arguments", [("dies", "1"), ("too much", "0"), ()])
+async def test_a_cell_that_dies_is_a_refusal(arguments: tuple[str, ...]) -> None:
+    """As when a decoder crashes on what it was given; whatever it has said before."""
+    with pytest.raises(Refused, match="damaged"):
+        await opened(*arguments)
+
+
+async def test_a_module_that_nobody_loaded_opens_nothing() -> None:
+    """The zygote imports nothing later on."""
+    with pytest.raises(Refused, match="damaged"):
+        await sandbox("os").open("path", b"", timeout_seconds=DEADLINE_SECONDS)
+
+
+async def test_many_files_are_opened_side_by_side() -> None:
+    """No more at once than there are places for their kind, and each gets its own answer."""
+    found = await asyncio.gather(*(opened("remembers", data=b"%d" % number) for number in range(40)))
+    assert [words for _, words in found] == [b"%d" % number for number in range(40)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/oom_score_adj is a file of Linux")
+async def test_where_memory_runs_out_the_cell_goes_first(zygote: Zygote) -> None:
+    """The kernel is told so."""
+    [cell] = cells_of(zygote) if (hung := await hanging(zygote)) else []
+    assert Path(f"/proc/{cell}/oom_score_adj").read_text() == "1000\n"  # noqa: ASYNC240
+    hung.cancel()

@@ -1,0 +1,93 @@
+"""The filter of calls, read as the kernel reads it: for both architectures, whichever the tests run on."""
+
+import errno
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from bot.media import syscall_filter
+from bot.media.syscall_filter import _ARCHITECTURES, ALLOW, KILL, REFUSE, program
+from tests.bot.media.escapes import CALLS
+
+EPERM, ENOSYS = REFUSE | errno.EPERM, REFUSE | errno.ENOSYS
+NAMES = ("x86_64", "aarch64")
+HEADERS = {"x86_64": "x86_64-linux-gnu/asm/unistd_64.h", "aarch64": "asm-generic/unistd.h"}
+"""What the C library of this machine says of either, where it was installed for compilers."""
+
+
+def judged(name: str, number: int, *, audit: int | None = None, third: int = 0) -> int:
+    """What becomes of a call, by the rules of BPF as far as they are used here."""
+    of = _ARCHITECTURES[name]
+    data = struct.pack("=iIQ6Q", number, of.audit if audit is None else audit, 0, 0, 0, third, 0, 0, 0)
+    code = list(struct.iter_unpack("=HBBI", program(of)))
+    at = accumulator = 0
+    while True:
+        operation, if_so, if_not, operand = code[at]
+        at += 1
+        if operation == 0x20:
+            [accumulator] = struct.unpack_from("=I", data, operand)
+        elif operation == 0x06:
+            return operand
+        else:
+            holds = {0x15: accumulator == operand, 0x35: accumulator >= operand, 0x45: bool(accumulator & operand)}
+            at += if_so if holds[operation] else if_not
+
+
+def numbers(name: str) -> dict[str, int]:
+    """All calls by name, as the machine's own headers say."""
+    header = Path("/usr/include") / HEADERS[name]
+    if not header.exists():
+        pytest.skip("this machine has no headers of the kernel")
+    return {call: int(n) for call, n in re.findall(r"__NR(?:3264)?_(\w+)\s+(\d+)\s", header.read_text())}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_is_what_it_is_meant_to_be(name: str) -> None:
+    """As the kernel's headers have them: nothing is allowed that is not named, and nothing that is named is not."""
+    known = numbers(name)
+    source = Path(syscall_filter.__file__).read_text(encoding="utf-8")
+    listed = re.findall(r"# ((?:[a-z0-9_]+ ?)+)\n", source[source.index("_ARCHITECTURES = {") :])
+    names = set(" ".join(listed[:3]).split()) & set(numbers("x86_64"))
+    allowed = {call for call, number in known.items() if judged(name, number) == ALLOW}
+    assert allowed - {"mmap", "mprotect"} == {call for call in names if call in known}
+    assert {known["mmap"], known["mprotect"]} == set(_ARCHITECTURES[name].mapping)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_leads_out_is_refused(name: str) -> None:
+    """On either, by its own numbers; and those that a test tries from inside are the right ones."""
+    known = numbers(name)
+    column = NAMES.index(name)
+    for call, both in CALLS.items():
+        generic = "fstatat" if call == "newfstatat" else call
+        assert known.get(call, known.get(generic)) == both[column], call
+        assert judged(name, both[column]) == EPERM, call
+    for call in ("socket", "connect", "openat", "execve", "clone", "kill", "tgkill", "ptrace", "dup", "sendto"):
+        assert judged(name, known[call]) == EPERM, call
+    assert judged(name, known["clone3"]) == ENOSYS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_memory_may_not_be_code(name: str) -> None:
+    """Whatever else it may be."""
+    for number in _ARCHITECTURES[name].mapping:
+        assert [judged(name, number, third=how) for how in (0, 1, 2, 3)] == [ALLOW] * 4
+        assert [judged(name, number, third=how) for how in (4, 5, 7, 1 << 32 | 4)] == [EPERM] * 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_architecture_ends_the_process(name: str) -> None:
+    """32 bits of Intel and ARM, the sister's, and x32; and a number that there is not."""
+    for audit in (0x4000_0003, 0x4000_0028, 0, 0xC000_003E ^ 0xC000_00B7 ^ _ARCHITECTURES[name].audit):
+        assert judged(name, 0, audit=audit) == KILL
+    assert judged("x86_64", 0x4000_0000) == judged("x86_64", -1) == KILL
+    assert judged("aarch64", -1) == EPERM
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_jump_leads_beyond_the_end(name: str) -> None:
+    """Nor to where nothing answers: every number comes to a verdict."""
+    verdicts = {judged(name, number, third=third) for number in range(600) for third in (0, 7)}
+    assert verdicts == {ALLOW, EPERM, ENOSYS}

@@ -1,0 +1,16 @@
+"""A sandbox for tests: real cells, forked from one process for all tests of a worker, as in one Aldis.
+
+It loads what opens files, and the modules of `tests` that do what no such module does.
+"""
+
+from bot.media.sandbox import MODULES, Sandbox, Zygote
+
+_STRANGE = ("escapes", "hostile", "papers", "taken.syndication")
+
+ZYGOTE = Zygote([*MODULES, *(f"tests.bot.media.{name}" for name in _STRANGE)])
+"""Started by the first cell, and closed behind the last test."""
+
+
+def sandbox(package: str = "bot.media") -> Sandbox:
+    """One whose files are opened by the modules of this package; it need not be closed."""
+    return Sandbox(ZYGOTE, package=package)
