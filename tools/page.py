@@ -4,12 +4,9 @@
                                                                                    '--> a PDF, by its bytes --> text
 
 Left to others: which addresses a turn may ask for (`bot.policy.trust`), where one really leads (`tools.fetch`), what
-the site allows (`tools.robots`), how HTML becomes text (`tools.reading`), who opens PDFs (`tools.ports.Papers`).
+the site allows (`tools.robots`), who opens pages and PDFs (`tools.ports.Papers`).
 """
 
-import asyncio
-import codecs
-import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 
@@ -19,10 +16,8 @@ from tools.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
 from tools.fetch import Fetcher, Page
-from tools.ports import Paper, Papers
-from tools.reading import Link, Reading, read
+from tools.ports import PageLink, PageText, Paper, Papers
 from tools.robots import Robots
-from tools.text import cleaned
 
 MAX_BYTES = 3_000_000
 """The largest page that is fetched."""
@@ -39,8 +34,8 @@ _MAX_LINKS_CHARS = 4_000
 _OTHER_CHARS = 16_000
 """Room in a result for everything but the text: addresses, title, links, in JSON."""
 _ROBOTS_SECONDS = 5.0
-_PAPER_SECONDS = 25.0
-"""For opening a PDF once it is there."""
+_OPEN_SECONDS = 25.0
+"""For opening what has come."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PDF = b"%PDF-"
 _PDF_BYTES = 1_024
@@ -59,17 +54,6 @@ _ACCEPTED = (
     _NAMED_ANYTHING,
 )
 _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
-
-# What pages are written in; Python knows more encodings, among them some that unpack or run code.
-_ENCODING = re.compile(
-    r"utf-?8|utf-?16(?:le|be)?|us-ascii|(?:iso-?8859|windows|cp)-?\d{1,4}|koi8-[ru]|gb2312|gbk|gb18030|big5"
-    r"|euc-(?:jp|kr)|shift[-_]jis|iso-2022-jp|macintosh"
-)
-# By the standard of the web these names mean their larger sisters.
-_READ_AS = {"iso-8859-1": "windows-1252", "us-ascii": "windows-1252", "gb2312": "gb18030", "gbk": "gb18030"}
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([a-z0-9_-]{1,40})", re.IGNORECASE)
-_META_BYTES = 1_024
 
 
 class PageOptions(Options):
@@ -121,7 +105,7 @@ class WebFetch:
             ),
             arguments=PageArguments,
             fetches="url",
-            timeout_seconds=options.timeout_seconds + _PAPER_SECONDS,
+            timeout_seconds=options.timeout_seconds + _OPEN_SECONDS,
             max_result_chars=2 * options.max_chars + _OTHER_CHARS,
         )
 
@@ -147,8 +131,15 @@ class WebFetch:
         most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
         if _is_paper(page):
             return Result(data=await self._piece_of_paper(page, arguments.offset, most))
-        reading = await asyncio.to_thread(_reading, page)
+        reading = await self._reading(page)
         return Result(data=dict(_piece(page, reading, arguments.offset, most)))
+
+    async def _reading(self, page: Page) -> PageText:
+        is_html = page.content_type in _HTML
+        try:
+            return await self._papers.read_page(page.body, url=page.url, charset=page.charset or "", is_html=is_html)
+        except BadArguments as error:
+            raise BadArguments(f"The page cannot be read: {error}.") from error
 
     async def _piece_of_paper(self, page: Page, offset: int, most: int) -> dict[str, object]:
         try:
@@ -196,12 +187,7 @@ def _paper_note(paper: Paper) -> str:
     return ""
 
 
-def _reading(page: Page) -> Reading:
-    text = _decoded(page)
-    return read(text, page.url) if page.content_type in _HTML else Reading(text=cleaned(text).strip())
-
-
-def _piece(page: Page, reading: Reading, offset: int, most: int) -> Iterator[tuple[str, object]]:
+def _piece(page: Page, reading: PageText, offset: int, most: int) -> Iterator[tuple[str, object]]:
     """The entries of the answer, those that say nothing left out."""
     total = len(reading.text)
     if offset > 0 and offset >= total:
@@ -231,7 +217,7 @@ def _end(text: str, start: int, most: int) -> int:
     return end
 
 
-def _note(reading: Reading) -> str:
+def _note(reading: PageText) -> str:
     """What a model should know before it takes this for the whole page; "" where there is nothing to say."""
     is_bare = len(reading.text) < _HARDLY_ANY_CHARS
     if reading.has_password and is_bare:
@@ -241,7 +227,7 @@ def _note(reading: Reading) -> str:
     return "" if reading.text else "The page holds no text."
 
 
-def _shown(links: tuple[Link, ...]) -> Iterator[Mapping[str, str]]:
+def _shown(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
     left = _MAX_LINKS_CHARS
     for link in links[:_MOST_LINKS]:
         left -= len(link.text) + len(link.url)
@@ -259,22 +245,3 @@ def _refusal(page: Page) -> ToolError:
     if page.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.FORBIDDEN}:
         return Denied(f"The page needs a login, or its site does not let programs in (status {page.status}).")
     return Unavailable(f"The page cannot be read (status {page.status}).")
-
-
-def _decoded(page: Page) -> str:
-    """The text of the body: the encoding as the body's mark says, else the header, else the page itself, else UTF-8."""
-    mark = next((name for sign, name in _MARKS if page.body.startswith(sign)), None)
-    found = _META.search(page.body[:_META_BYTES])
-    named = page.charset or (found[1].decode("ascii") if found else "")
-    return page.body.decode(mark or _known(named), errors="replace")
-
-
-def _known(named: str) -> str:
-    """Python's name of an encoding of the web; `utf-8` where it is none."""
-    name = named.lower()
-    if not _ENCODING.fullmatch(name):
-        return "utf-8"
-    try:
-        return codecs.lookup(_READ_AS.get(name, name)).name
-    except LookupError:
-        return "utf-8"

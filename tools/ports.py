@@ -233,14 +233,48 @@ class Paper:
     """Whether there is more behind the text because it is as long as was asked for."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageLink:
+    """A link of a page: its words, perhaps "", and the whole address, canonical."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageText:
+    """What stands on a page of the web. A stranger's words, plain and `cleaned`."""
+
+    text: str
+    title: str = ""
+    """"" where the page has none."""
+    date: str = ""
+    """`YYYY-MM-DD`, perhaps with the time, as the page itself says; "" where it does not."""
+    language: str = ""
+    links: tuple[PageLink, ...] = ()
+    """Those within the text, each address once, in order."""
+    has_password: bool = False
+    """Whether the page asks for a password."""
+    has_script: bool = False
+    """Whether JavaScript belongs to it, which may write more."""
+
+
 class Papers(Protocol):
-    """Opens PDFs of strangers where they can do no harm."""
+    """Opens PDFs and pages of strangers where they can do no harm."""
 
     async def read(self, data: bytes, *, max_chars: int) -> Paper:
         """The first so many characters of what a PDF says.
 
         Raises:
             BadArguments: it cannot be opened; the message completes "The PDF cannot be read: ".
+        """
+        ...
+
+    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
+        """What stands on the page that was found at `url`; `charset` as its server names it, or "".
+
+        Raises:
+            BadArguments: it cannot be opened; the message completes "The page cannot be read: ".
         """
         ...
 

@@ -18,13 +18,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import BaseModel, Field
+
 from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import audio, texts
 from bot.media.cell import Refused
 from bot.media.findings import TRANSCRIPT, Fee, Finding
 from bot.media.kinds import FileKind, kind_of
-from bot.media.sandbox import Sandbox
+from bot.media.library import PaperFacts
+from bot.media.sandbox import Sandbox, checked
 from bot.media.speech import MAX_AUDIO_BYTES, Speech
 from bot.messages import Document, Picture
 from bot.transports.base import Transport
@@ -37,6 +40,15 @@ _MAX_NATIVE_PAGES = 100
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """Between attempts to fetch a file while the bridge is away."""
 _CELL_SECONDS = 30.0
+
+
+class _PictureFacts(BaseModel):
+    """What a cell says of a picture."""
+
+    content_type: Literal["image/jpeg", "image/png"]
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    is_animation: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,10 +140,9 @@ class Parcels:
 
     async def _picture(self, data: bytes, kind: FileKind) -> Finding:
         facts, made = await self._sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
-        picture = Picture(
-            data=made, content_type=_picture_type(facts["content_type"]), width=facts["width"], height=facts["height"]
-        )
-        what = "an animation, of which there is the first picture" if facts["is_animation"] else kind.what
+        told = checked(_PictureFacts, facts)
+        picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
+        what = "an animation, of which there is the first picture" if told.is_animation else kind.what
         return Finding(what=what, rest="which is attached", medium=picture)
 
     async def _paper(self, data: bytes, kind: FileKind, name: str) -> Finding:
@@ -139,9 +150,10 @@ class Parcels:
         facts, read = await self._sandbox.open(
             "papers", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
         )
-        text, pages = read.decode(), int(facts["pages"])
+        told, text = checked(PaperFacts, facts), read.decode(errors="replace")
+        pages = told.pages
         what = f"{kind.what} of {_counted(pages, 'page')}"
-        part = "" if facts["pages_read"] == pages else f" (the first {_counted(facts['pages_read'], 'page')} of it)"
+        part = "" if told.pages_read == pages else f" (the first {_counted(told.pages_read, 'page')} of it)"
         if len(data) <= _MAX_NATIVE_BYTES and pages <= _MAX_NATIVE_PAGES:
             document = Document(data=data, name=name, pages=pages, text=text)
             return Finding(what=what, rest=f"which is attached as {name}{part}", medium=document)
@@ -176,10 +188,6 @@ class Parcels:
         else:
             rest = TRANSCRIPT if heard.text else "in which no words were understood"
         return Unpacked(finding=Finding(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
-
-
-def _picture_type(told: str) -> Literal["image/jpeg", "image/png"]:
-    return "image/png" if told == "image/png" else "image/jpeg"
 
 
 def _refused(what: str, rest: str) -> Unpacked:

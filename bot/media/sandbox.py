@@ -1,11 +1,12 @@
-"""The sandbox: opens files of strangers in cells, a few at a time, and ends those whose time is up.
+"""The sandbox: opens files and pages of strangers in cells, a few at a time, and ends those whose time is up.
 
     file --> a place for its kind --> the zygote --fork--> a cell --> facts and bytes, read as a stranger's
                                                      '-- too late, too much, dead: refused
 
 Each file has a cell of its own, forked from a process that has never read any (`bot.media.zygote`): what one file does
-to its cell is gone with it, so nothing of one person's file comes into another's, at the price of a fork, 2 ms.
-Left to others: what holds a cell (`bot.media.confinement`), what is in a file (`pictures`, `papers`, `syndication`).
+to its cell is gone with it, so nothing of one person's file comes into another's, at the price of a fork.
+Left to others: what holds a cell (`bot.media.confinement`), what is in a file (`pictures`, `papers`, `pages`,
+`syndication`).
 """
 
 import asyncio
@@ -18,17 +19,21 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
 
 from bot.media.cell import Facts, Refused
 from bot.media.confinement import Level
 from bot.media.zygote import LEVEL
 
+M = TypeVar("M", bound=BaseModel)
+
 _log = logging.getLogger(__name__)
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PACKAGE = "bot.media"
-MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("papers", "pictures", "syndication"))
+MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("pages", "papers", "pictures", "syndication"))
 """What opens files, by its whole name."""
 
 _AT_ONCE = 2
@@ -199,6 +204,18 @@ class Sandbox:
             self._zygote.close()
             return None
         return int(told) if told else None
+
+
+def checked(expected: type[M], facts: Facts) -> M:
+    """What a cell says of a file, as far as it is what a cell says.
+
+    Raises:
+        Refused: it is not; a file has taken its cell over.
+    """
+    try:
+        return expected.model_validate(facts)
+    except ValidationError as error:
+        raise Refused(_DAMAGED) from error
 
 
 async def _exchanged(channel: socket.socket, data: bytes) -> bytes | None:

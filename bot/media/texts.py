@@ -1,4 +1,4 @@
-"""Pure: whether bytes are a text, and which.
+"""Pure: whether bytes are a text, and which; how one looks best.
 
 Left to others: how much of it a model reads (`bot.media.parcels`).
 """
@@ -12,6 +12,7 @@ _MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+_BLANK_LINES = re.compile(r"\n{3,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 """All but those that stand in texts: tab, line feed, form feed, carriage return, and escape for colours."""
 
@@ -30,3 +31,11 @@ def decoded(data: bytes) -> str | None:
             continue
         return None if _CONTROL.search(text) else "\n".join(text.splitlines())
     return None
+
+
+def tidy(text: str) -> str:
+    """The text of a page without what stands for nothing: white space at the ends of lines, a cell's bar there, more
+    than one empty line at once.
+    """
+    lines = (line.rstrip().removesuffix(" |") for line in text.split("\n"))
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.app import user_agent
-from tools import Http, Paper, Span, ToolContext
+from bot.media.library import page_text
+from bot.media.pages import serve
+from tools import Http, PageText, Paper, Span, ToolContext
 
 USER_AGENT = user_agent()
 """As Aldis calls itself where nothing is set."""
@@ -29,13 +31,19 @@ class Plenty:
 
 
 class Shelf:
-    """Opens PDFs that say what they are: their text in UTF-8 behind the sign, pages parted by a form feed."""
+    """Opens pages as Aldis does, but in this process, and PDFs that say what they are: their text in UTF-8 behind the
+    sign, pages parted by a form feed.
+    """
 
     async def read(self, data: bytes, *, max_chars: int) -> Paper:
         pages = data.decode().partition("%PDF-")[2].split("\f")
         text = "\n\n".join(f"Page {number}:\n{words}" for number, words in enumerate(pages, 1) if words)
         cut = text[:max_chars]
         return Paper(text=cut, pages=len(pages), pages_read=len(pages), is_cut=len(cut) == max_chars)
+
+    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
+        found = serve(body, (charset, "html" if is_html else "text"))
+        return page_text(*found, url=url, is_html=is_html)
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
 ) -> None:
     """What there is is given, and nothing leads on to what would take as long again."""
 
-    class Slow:
+    class Slow(Shelf):
         async def read(self, data: bytes, *, max_chars: int) -> Paper:
             return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
 

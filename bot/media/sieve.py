@@ -9,7 +9,7 @@ a parser disagree on that (`<script><a x="</script><b y="> ...`). So nothing of 
 this reader has understood is written down again, and the parser has only that to read. Each character is looked at
 once or twice, whatever the page holds; what is no HTML loses words at worst.
 
-Left to others: what stands on the page (`tools.reading`).
+Left to others: what stands on the page (`bot.media.pages`).
 
 Source: WHATWG HTML, tokenization (2026-11-21); lexbor behind selectolax 1.0.2 took 2.9 s for a tag of 252 kB and 6.2 s
 for nesting of 244 kB (measured 2026-11-21).

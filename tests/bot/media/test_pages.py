@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.reading import MOST_LINKS, Link, Reading, read
-from tools.sieve import DEEPEST, MOST_TAGS, sieved
+from bot.media import pages
+from bot.media.cell import Refused
+from bot.media.library import MAX_LINKS, Library, page_text
+from bot.media.sieve import DEEPEST, MOST_TAGS, sieved
+from tests.cells import sandbox
+from tools import BadArguments, PageLink, PageText
 
 HERE = "https://pier.example/lamps/aldis"
 WORDS = "Signal lamps talk across the water, one flash at a time. " * 5
@@ -25,17 +29,22 @@ code</a>, then more.<br>A new line
 <aside>Buy!</aside></main><footer>(c)</footer></body></html>"""
 
 
+def read(html: str, url: str) -> PageText:
+    """What is shown of a page, with everything done in one process."""
+    return page_text(*pages.serve(html.encode(errors="surrogatepass"), ("", "html")), url=url, is_html=True)
+
+
 def text_of(html: str) -> str:
     return read(html, HERE).text
 
 
 def test_a_page_is_read_as_people_read_it() -> None:
     """Blocks are apart, words within a line together; what surrounds the article is left out."""
-    assert read(PAGE, HERE) == Reading(
+    assert read(PAGE, HERE) == PageText(
         title="Lamps & flags",
         date="2026-11-02 10:30",
         language="en-GB",
-        links=(Link(text="Morse code", url="https://pier.example/morse?a=1&b=2"),),
+        links=(PageLink(text="Morse code", url="https://pier.example/morse?a=1&b=2"),),
         has_script=True,
         text=(
             f"# The Aldis lamp\n\n{WORDS}Morse code, then more.\nA new line\n\n- one\n- two bold\n\n"
@@ -72,7 +81,7 @@ def test_the_part_that_matters_is_chosen(html: str, text: str) -> None:
         ('<a href="#top">top</a><a href="/a">one</a><a href="/a#b">again</a>', ["https://pier.example/a"]),
         (
             "".join(f'<a href="/{n}">x</a>' for n in range(900)),
-            [f"https://pier.example/{n}" for n in range(MOST_LINKS)],
+            [f"https://pier.example/{n}" for n in range(MAX_LINKS)],
         ),
     ],
 )
@@ -147,3 +156,47 @@ def test_whatever_the_markup_only_known_tags_come_out(page: str) -> None:
     safe = sieved(page).html
     assert all(re.match(r"</?(a|div)( href=\"[^\"<>]*\")?>", safe[m.start() :]) for m in re.finditer("<", safe))
     assert isinstance(text_of(page), str)
+
+
+@pytest.mark.parametrize("name", ["a page", *HOSTILE])
+async def test_a_page_is_the_same_in_a_cell(name: str) -> None:
+    """With everything that the library and Python would have loaded later."""
+    page = HOSTILE.get(name, PAGE)
+    library = Library(sandbox())
+    assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page, HERE)
+    assert (await library.read_page(b"<p>as it stands", url=HERE, charset="", is_html=False)).text == "<p>as it stands"
+
+
+@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "big5", "shift_jis", "gb2312", "euc-kr", "iso-8859-7"])
+async def test_every_encoding_of_the_web_is_known_in_a_cell(charset: str) -> None:
+    """Python loads each with the first page that is written in it, and there it cannot any more."""
+    words = bytes(range(0xA1, 0xFE)).decode(charset, errors="ignore")
+    body = f"<p>{words}".encode(charset)
+    found = await Library(sandbox()).read_page(body, url=HERE, charset=charset, is_html=True)
+    assert found.text == text_of(f"<p>{words}")
+    assert len(found.text) > 20
+
+
+LIES = {
+    "a title without end": {"title": "x" * 2_000},
+    "links that are none": {"links": [["x"]]},
+    "links without end": {"links": [["x", "/"]] * 1_001},
+    "a number": {"title": 7},
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed(name: str) -> None:
+    """It is refused in words; what fits is read as any page."""
+    with pytest.raises(Refused):
+        page_text(LIES[name], b"", url=HERE, is_html=True)
+    found = page_text(
+        {"links": [["a\u202eb", "javascript:x()"], ["c", "/d"]]}, b"e\xff\xe2\x80\xae", url=HERE, is_html=True
+    )
+    assert found == PageText(text="e\ufffd", links=(PageLink(text="c", url="https://pier.example/d"),))
+
+
+async def test_a_page_that_cannot_be_opened_is_said() -> None:
+    """As when it kills its cell."""
+    with pytest.raises(BadArguments, match="damaged"):
+        await Library(sandbox("tests.bot.media")).read_page(b"", url=HERE, charset="", is_html=True)
