@@ -7,6 +7,8 @@ import gc
 gc.disable()
 
 from bot.cli import main  # noqa: E402  (the import is what is to be quick)
+from bot.media.confinement import refuse_dumps  # noqa: E402
 
 if __name__ == "__main__":
+    refuse_dumps()  # before any key is read
     main()

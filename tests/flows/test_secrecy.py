@@ -7,6 +7,7 @@ DEBUG; then everything that it has written is searched for each of them, in ever
 import asyncio
 import base64
 import re
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -186,3 +187,18 @@ def test_the_search_finds_every_form(text: str, before: bytes) -> None:
         written
     )
     assert canaries.found_in(b"\xff".join(form[1:] for form in forms("something else"))) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is a folder of Linux")
+async def test_nobody_gets_at_the_memory(tmp_path: Path) -> None:
+    """No core dump, whatever the shell allowed; and other processes of the same user may not look into it."""
+    async with (
+        SignalCli() as signal,
+        started("run", settings={"SIGNAL__URL": signal.url}, folder=tmp_path, is_warm=False) as process,
+    ):
+        await signal.connected()
+        place = Path(f"/proc/{process.process_id}")
+        limits = (place / "limits").read_text()
+        assert re.search(r"Max core file size +0 +0 ", limits)
+        # The files of a process that may not be traced are root's; of those that root runs they are anyway.
+        assert (place / "environ").stat().st_uid == 0

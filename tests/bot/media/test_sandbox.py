@@ -215,6 +215,17 @@ async def test_limits_alone_keep_descriptors_and_processes() -> None:
         assert found["fork"] == "EAGAIN"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other ways")
+def test_a_process_that_refuses_dumps_is_not_looked_into() -> None:
+    """Neither by a core dump nor by another process; and it cannot be had back by its limit."""
+    said = alone("""
+        import resource
+        confinement.refuse_dumps()
+        say(dumpable=confinement._libc().prctl(3), limits=resource.getrlimit(resource.RLIMIT_CORE))
+    """)
+    assert said == {"dumpable": 0, "limits": [0, 0]}
+
+
 def test_a_level_that_was_there_must_be_reached() -> None:
     """Rather no file at all than one in a cell that does not hold."""
     said = alone("""
