@@ -12,6 +12,8 @@ from typing import Literal, NewType, TypeVar
 
 from pydantic import Base64Bytes, TypeAdapter
 
+from bot.labels import Labels
+
 PersonId = NewType("PersonId", str)
 """A sender: the account's uuid (Signal) or a fixed word (terminal). Never a phone number, never a display name."""
 
@@ -108,6 +110,17 @@ class Named:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Scheduled:
+    """What Aldis itself wrote earlier, to be asked as if the person did: its labels, and what it may do."""
+
+    labels: Labels
+    addresses: tuple[str, ...] = ()
+    """The addresses that stood in the person's own words when it was planned: no others are theirs."""
+    is_own: bool = False
+    """Whether the person gave its words themselves, by a command or in the message that planned it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Incoming:
     """A message that a person wrote.
 
@@ -137,6 +150,8 @@ class Incoming:
     group_name: str | None = None
     preface: str = ""
     """What Aldis has to say of it to the model, before the words; empty: nothing."""
+    scheduled: Scheduled | None = None
+    """Set where nobody has written it just now: a reminder asks. Its words are not the person's own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

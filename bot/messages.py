@@ -6,10 +6,12 @@ Left to others: the wire shapes of the vendors (`bot.providers`), what is kept a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, NewType
 
 from pydantic import Base64Bytes, Field, TypeAdapter
+
+from bot.labels import Labels
 
 CallId = NewType("CallId", str)
 """Names one tool call within a conversation; made by the model's vendor, `^[a-zA-Z0-9_-]+$`."""
@@ -65,6 +67,8 @@ class ToolAnswer:
     name: str
     content: str
     ok: bool
+    labels: Labels | None = field(default=None, compare=False)
+    """Where it comes from; None: it was written before there were labels, or is not labelled yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,6 +109,8 @@ class UserMessage:
     media: tuple[Medium, ...] = ()
     """What came with it that a model may look at itself, in the order in which it came. A provider whose model cannot
     take one says so to the model in its place."""
+    labels: Labels | None = field(default=None, compare=False)
+    """Where it comes from; None: it was written before there were labels, or is not labelled yet."""
 
 
 AssistantPart = Annotated[Text | ToolCall | Opaque, Field(discriminator="kind")]
@@ -116,6 +122,9 @@ class AssistantMessage:
 
     parts: tuple[AssistantPart, ...]
     role: Literal["assistant"] = "assistant"
+    labels: Labels | None = field(default=None, compare=False)
+    """Where it comes from: all that the model had read by then; None: it was written before there were labels, or is
+    not labelled yet."""
 
     @property
     def text(self) -> str:
@@ -129,7 +138,7 @@ class AssistantMessage:
 
     def without_opaque(self) -> "AssistantMessage":
         """The same message as the history keeps it: vendor blocks stripped."""
-        return AssistantMessage(parts=tuple(part for part in self.parts if not isinstance(part, Opaque)))
+        return replace(self, parts=tuple(part for part in self.parts if not isinstance(part, Opaque)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

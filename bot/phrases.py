@@ -10,7 +10,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.labels import Source, SourceKind
 from bot.languages.spoken import day, moment, number, sentence
+
+_MAX_CAUSES = 3
+"""So many causes are named in a question; of more it is only said that there are."""
 
 OVERLOADED = "The language model has too much to do right now. Please ask again in a minute."
 UNAVAILABLE = "I can't reach the language model right now. Please ask again in a few minutes."
@@ -53,6 +57,7 @@ BUDGET_ALL_DAY = "My budget is used up for today. It renews tomorrow."
 BUDGET_ALL_MONTH = "My budget is used up for this month. It renews on the first of the next one."
 BUDGET_ALL_NONE = "I have no budget, so I cannot ask the language model. Whoever runs me can change that."
 HELP = "Write to me as you would to a person. These commands I know as well."
+UNATTENDED = "Nobody was here to say yes, so I have left this undone. Write to me if you want it."
 LEFT_UNDONE = "I have left undone what I asked you about, because you asked something else."
 NOTHING_TO_STOP = "Nothing is under way here."
 UNKNOWN_CODE = "I know no such code; it may be more than an hour old. Whoever wants to be let in can write to me again."
@@ -135,6 +140,23 @@ _KEPT_SOME = "I keep {answers} of yours, sealed. The newest come first:"
 _LANGUAGE_SET = "I speak English here from now on."
 _LET_IN = "Let in, as {label}. `/deny {label}` takes it back."
 _MAY_I = "May I do this?"
+_BECAUSE = "I ask because of {causes}."
+_CAUSE_PAGE = "the page at {name} that I read earlier"
+_CAUSE_SEARCH = "what I found on the web earlier"
+_CAUSE_TOOL = "what {name} told me earlier"
+_CAUSE_FILE = "your file {name}"
+_CAUSE_UNNAMED_FILE = "a file of yours"
+_CAUSE_VOICE = "your voice message, which anybody may have recorded"
+_CAUSE_PERSON = "what {name} wrote"
+_CAUSE_SOMEBODY = "what somebody else wrote"
+_CAUSE_TALK = "what others said here"
+_CAUSE_UNKNOWN = "what I read some time ago"
+_FROM_WEB = "from the web"
+_FROM_FILE = "from your file"
+_FROM_VOICE = "from a voice message"
+_FROM_OTHERS = "from what others wrote"
+_FROM_TOOL = "from {name}"
+_FROM_UNKNOWN = "I no longer know where from"
 _MODEL_NOW = "Here {model} answers."
 _MODEL_OTHERS = "To choose from: {models}. `/model default` goes back to the first."
 _NEARLY_PERSON_DAY = "({percent} % of today's budget for you is used.)"
@@ -209,6 +231,7 @@ _TRUSTED = "The new safety number of {name} is trusted. What was waiting is on i
 ABOUT_MEMORY = "shows what I remember about you, or forgets it."
 FACT = "{number}. {fact}"
 NOTHING_REMEMBERED = "I remember nothing about you. Ask me to remember something, and I will."
+FACT_FROM = "{number}. {fact} ({origin})"
 NO_SUCH_FACT = "I remember nothing of this number; `/memory` alone shows what I remember."
 FACTS_FORGOTTEN = "Forgotten: {count} of what I remembered."
 
@@ -311,6 +334,34 @@ _STATUSES: Mapping[str, str] = {
 }
 
 
+_CAUSES: Mapping[SourceKind, str] = {
+    "page": _CAUSE_PAGE,
+    "search": _CAUSE_SEARCH,
+    "tool": _CAUSE_TOOL,
+    "file": _CAUSE_FILE,
+    "voice": _CAUSE_VOICE,
+    "person": _CAUSE_PERSON,
+    "talk": _CAUSE_TALK,
+    "unknown": _CAUSE_UNKNOWN,
+}
+_UNNAMED_CAUSES: Mapping[SourceKind, str] = {
+    "page": _CAUSE_SEARCH,
+    "tool": _CAUSE_UNKNOWN,
+    "file": _CAUSE_UNNAMED_FILE,
+    "person": _CAUSE_SOMEBODY,
+}
+_ORIGINS: Mapping[SourceKind, str] = {
+    "page": _FROM_WEB,
+    "search": _FROM_WEB,
+    "tool": _FROM_TOOL,
+    "file": _FROM_FILE,
+    "voice": _FROM_VOICE,
+    "person": _FROM_OTHERS,
+    "talk": _FROM_OTHERS,
+    "unknown": _FROM_UNKNOWN,
+}
+
+
 def under_way(tool: str | None) -> str:
     """What is going on in a turn that takes long: this tool runs; None: the model is asked."""
     return said(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
@@ -369,11 +420,41 @@ def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
     return said(_NEARLY[scope, span], percent=min(percent, 100))
 
 
-def may_i(calls: Sequence[tuple[str, str]], cost_usd: Decimal) -> str:
-    """The question whether these calls of tools may run: each a name and the JSON of exactly what would be done."""
+def may_i(calls: Sequence[tuple[str, str]], cost_usd: Decimal, causes: Sequence[Source] = ()) -> str:
+    """The question whether these calls of tools may run: each a name and the JSON of exactly what would be done, and
+    because of what it is asked; no causes: because the operator or the tool wants it.
+    """
     lines = [f"- {name}: `{arguments}`" for name, arguments in calls]
+    why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
     cost = ["", said(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
-    return "\n".join([said(_MAY_I), "", *lines, *cost, "", said(_YES_OR_NO)])
+    return "\n".join([said(_MAY_I), "", *lines, *why, *cost, "", said(_YES_OR_NO)])
+
+
+def unattended(calls: Sequence[tuple[str, str]], causes: Sequence[Source]) -> str:
+    """What a scheduled run has left undone: these calls of tools, each a name and the JSON of what would be done."""
+    lines = [f"- {name}: `{arguments}`" for name, arguments in calls]
+    why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
+    return "\n".join([said(UNATTENDED), "", *lines, *why])
+
+
+def origin(sources: Sequence[Source]) -> str:
+    """Where something that is kept comes from, in a few words; empty: from the person."""
+    return ", ".join(dict.fromkeys(said(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
+
+
+def _causes(sources: Sequence[Source]) -> str:
+    """The newest causes in words, newest first, each once."""
+    named = [said(_cause(source), name=source.name) for source in _newest(sources)]
+    left_out = len(sources) > len(named)
+    return ", ".join(dict.fromkeys(named)) + (", …" if left_out else "")
+
+
+def _newest(sources: Sequence[Source]) -> Sequence[Source]:
+    return list(reversed(sources))[:_MAX_CAUSES]
+
+
+def _cause(source: Source) -> str:
+    return _CAUSES[source.kind] if source.name else _UNNAMED_CAUSES.get(source.kind, _CAUSES[source.kind])
 
 
 def wrong_form(form: str) -> str:

@@ -20,6 +20,7 @@ from bot import app, logs
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON, File
 from bot.examinations.tools import ToolGroup, inventory
+from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings
 from bot.turn.steps import ToolRun
@@ -140,7 +141,8 @@ def _of_source(group: ToolGroup, tools: Sequence[Tool], absent: Sequence[str]) -
 def _rows_of(given: Settings, group: ToolGroup) -> Iterator[_Row]:
     specs = [tool.spec for tool in group.tools] or [None]
     for place, spec in enumerate(specs, start=1):
-        asks = spec is not None and (spec.needs_approval or spec.name in given.tools.approve)
+        wants = spec is not None and (spec.needs_approval or spec.needs_naming)
+        asks = spec is not None and (wants or spec.name in given.tools.approve)
         yield _Row(group=group, spec=spec, asks_always=asks, is_last=place == len(specs))
 
 
@@ -187,7 +189,7 @@ async def _called(given: Settings, options: argparse.Namespace) -> int:
         tool = _named(options.name, groups)
         wanted = ToolCall(id=CallId("by-hand"), name=options.name, arguments=_arguments(tool.spec, options.arguments))
         toolbox = app.toolbox(given, (tool,))
-        asks = tool.spec.effects == "once" or toolbox.needs_word(wanted, has_read_untrusted=False)
+        asks = tool.spec.effects == "once" or toolbox.approval(wanted, Labels(), TERMINAL_PERSON, "") is not None
         if asks and not (options.yes or _agreed(tool.spec)):
             return 1
         run = await toolbox.run(wanted, TERMINAL_PERSON)

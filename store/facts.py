@@ -25,21 +25,39 @@ class Fact:
     """None: it was forgotten."""
     expires_at: datetime | None
     """When it disappears with the message that told it; None: it stays."""
+    labels: bytes | None
+    """Where it comes from; None: that is not known."""
 
 
 class Facts(Shelf):
     """The shelf of what is remembered. All methods run inside a transaction."""
 
-    def put(self, conversation: ConversationId, origin: str, fact: bytes, *, turn: TurnId, now: datetime) -> Fact:
+    def put(
+        self,
+        conversation: ConversationId,
+        origin: str,
+        fact: bytes,
+        *,
+        turn: TurnId,
+        now: datetime,
+        labels: bytes | None = None,
+    ) -> Fact:
         """Remember a fact, as long as the turn that tells it; or give the one that the same origin kept before."""
         known = self.of_origin(conversation, origin)
         if known is not None:
             return known
         self.execute(
-            "INSERT INTO facts (conversation_id, origin, turn_id, number, fact, kept_at, expires_at) VALUES (?1, ?2, "
-            "?3, (SELECT coalesce(max(number), 0) + 1 FROM facts WHERE conversation_id = ?1 AND fact IS NOT NULL), "
-            "?4, ?5, (SELECT expires_at FROM turns WHERE id = ?3))",
-            (conversation, origin, turn, self.keyring.seal(conversation, _place(origin), fact), millis(now)),
+            "INSERT INTO facts (conversation_id, origin, turn_id, number, fact, kept_at, expires_at, labels) VALUES "
+            "(?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM facts WHERE conversation_id = ?1 AND fact IS NOT "
+            "NULL), ?4, ?5, (SELECT expires_at FROM turns WHERE id = ?3), ?6)",
+            (
+                conversation,
+                origin,
+                turn,
+                self.keyring.seal(conversation, _place(origin), fact),
+                millis(now),
+                None if labels is None else self.keyring.seal(conversation, _labels_of(origin), labels),
+            ),
         )
         put = self.of_origin(conversation, origin)
         assert put is not None  # noqa: S101  (it was put just now)
@@ -60,7 +78,7 @@ class Facts(Shelf):
     def forget(self, conversation: ConversationId, number: int | None) -> int:
         """Forget the fact of this number, None: all of them; gives how many that were."""
         return self.execute(
-            "UPDATE facts SET fact = NULL WHERE conversation_id = ?1 AND fact IS NOT NULL "
+            "UPDATE facts SET fact = NULL, labels = NULL WHERE conversation_id = ?1 AND fact IS NOT NULL "
             "AND number = coalesce(?2, number)",
             (conversation, number),
         ).rowcount
@@ -75,22 +93,34 @@ class Facts(Shelf):
 
     def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
         rows = self.rows(
-            f"SELECT number, origin, fact, expires_at FROM facts WHERE conversation_id = ? {condition}",  # noqa: S608  (literals only)
+            f"SELECT number, origin, fact, expires_at, labels FROM facts WHERE conversation_id = ? {condition}",  # noqa: S608  (literals only)
             (conversation, *values),
         )
         return tuple(fact for row in rows if (fact := self._fact(conversation, *row)) is not None)
 
     def _fact(
-        self, conversation: ConversationId, number: int, origin: str, fact: bytes | None, expires_at: int | None
+        self,
+        conversation: ConversationId,
+        number: int,
+        origin: str,
+        fact: bytes | None,
+        expires_at: int | None,
+        labels: bytes | None,
     ) -> Fact | None:
         """The fact of a row; None when it is damaged: it is passed over, and stops no answer."""
         try:
             words = None if fact is None else self.keyring.open(conversation, _place(origin), fact)
+            source = None if labels is None else self.keyring.open(conversation, _labels_of(origin), labels)
         except Damaged as error:
             _log.error("fact %d of conversation %d is lost: %s", number, conversation, error)
             return None
-        return Fact(number=number, fact=words, expires_at=None if expires_at is None else moment(expires_at))
+        until = None if expires_at is None else moment(expires_at)
+        return Fact(number=number, fact=words, expires_at=until, labels=source)
 
 
 def _place(origin: str) -> str:
     return f"facts.fact|{origin}"
+
+
+def _labels_of(origin: str) -> str:
+    return f"facts.labels|{origin}"

@@ -25,6 +25,8 @@ class Summary:
     summary: bytes
     expires_at: datetime | None
     """When the first of these turns disappears; None: they stay."""
+    labels: bytes | None = None
+    """Where it comes from; None: that is not known."""
 
 
 class Summaries(Shelf):
@@ -33,7 +35,7 @@ class Summaries(Shelf):
     def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:
         """The summary of the conversation as it is good now; None where there is none."""
         rows = self.rows(
-            "SELECT first_turn, last_turn, summary, expires_at FROM summaries WHERE conversation_id = ? "
+            "SELECT first_turn, last_turn, summary, expires_at, labels FROM summaries WHERE conversation_id = ? "
             "AND coalesce(expires_at > ?, TRUE)",
             (conversation, millis(now)),
         )
@@ -45,8 +47,9 @@ class Summaries(Shelf):
                         last=TurnId(last),
                         summary=self.keyring.open(conversation, _place(last), summary),
                         expires_at=None if expires_at is None else moment(expires_at),
+                        labels=None if labels is None else self.keyring.open(conversation, _labels_of(last), labels),
                     )
-                    for first, last, summary, expires_at in rows
+                    for first, last, summary, expires_at, labels in rows
                 ),
                 None,
             )
@@ -56,16 +59,19 @@ class Summaries(Shelf):
 
     def keep(self, conversation: ConversationId, summary: Summary) -> None:
         """Keep it in the place of the one before."""
+        labels = summary.labels
         self.execute(
-            "INSERT INTO summaries (conversation_id, first_turn, last_turn, summary, expires_at) "
-            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (conversation_id) DO UPDATE SET first_turn = excluded.first_turn, "
-            "last_turn = excluded.last_turn, summary = excluded.summary, expires_at = excluded.expires_at",
+            "INSERT INTO summaries (conversation_id, first_turn, last_turn, summary, expires_at, labels) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (conversation_id) DO UPDATE SET first_turn = excluded.first_turn, "
+            "last_turn = excluded.last_turn, summary = excluded.summary, expires_at = excluded.expires_at, "
+            "labels = excluded.labels",
             (
                 conversation,
                 summary.first,
                 summary.last,
                 self.keyring.seal(conversation, _place(summary.last), summary.summary),
                 None if summary.expires_at is None else millis(summary.expires_at),
+                None if labels is None else self.keyring.seal(conversation, _labels_of(summary.last), labels),
             ),
         )
 
@@ -84,3 +90,7 @@ class Summaries(Shelf):
 
 def _place(last: int) -> str:
     return f"summaries.summary|{last}"
+
+
+def _labels_of(last: int) -> str:
+    return f"summaries.labels|{last}"

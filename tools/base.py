@@ -108,7 +108,16 @@ class ToolSpec:
     """Whether it answers within milliseconds out of its arguments and the clock alone, so that nothing is lost by
     running it once more: its answer is then written down together with the model's request for it."""
     own_words: bool = False
-    """Whether its answers hold nothing but what the person who asks has told Aldis: no words of strangers."""
+    """Whether its answers hold nothing but what people had Aldis keep, and no words of strangers but those that stand
+    in it: the result gives where these came from as its `origins`."""
+    discloses: bool | None = None
+    """Whether strangers see what it is called with: a service that searches, draws or translates. None: yes, unless it
+    only computes, answers in `own_words`, or `fetches` what was given."""
+    deeds: tuple[str, ...] = ()
+    """How people ask for it, in all languages: the beginnings of words, or several words with spaces between. Where a
+    person's message holds one of them and names all arguments, no further yes is asked for. Empty: always."""
+    minor_arguments: frozenset[str] = frozenset()
+    """Arguments that a message need not name, for the worst choice of them does no harm: a time, a unit."""
     fetches: str | None = None
     """The argument that holds an address of the web which a call reads; None: it reads none that a model names. Only
     addresses that were not the model's to make up are let through."""
@@ -118,6 +127,8 @@ class ToolSpec:
     """Whether its answers hold what people trust Aldis with: notes, memory, databases."""
     needs_approval: bool = False
     """Whether a person has to agree to each call, whatever the turn has read."""
+    needs_naming: bool = False
+    """Whether a person has to agree to each call that their own words do not name, whatever the turn has read."""
     timeout_seconds: float | None = None
     """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None
@@ -129,6 +140,13 @@ class ToolSpec:
     def parameters(self) -> Mapping[str, Any]:
         """The JSON schema of the arguments object, as the arguments say it themselves."""
         return self.arguments.json_schema()
+
+    @property
+    def is_disclosing(self) -> bool:
+        """Whether strangers see what it is called with."""
+        if self.discloses is not None:
+            return self.discloses
+        return not (self.computes_only or self.own_words or self.fetches is not None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +165,10 @@ class ToolContext:
     """In which turn it is called: likewise."""
     call: str = ""
     """Names this call, and no other: the same when it is repeated after a crash."""
+    origin: str = ""
+    """Where what it is called with comes from: likewise opaque."""
+    addresses: tuple[str, ...] = ()
+    """The addresses of the web that stand in the person's own words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,6 +189,8 @@ class Result:
     cost_usd: Decimal | None = None
     """What this call cost where that is known only afterwards; None means the spec's."""
     files: tuple[ResultFile, ...] = ()
+    origins: tuple[str, ...] = ()
+    """Where what a port gave came from: the `origin` of each, handed on unread."""
 
 
 class Tool(Protocol):

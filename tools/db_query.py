@@ -125,6 +125,7 @@ class DbQuery:
             ),
             arguments=DbQueryArguments,
             reads_private=True,
+            discloses=False,
             timeout_seconds=databases.timeout_seconds,
             max_result_chars=_MAX_RESULT_CHARS,
         )
@@ -156,6 +157,7 @@ class DbDescribe:
             ),
             arguments=DbDescribeArguments,
             reads_private=True,
+            discloses=False,
             timeout_seconds=databases.timeout_seconds,
             max_result_chars=_MAX_RESULT_CHARS,
         )

@@ -110,6 +110,8 @@ class ImageGenerate:
             arguments=ImageArguments,
             effects="once",
             own_words=True,
+            discloses=True,
+            deeds=("draw", "paint", "picture", "image", "zeichn", "bild", "dessin", "dibuj", "pint", "imagen"),
             timeout_seconds=options.timeout_seconds,
             cost_usd=options.cost_usd,
         )

@@ -48,6 +48,8 @@ class Remember:
         arguments=RememberArguments,
         effects="repeatable",
         own_words=True,
+        deeds=("remember", "forget", "merk", "behalt", "vergiss", "retien", "souvien", "oubli", "recuerd", "olvid"),
+        minor_arguments=frozenset({"action"}),
     )
 
     def __init__(self, memory: Memory) -> None:
@@ -67,4 +69,5 @@ class Remember:
         if arguments.fact is None:
             raise BadArguments("fact: what is to be remembered?")
         kept = await self._memory.remember(arguments.fact, context)
-        return Result(data={"number": kept.number, "fact": kept.fact, "until": kept.until})
+        data = {"number": kept.number, "fact": kept.fact, "until": kept.until}
+        return Result(data=data, origins=(kept.origin,))

@@ -107,6 +107,7 @@ class IntelSearch:
         ),
         arguments=IntelSearchArguments,
         finds_pages=True,
+        discloses=False,
     )
 
     def __init__(self, news: News, desk: SearchDesk) -> None:
@@ -146,6 +147,7 @@ class IntelRecent:
         ),
         arguments=IntelRecentArguments,
         finds_pages=True,
+        discloses=False,
     )
 
     def __init__(self, news: News, desk: SearchDesk) -> None:

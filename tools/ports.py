@@ -70,6 +70,8 @@ class Planned:
     """Whether its words disappear before its time, with the message that they came from."""
     zone_is_known: bool = True
     """Whether the person has told their time zone, or named one now."""
+    origin: str = ""
+    """Where its words come from: opaque, for `Result.origins`."""
 
 
 class Reminders(Protocol):
@@ -115,6 +117,8 @@ class Remembered:
     fact: str
     until: str | None = None
     """When it disappears with the message that told it: `2026-11-23T08:00Z`; None: it stays until it is forgotten."""
+    origin: str = ""
+    """Where it comes from: opaque, for `Result.origins`."""
 
 
 class Memory(Protocol):
@@ -171,6 +175,8 @@ class Prediction:
     """Whether it is open and its day is over."""
     until: str | None = None
     """When it disappears with a message that it came from: `2026-11-23T08:00Z`; None: it stays."""
+    origin: str = ""
+    """Where its words come from: opaque, for `Result.origins`."""
 
 
 class Predictions(Protocol):

@@ -28,6 +28,8 @@ _ENOUGH = 10
 _DOMAIN = r"^\w[\w-]{0,29}$"
 _ACROSS, _UP = "Said to be so likely (%)", "Came true (%)"
 _BAR_CHARS = 20
+_DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
+"""How people speak of predictions, in all languages."""
 
 
 class PredictionsOptions(Options):
@@ -66,6 +68,8 @@ class Predict:
         arguments=PredictArguments,
         effects="repeatable",
         own_words=True,
+        deeds=_DEEDS,
+        minor_arguments=frozenset({"due", "domain"}),
     )
 
     def __init__(self, predictions: Predictions) -> None:
@@ -87,7 +91,8 @@ class Predict:
             due=arguments.due,
             domain=None if arguments.domain is None else arguments.domain.lower(),
         )
-        return Result(data=_shown(await self._predictions.record(forecast, context)))
+        recorded = await self._predictions.record(forecast, context)
+        return Result(data=_shown(recorded), origins=(recorded.origin,))
 
 
 class ResolveArguments(Arguments):
@@ -114,6 +119,7 @@ class ResolvePrediction:
         arguments=ResolveArguments,
         effects="repeatable",
         own_words=True,
+        deeds=_DEEDS,
         reads_private=True,
     )
 
@@ -127,9 +133,11 @@ class ResolvePrediction:
             ToolError: as the port has it.
         """
         if arguments.outcome == "struck":
-            return Result(data={"struck": _shown(await self._predictions.strike(arguments.number, context))})
+            struck = await self._predictions.strike(arguments.number, context)
+            return Result(data={"struck": _shown(struck)}, origins=(struck.origin,))
         verdict: Verdict | None = None if arguments.outcome == "open" else arguments.outcome
-        return Result(data=_shown(await self._predictions.resolve(arguments.number, verdict, context)))
+        resolved = await self._predictions.resolve(arguments.number, verdict, context)
+        return Result(data=_shown(resolved), origins=(resolved.origin,))
 
 
 class ListArguments(Arguments):
@@ -170,7 +178,9 @@ class ListPredictions:
         wanted = [one for one in every if _fits(one, arguments.status)]
         shown = [_shown(one) for one in wanted[: arguments.limit]]
         data = {"predictions": shown, **_counts(every)}
-        return Result(data={**data, "left_out": len(wanted) - len(shown)} if len(wanted) > len(shown) else data)
+        if len(wanted) > len(shown):
+            data["left_out"] = len(wanted) - len(shown)
+        return Result(data=data, origins=tuple(one.origin for one in wanted[: arguments.limit]))
 
 
 class StatsArguments(Arguments):
@@ -208,6 +218,7 @@ class CalibrationStats:
         Raises:
             ToolError: as the port has it.
         """
+        origins: tuple[str, ...] = ()  # of everybody only figures are told
         if arguments.whose == "everybody":
             everybody = await self._predictions.everybody(context)
             settled = [Settled(probability=said, came_true=came_true) for said, came_true in everybody]
@@ -216,13 +227,14 @@ class CalibrationStats:
             every = _of_domain(await self._predictions.all(context), arguments.domain)
             settled = [scored for one in every if (scored := _settled(one)) is not None]
             data = {"whose": "mine", **_counts(every), **_scores(settled), **_domains(settled)}
+            origins = tuple(one.origin for one in every)
         if not arguments.chart or not settled:
-            return Result(data=data)
+            return Result(data=data, origins=origins)
         picture = await asyncio.to_thread(_plot, settled)
         if not picture:
-            return Result(data={**data, "plot": _plot_in_letters(settled)})
+            return Result(data={**data, "plot": _plot_in_letters(settled)}, origins=origins)
         file = ResultFile(name="calibration.png", content_type=CONTENT_TYPE, data=picture)
-        return Result(data=data, files=(file,))
+        return Result(data=data, files=(file,), origins=origins)
 
 
 def _shown(prediction: Prediction) -> Mapping[str, Any]:

@@ -80,6 +80,22 @@ class Remind:
         arguments=RemindArguments,
         effects="repeatable",
         own_words=True,
+        deeds=(
+            "remind",
+            "alarm",
+            "wake",
+            "erinner",
+            "weck",
+            "rappel",
+            "reveil",
+            "recuerd",
+            "recorda",
+            "avisa",
+            "cancel",
+            "annul",
+            "losch",
+        ),
+        minor_arguments=frozenset(RemindArguments.model_fields) - {"text", "prompt", "number"},
     )
 
     def __init__(self, reminders: Reminders) -> None:
@@ -93,18 +109,24 @@ class Remind:
         """
         match arguments.action:
             case "set":
-                return Result(data=_shown(await self._reminders.add(_wish(arguments), context)))
+                return _result(await self._reminders.add(_wish(arguments), context))
             case "list":
                 planned = await self._reminders.planned(context)
-                return Result(data={"reminders": [_shown(reminder) for reminder in planned]})
+                origins = tuple(reminder.origin for reminder in planned)
+                return Result(data={"reminders": [_shown(reminder) for reminder in planned]}, origins=origins)
             case "cancel":
                 if arguments.number is None:
                     raise BadArguments("number: which one? action list shows the numbers")
-                return Result(data={"cancelled": _shown(await self._reminders.cancel(arguments.number, context))})
+                cancelled = await self._reminders.cancel(arguments.number, context)
+                return Result(data={"cancelled": _shown(cancelled)}, origins=(cancelled.origin,))
             case "timezone":
                 if arguments.timezone is None:
                     raise BadArguments("timezone: which zone?")
                 return Result(data={"timezone": await self._reminders.keep_timezone(arguments.timezone, context)})
+
+
+def _result(planned: Planned) -> Result:
+    return Result(data=_shown(planned), origins=(planned.origin,))
 
 
 def _wish(arguments: RemindArguments) -> Wish:

@@ -5,8 +5,10 @@ Left to others: the table (`bot.commands.base`), how something gets remembered (
 
 import re
 
-from bot import phrases
+from bot import labels, phrases
 from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.events import PersonId
+from bot.policy.trust import untrusted
 from bot.turn.memory import Memory
 from store import Shelves
 from tools import Remembered
@@ -45,7 +47,8 @@ class MemoryCommands:
             await self._desk.answer(call, lambda shelves: self._list(shelves, call))
 
     def _list(self, shelves: Shelves, call: Call) -> str:
-        lines = map(_line, self._memory.all(shelves, call.conversation))
+        person = call.message.author
+        lines = [_line(kept, person) for kept in self._memory.all(shelves, call.conversation)]
         return "\n".join(lines) or phrases.said(phrases.NOTHING_REMEMBERED)
 
     def _forget(self, shelves: Shelves, call: Call, number: int | None) -> str:
@@ -55,5 +58,8 @@ class MemoryCommands:
         return phrases.said(phrases.FACTS_FORGOTTEN, count=count)
 
 
-def _line(remembered: Remembered) -> str:
-    return phrases.said(phrases.FACT, number=remembered.number, fact=remembered.fact)
+def _line(remembered: Remembered, person: PersonId) -> str:
+    """What is remembered, and where it comes from, unless the person told it."""
+    origin = phrases.origin(untrusted(labels.loaded(remembered.origin), person))
+    phrase = phrases.FACT_FROM if origin else phrases.FACT
+    return phrases.said(phrase, number=remembered.number, fact=remembered.fact, origin=origin)

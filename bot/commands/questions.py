@@ -83,8 +83,7 @@ class QuestionCommands:
         again = shelves.inbox.begin_turn(
             call.conversation, now=self._desk.clock.now(), expires_at=expires_at, replaces=replaces
         )
-        # Whose words stood in the old message nobody knows any more: what does something asks first.
-        step = steps.dumped(Asked(question=question, holds_others=True))
+        step = steps.dumped(Asked(question=question))
         shelves.journal.add(call.conversation, again, 0, step)
         shelves.inbox.as_question(item, again)
         return None

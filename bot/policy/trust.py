@@ -1,10 +1,12 @@
-"""Pure: the two rules about content that strangers wrote. This is their one place.
+"""Pure: the rules about content that strangers wrote, and about what is private. This is their one place.
 
 What a page, a search result, a server's answer or another member of a group says is data; a model may take it for an
-order all the same. So the rules look at what the turn has read, never at what the model makes of it:
+order all the same. So the rules look at the labels of everything in the request, never at what the model makes of it:
 
-1. A tool with effects asks a person first when the turn has read such content (`needs_approval`).
-2. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
+1. A tool with effects asks a person first when anything untrusted is in the request (`approval_causes`).
+2. What strangers see of a call (a search, a description) asks first when anything private is in the request (likewise).
+   Neither asks about what the person's own words name.
+3. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
    whoever owns the host.
 
                               | stands in the person's own words, or as a result of a search | fetch
@@ -12,8 +14,8 @@ order all the same. So the rules look at what the turn has read, never at what t
                               |   nothing private was read                                   |
                               ' anything else                                                | refuse
 
-Left to others: which tool brings outside content or reads private data (the tools say so), asking the person
-(`bot.turn.approvals`), where the address really leads (`tools.fetch`).
+Left to others: which content gets which labels (`bot.turn.provenance`), when words name a call
+(`bot.policy.own_words`), asking the person (`bot.turn.approvals`), where the address really leads (`tools.fetch`).
 
 Source: OWASP Top 10 for LLM applications 2026, excessive agency; Meta, "Agents Rule of Two", 2025-10-31;
 letter-by-letter exfiltration through offered links as in Tencent's AI-Infra-Guard (read 2026-11-21).
@@ -25,6 +27,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from urllib.parse import urlsplit
 
+from bot.labels import Labels, Source
 from tools import Effects, canonical_url
 
 MOST_LINKS_FOLLOWED = 3
@@ -46,14 +49,31 @@ _AT_THE_END = ".,;:!?'"
 _EMPHASIS = frozenset("*_~")
 
 
-def needs_approval(effects: Effects, *, has_read_untrusted: bool) -> bool:
-    """Whether a person must agree before a tool with these effects runs.
+def untrusted(labels: Labels, person: str) -> tuple[Source, ...]:
+    """What somebody other than this person may have written, of content with these labels, oldest first.
 
-    `has_read_untrusted` is true as soon as the turn holds an answer of a tool that brings outside content (a page, a
-    search, a foreign server), words of somebody else that the person quoted, or messages of other people in the group
-    that were given as context.
+    The words of other people in a group are among it: they may ask for themselves, but not in somebody else's name.
     """
-    return effects != "none" and has_read_untrusted
+    others = (Source(kind="person", name=writer.name) for writer in labels.people if writer.id != person)
+    return tuple(dict.fromkeys((*others, *(source for source in labels.sources if not source.is_trusted))))
+
+
+def private(labels: Labels) -> tuple[Source, ...]:
+    """What people trust Aldis with, of content with these labels, oldest first."""
+    return tuple(source for source in labels.sources if source.is_private)
+
+
+def approval_causes(
+    effects: Effects, *, discloses: bool, labels: Labels, person: str, is_named: bool, is_asked_for: bool
+) -> tuple[Source, ...]:
+    """Because of what a person must agree before a call of a tool runs; empty: nobody need agree.
+
+    `labels` are those of everything in the request; `discloses` tells whether strangers see the arguments, `is_named`
+    whether the person's own words name these, `is_asked_for` whether they ask for the deed as well.
+    """
+    causes = () if effects == "none" or (is_named and is_asked_for) else untrusted(labels, person)
+    shown = private(labels) if discloses and not is_named else ()
+    return tuple(dict.fromkeys((*causes, *shown)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +92,7 @@ class Provenance:
     links_followed: int = 0
     """How many fetches of links began in this turn, the same link twice counted twice."""
     has_read_private: bool = False
-    """Whether a tool of this turn was asked for private data: notes, memory, a database."""
+    """Whether private data is in the request, or a tool of this turn was asked for some: notes, a database."""
 
     def hearing(self, words: str) -> "Provenance":
         """With the addresses that stand in the person's words."""

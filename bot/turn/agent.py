@@ -17,19 +17,20 @@ from decimal import Decimal
 
 from bot import phrases
 from bot.errors import ContextTooLong, ProviderError
+from bot.labels import UNKNOWN, Labels, Source, joined
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
-from bot.turn import prompt
+from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import cited
 from bot.turn.enclosures import enclosed
 from bot.turn.overheard import beside
 from bot.turn.recalled import with_note
 from bot.turn.sources import NOT_GIVEN, Sources
-from bot.turn.steps import Journal, Outcome, Pause, ToolRun, Turn, Whole
+from bot.turn.steps import Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
 from tools import UnknownOutcome
 
@@ -38,6 +39,11 @@ Watch = Callable[[Progress], Awaitable[None]]
 
 _SETTLED = frozenset({"ok", UnknownOutcome.code})
 """Outcomes with which a call has its answer for the rest of the turn."""
+NOBODY_HERE = (
+    "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
+)
+"""What a model is told that wants to do something in a scheduled run about which a person would have to be asked."""
+
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
@@ -67,6 +73,10 @@ class _Work:
     history: tuple[Message, ...]
     said: list[Message]
     sources: Sources
+    labels: Labels
+    """Of everything that any request of the turn has held."""
+    words: str
+    """Those of the question that whoever asks wrote themselves."""
     completions: list[Completion] = field(default_factory=list[Completion])
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     fresh_from: int = 0
@@ -81,7 +91,7 @@ class _Work:
 
     def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
         """The end; `keeps` is the answer under which the turn enters the history."""
-        messages = () if keeps is None else (*self.said, keeps)
+        messages = () if keeps is None else (*self.said, replace(keeps, labels=self.labels))
         return Outcome(
             text=text,
             ok=ok,
@@ -114,6 +124,8 @@ class Agent:
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
+        turn = _labelled(turn)
+        journal.ask(turn)
         work = await self._begun(turn, journal, watch, told)
         while True:
             try:
@@ -127,7 +139,7 @@ class Agent:
             self._charge(work, completion)
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or work.calls_left == 0:
-                return self._with_remark(work, _ended(work, completion))
+                return self._with_remark(work, self._with_undone(work, _ended(work, completion)))
             answers = await self._answers(work, message.calls)
             if isinstance(answers, Pause):
                 return answers
@@ -136,6 +148,10 @@ class Agent:
     async def _begun(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> _Work:
         offers = tuple(offer for offer in await self._toolbox.offers() if offer.name not in turn.settings.tools_off)
         past = _sendable(turn.history, offers)
+        history = prompt.window(past, max_tokens=self._limits.max_history_tokens)
+        computing = self._toolbox.computing
+        read = [provenance.of_stored(message, turn.chat, computing) for message in (*history, turn.question)]
+        labels = joined([turn.note_labels, *read])
         return _Work(
             turn=turn,
             journal=journal,
@@ -143,9 +159,11 @@ class Agent:
             told=told,
             offers=offers,
             past=past,
-            history=prompt.window(past, max_tokens=self._limits.max_history_tokens),
+            history=history,
             said=[turn.question],
-            sources=Sources(turn),
+            sources=Sources(turn, labels),
+            labels=labels,
+            words=provenance.own_words(turn.incoming, turn.person),
             calls_left=self._limits.max_tool_calls if offers else 0,
         )
 
@@ -157,7 +175,7 @@ class Agent:
         asked = await self._asked(work)
         if isinstance(asked, UsedUp):
             return asked
-        completion = _named(asked, work.turn, number)
+        completion = _named(asked, work, number)
         await work.watch(_progress(completion))
         if completion.message is not None and completion.message.calls and work.calls_left:
             quick = all(map(self._toolbox.computes_only, completion.message.calls))
@@ -209,6 +227,16 @@ class Agent:
         remark = phrases.budget_nearly_used_up(near.scope, near.span, near.percent)
         return replace(outcome, text=f"{outcome.text}\n\n{remark}", warned=((near.scope, near.period),))
 
+    def _with_undone(self, work: _Work, outcome: Outcome) -> Outcome:
+        """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""
+        refused = [run for run in work.runs if run.outcome == "denied" and NOBODY_HERE in run.answer.content]
+        if not refused or not outcome.ok:
+            return outcome
+        calls = [ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments) for run in refused]
+        causes = dict.fromkeys(cause for call in calls for cause in self._causes(work, call) or ())
+        undone = phrases.unattended([(call.name, _json(call)) for call in calls], tuple(causes))
+        return replace(outcome, text=f"{outcome.text}\n\n{undone}")
+
     def _request(self, work: _Work) -> Request:
         return Request(
             system=_with_persona(self._system, work.turn.settings.persona),
@@ -238,11 +266,14 @@ class Agent:
         await work.journal.flush()  # what was held back for runs, when there were none
         if waiting:
             is_asked = all(call.id in work.journal.asked for call in waiting)
-            return Pause(calls=tuple(waiting), cost_usd=self._toolbox.cost_usd(waiting), is_asked=is_asked)
+            causes = dict.fromkeys(cause for call in waiting for cause in self._causes(work, call) or ())
+            cost_usd = self._toolbox.cost_usd(waiting)
+            return Pause(calls=tuple(waiting), cost_usd=cost_usd, is_asked=is_asked, causes=tuple(causes))
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
         work.runs += new
+        work.labels = joined([work.labels, *(run.answer.labels or UNKNOWN for run in new)])
         if any(run.outcome in _SETTLED and self._does(run) for run in new):
             work.fresh_from = len(work.runs)
         return runs
@@ -264,12 +295,14 @@ class Agent:
         """Whether somebody has to agree to a call, and may still do so."""
         if call.id in work.journal.runs or call.id in work.journal.decided or _is_off(work, call):
             return False
+        if work.turn.is_unattended:
+            return False
         until = work.journal.asked.get(call.id)
-        return work.turn.loaded_at < until if until is not None else self._needs_word(work, call)
+        return work.turn.loaded_at < until if until is not None else self._causes(work, call) is not None
 
-    def _needs_word(self, work: _Work, call: ToolCall) -> bool:
-        has_read = any(self._toolbox.brings_outside(run.answer.name) for run in work.runs)
-        return self._toolbox.needs_word(call, has_read_untrusted=has_read or work.turn.quotes_others)
+    def _causes(self, work: _Work, call: ToolCall) -> tuple[Source, ...] | None:
+        """Because of what somebody has to agree to a call; None: nobody has to."""
+        return self._toolbox.approval(call, work.labels, work.turn.person, work.words)
 
     async def _ran(self, work: _Work, call: ToolCall) -> ToolRun:
         """One call: as the journal has it, else run now and journaled."""
@@ -292,6 +325,8 @@ class Agent:
         if call.id in work.journal.asked and not work.journal.decided.get(call.id, False):
             said = "said no to this" if call.id in work.journal.decided else "did not answer in time whether you may"
             return self._toolbox.refused(call, "denied", f"the person {said}: it was not done; do not ask again")
+        if work.turn.is_unattended and self._causes(work, call) is not None:
+            return self._toolbox.refused(call, "denied", NOBODY_HERE)
         if call.id in work.journal.started:
             return self._toolbox.refused(
                 call,
@@ -301,7 +336,16 @@ class Agent:
         if self._toolbox.runs_once(call):
             await work.journal.start(call.id)
         turn = work.turn
-        return await self._toolbox.run(call, turn.person, chat=turn.chat, turn=turn.id, timezone=turn.timezone)
+        is_own = self._toolbox.is_named(call, work.words)
+        return await self._toolbox.run(
+            call,
+            turn.person,
+            chat=turn.chat,
+            turn=turn.id,
+            timezone=turn.timezone,
+            labels=_own_labels(turn) if is_own else work.labels,
+            words=work.words,
+        )
 
     def _over_limit(self, call: ToolCall) -> ToolRun:
         most = self._limits.max_tool_calls
@@ -336,7 +380,16 @@ def _sendable(history: Iterable[Whole], offers: Iterable[ToolOffer]) -> tuple[Wh
     tools, and a model that sees a call would make it again.
     """
     names = {offer.name for offer in offers}
-    return tuple(turn if _called(turn) <= names else prompt.without_tools(turn) for turn in history)
+    return tuple(turn if _called(turn) <= names else _without_tools(turn) for turn in history)
+
+
+def _without_tools(turn: Whole) -> Whole:
+    """Question and answer alone; an answer from before there were labels is that of tools nobody knows."""
+    words = prompt.without_tools(turn)
+    return tuple(
+        replace(message, labels=message.labels or UNKNOWN) if isinstance(message, AssistantMessage) else message
+        for message in words
+    )
 
 
 def _called(turn: Whole) -> set[str]:
@@ -351,14 +404,26 @@ def _words(text: str) -> AssistantMessage:
     return AssistantMessage(parts=(Text(text=text),))
 
 
-def _named(completion: Completion, turn: Turn, number: int) -> Completion:
+def _labelled(turn: Turn) -> Turn:
+    """The turn with labels on its question, those of the talk in its group among them."""
+    known = turn.question.labels
+    if known is None:
+        is_from_before = any(isinstance(step, Asked) for step in turn.steps)
+        known = joined([provenance.of_question(turn.incoming), UNKNOWN if is_from_before else Labels()])
+        known = replace(known, is_scheduled=turn.is_unattended)
+    labels = joined([known, provenance.of_talk(turn.talk)])
+    question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled))
+    return replace(turn, question=question)
+
+
+def _named(completion: Completion, work: _Work, number: int) -> Completion:
     """The completion with call ids of our own: vendors and local servers repeat theirs from turn to turn."""
     message = completion.message
     if message is None or not message.calls:
         return completion
-    names = {id(call): CallId(f"call_{turn.id}_{number}_{place}") for place, call in enumerate(message.calls)}
+    names = {id(call): CallId(f"call_{work.turn.id}_{number}_{place}") for place, call in enumerate(message.calls)}
     parts = tuple(replace(part, id=names[id(part)]) if isinstance(part, ToolCall) else part for part in message.parts)
-    return replace(completion, message=AssistantMessage(parts=parts))
+    return replace(completion, message=AssistantMessage(parts=parts, labels=work.labels))
 
 
 def _unbound(completion: Completion) -> Completion:
@@ -387,13 +452,24 @@ def _key_of(run: ToolRun) -> str:
     return json.dumps([run.answer.name, None, run.arguments], sort_keys=True)
 
 
+def _own_labels(turn: Turn) -> Labels:
+    """Of what whoever asks has named themselves, whatever else is in the request."""
+    return Labels(
+        people=tuple(writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
+    )
+
+
 def _as(run: ToolRun, call: ToolCall) -> ToolRun:
     """The run as the answer to an equal call."""
     return run if run.answer.call_id == call.id else replace(run, answer=replace(run.answer, call_id=call.id))
 
 
+def _json(call: ToolCall) -> str:
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
 def _shown(call: ToolCall) -> str:
-    text = json.dumps(call.arguments, ensure_ascii=False)
+    text = _json(call)
     return text if len(text) <= _SHOWN_ARGUMENT_CHARACTERS else text[:_SHOWN_ARGUMENT_CHARACTERS] + "…"
 
 

@@ -35,7 +35,14 @@ class Memory:
                 return again
             if len(known) >= MOST and shelves.facts.of_origin(conversation, context.call) is None:
                 raise RateLimited(f"{MOST} facts are remembered already; the person has to have one forgotten first")
-            put = shelves.facts.put(conversation, context.call, fact.encode(), turn=turn, now=self._clock.now())
+            put = shelves.facts.put(
+                conversation,
+                context.call,
+                fact.encode(),
+                labels=context.origin.encode(),
+                turn=turn,
+                now=self._clock.now(),
+            )
             return _remembered(put)
 
         return await self._store.transaction(remember)
@@ -64,4 +71,5 @@ class Memory:
 def _remembered(fact: Fact) -> Remembered:
     words = "" if fact.fact is None else fact.fact.decode()
     until = None if fact.expires_at is None else f"{fact.expires_at:%Y-%m-%dT%H:%MZ}"
-    return Remembered(number=fact.number, fact=words, until=until)
+    origin = "" if fact.labels is None else fact.labels.decode()
+    return Remembered(number=fact.number, fact=words, until=until, origin=origin)

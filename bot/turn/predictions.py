@@ -13,8 +13,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
+from bot import labels
 from bot.clock import Clock
 from bot.events import PersonId
+from bot.labels import Labels
 from store import ConversationId, Shelves, Store, TurnId
 from store import Prediction as Kept
 from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
@@ -34,6 +36,8 @@ class _Words:
     due: date
     domain: str | None
     made: date
+    labels: Labels | None = None
+    """Where it comes from; None: it was made before there were labels."""
 
 
 _words: TypeAdapter[_Words] = TypeAdapter(_Words)
@@ -60,7 +64,7 @@ class Predictions:
                 conversation,
                 context.person,
                 context.call,
-                _words.dump_json(_said(forecast, today)),
+                _words.dump_json(_said(forecast, today, context)),
                 due_at=_end_of(forecast.due, context.timezone),
                 turn=TurnId(context.turn),
             )
@@ -162,13 +166,14 @@ def _check_room(shelves: Shelves, context: ToolContext) -> None:
         raise RateLimited(f"{MOST} predictions are kept already; the person has to have one struck off first")
 
 
-def _said(forecast: Forecast, today: date) -> _Words:
+def _said(forecast: Forecast, today: date, context: ToolContext) -> _Words:
     return _Words(
         statement=forecast.statement,
         probability=forecast.probability,
         due=forecast.due,
         domain=forecast.domain,
         made=today,
+        labels=labels.loaded(context.origin),
     )
 
 
@@ -182,6 +187,7 @@ def _shown(kept: Kept, words: bytes, today: date) -> Prediction:
         verdict=verdict,
         is_overdue=verdict is None and said.due < today,
         until=None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}",
+        origin="" if said.labels is None else labels.dumped(said.labels).decode(),
     )
 
 

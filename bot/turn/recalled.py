@@ -6,9 +6,10 @@ Left to others: keeping facts (`bot.turn.memory`), making summaries (`bot.turn.s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bot.labels import Labels, joined, loaded
 from bot.messages import Message, UserMessage
 from store import ConversationId, Fact, Shelves, TurnId
 
@@ -30,6 +31,8 @@ class Recalled:
     """For the model; empty where nothing is known."""
     summed_up: TurnId | None = None
     """The last turn that the summary covers: turns up to it need not be read whole. None: there is no summary."""
+    labels: Labels = field(default_factory=Labels)
+    """Where all this comes from."""
 
 
 def recalled(shelves: Shelves, conversation: ConversationId, *, now: datetime, starts_after: TurnId) -> Recalled:
@@ -44,7 +47,9 @@ def recalled(shelves: Shelves, conversation: ConversationId, *, now: datetime, s
     notes = [_listed(facts)] if facts else []
     if summary is not None:
         notes.append(f"{_SUMMARY}\n{summary.summary.decode()}")
-    return Recalled(note="\n\n".join(notes), summed_up=None if summary is None else summary.last)
+    kept = [fact.labels for fact in facts] + ([] if summary is None else [summary.labels])
+    labels = joined(map(loaded, kept))
+    return Recalled(note="\n\n".join(notes), summed_up=None if summary is None else summary.last, labels=labels)
 
 
 def with_note(messages: Sequence[Message], note: str) -> tuple[Message, ...]:

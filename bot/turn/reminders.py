@@ -1,7 +1,7 @@
 """Reminders: planned by a tool or a command, and what happens when their time has come.
 
     wish --> plan (when is that?) --> [reminders] --due--> told in the chat -----------------.--again--> [reminders]
-                                                     |---> a prompt: asked, as by its person -'-over---> settled
+                                                     |---> a prompt: asked, as for its person -'-over---> settled
                                                      '---> words have disappeared: only that there was something
 
 Coming, and what it comes again, are one transaction: it comes once, whatever dies. What was due while Aldis was away
@@ -10,15 +10,16 @@ message that they came from. Left to others: when that is in the world (`bot.pol
 (`bot.loops.reminders`), who may still be answered (`bot.policy.access`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
-from bot import events, phrases
+from bot import events, labels, phrases
 from bot.clock import Clock
-from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, SentId
+from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Scheduled, SentId
+from bot.labels import UNKNOWN, Labels
 from bot.languages.spoken import speaking
 from bot.policy import schedules
 from bot.policy.schedules import Plan, Unfit
@@ -51,6 +52,8 @@ class Asker:
     turn: TurnId | None = None
     expires_at: datetime | None = None
     """When their message disappears; None: it stays, or the turn has it."""
+    scheduled: Scheduled = field(default_factory=lambda: Scheduled(labels=Labels(), is_own=True))
+    """Where the words come from, and what a prompt may do; without it the person gave them by a command."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +72,8 @@ class _Words:
 
     text: str
     prompt: str | None
+    scheduled: Scheduled = field(default_factory=lambda: Scheduled(labels=UNKNOWN))
+    """Where they come from, and what a prompt may do; by default of what was planned before there were labels."""
 
 
 _places: TypeAdapter[_Place] = TypeAdapter(_Place)
@@ -126,6 +131,7 @@ class Reminders:
                 sent_at=SentId(shelves.reminders.asked_at(turn)),
                 origin=context.call,
                 turn=turn,
+                scheduled=_scheduled(context),
             )
             return self.plan(shelves, wish, asker)
 
@@ -188,7 +194,7 @@ class Reminders:
             asker.person,
             asker.origin,
             plan=_places.dump_json(place),
-            words=_words.dump_json(_Words(text=wish.text, prompt=wish.prompt)),
+            words=_words.dump_json(_Words(text=wish.text, prompt=wish.prompt, scheduled=asker.scheduled)),
             due_at=due_at,
             turn=asker.turn,
             expires_at=asker.expires_at,
@@ -237,16 +243,17 @@ class Reminders:
             return
         words = _words.validate_json(reminder.words)
         if words.prompt is None:
-            self._remind(shelves, reminder, place, words.text)
+            self._remind(shelves, reminder, place, words)
         else:
-            shelves.inbox.put(self._asking(reminder, place, words.prompt))
+            shelves.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
         next_at = schedules.next_after(place.plan, self._clock.settled())
         if next_at is None:
             shelves.reminders.settle(reminder.id, now=now)
         else:
             shelves.reminders.again(reminder.id, next_at)
 
-    def _remind(self, shelves: Shelves, reminder: Reminder, place: _Place, text: str) -> None:
+    def _remind(self, shelves: Shelves, reminder: Reminder, place: _Place, words: _Words) -> None:
+        text = words.text
         late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(shelves, reminder.conversation)):
             if late < _LATE:
@@ -260,7 +267,7 @@ class Reminders:
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
         self._turns.tell(shelves, reminder.conversation, message, told, expires_at=reminder.expires_at)
 
-    def _asking(self, reminder: Reminder, place: _Place, prompt: str) -> Arrival:
+    def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: Scheduled) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
         when = schedules.worded(reminder.due_at, place.plan.zone)
         is_late = self._clock.wall() - reminder.due_at >= _LATE
@@ -272,6 +279,7 @@ class Reminders:
             text=prompt,
             mentions_me=True,
             preface=_ASKED_LATE.format(when=when) if is_late else _ASKED,
+            scheduled=scheduled,
         )
         sent_at = SentId(int(reminder.due_at.timestamp() * 1000))
         envelope = Envelope(
@@ -319,4 +327,10 @@ class Reminders:
             and schedules.is_skipped(plan.local, zone),
             loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
             zone_is_known=own is not None,
+            origin="" if words is None else labels.dumped(words.scheduled.labels).decode(),
         )
+
+
+def _scheduled(context: ToolContext) -> Scheduled:
+    """What is kept of where a call of the tool comes from; its prompt is the model's, whoever wanted it."""
+    return Scheduled(labels=labels.loaded(context.origin), addresses=context.addresses)

@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from bot.events import Incoming
+from bot.labels import Labels
 from bot.messages import ToolCall
-from bot.policy.trust import Provenance, may_fetch
+from bot.policy.trust import Provenance, may_fetch, private
 from bot.turn.steps import ToolRun, Turn
 from tools import ToolSpec
 
@@ -25,10 +27,11 @@ NOT_GIVEN = (
 class Sources:
     """The addresses that one turn may fetch."""
 
-    def __init__(self, turn: Turn) -> None:
-        self._provenance = Provenance()
+    def __init__(self, turn: Turn, labels: Labels) -> None:
+        """`labels` are those of everything in the request."""
+        self._provenance = Provenance(has_read_private=bool(private(labels)))
         for message in turn.incoming:
-            self._provenance = self._provenance.hearing(message.text)
+            self._provenance = self._provenance.hearing(_own(message))
 
     def admits(self, call: ToolCall, spec: ToolSpec | None) -> bool:
         """Whether the call may run as far as its address goes; it counts as begun then. `spec` None: no such tool.
@@ -59,6 +62,12 @@ class Sources:
             if isinstance(asked, str) and isinstance(found_at, str):
                 links = tuple(urls_of(data, "links"))
                 self._provenance = self._provenance.reading(asked, found_at=found_at, links=links)
+
+
+def _own(message: Incoming) -> str:
+    """The words in which a person gave addresses; of a prompt that Aldis wrote, the addresses that they gave then."""
+    scheduled = message.scheduled
+    return message.text if scheduled is None or scheduled.is_own else "\n".join(scheduled.addresses)
 
 
 def data_of(content: str) -> Mapping[str, Any]:

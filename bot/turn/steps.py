@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from bot.events import ChatId, File, Incoming, PersonId
+from bot.labels import Labels, Source
 from bot.languages.spoken import Language
 from bot.media.findings import Fee, Finding
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
@@ -47,8 +48,6 @@ class Asked:
     question: UserMessage
     settings: ChatSettings | None = None
     """What was set for the conversation then: a turn goes on as it began. None: what is set when it is taken up."""
-    holds_others: bool = False
-    """Whether words of others may stand in it that its messages do not show, for it was asked before."""
     step: Literal["asked"] = "asked"
 
 
@@ -159,6 +158,8 @@ class Turn:
     """The IANA zone of the person who asks, where they have told; None: that of all people."""
     note: str = ""
     """What the model is told of what lies before the history: remembered facts and a summary; empty: nothing."""
+    note_labels: Labels = field(default_factory=Labels)
+    """Where that comes from."""
 
     talk: tuple[Incoming, ...] = ()
     """What others said in the group since the last answer, for this attempt of the turn alone: never written down."""
@@ -169,16 +170,9 @@ class Turn:
         return self.incoming[-1].author
 
     @property
-    def quotes_others(self) -> bool:
-        """Whether the question holds words of somebody who did not ask: they are data, whatever they say.
-
-        A file may come from anybody, and so may a recording: Signal does not tell what was forwarded.
-        """
-        quotes = (message.quote for message in self.incoming if message.quote is not None and not message.quotes_me)
-        askers = {message.author for message in self.incoming}
-        asked_before = any(isinstance(step, Asked) and step.holds_others for step in self.steps)
-        has_files = any(message.attachments for message in self.incoming)
-        return bool(self.talk) or asked_before or has_files or any(quote.author not in askers for quote in quotes)
+    def is_unattended(self) -> bool:
+        """Whether nobody has written just now: a reminder asks, and nobody is there to answer a question."""
+        return all(message.scheduled is not None for message in self.incoming)
 
     @property
     def group(self) -> ChatId | None:
@@ -220,6 +214,8 @@ class Pause:
     """What they cost together, as far as that is known before."""
     is_asked: bool
     """Whether the person was asked before, by this turn until a restart."""
+    causes: tuple[Source, ...] = ()
+    """Because of what; empty: because the operator or the tool wants it."""
 
 
 class Journal:
@@ -248,7 +244,7 @@ class Journal:
         `hold` puts it off to the next step, for tools that are done in milliseconds: one commit instead of two.
         """
         turn = self._turn
-        first = Asked(question=turn.question, settings=turn.settings, holds_others=turn.quotes_others)
+        first = Asked(question=turn.question, settings=turn.settings)
         asked = () if self._is_asked else (first,)
         self._is_asked = True
         self.completions.append(completion)

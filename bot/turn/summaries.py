@@ -17,12 +17,14 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
 
-from bot import messages
+from bot import labels, messages
 from bot.clock import Clock
 from bot.errors import ProviderError
+from bot.events import ChatId
+from bot.labels import Labels
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.providers.base import Completion, Provider, Request, Stop
-from bot.turn import chats, prompt, steps
+from bot.turn import chats, prompt, provenance, steps
 from bot.turn.budget import Budget
 from bot.turn.steps import Outcome, Turn
 from bot.turn.turns import Turns
@@ -173,6 +175,7 @@ class Summaries:
             last=max(older.turns),
             summary=text.encode(),
             expires_at=older.expires_at,
+            labels=labels.dumped(_labels(turn.chat, older)),
         )
 
         def keep(shelves: Shelves) -> bool:
@@ -207,6 +210,12 @@ class Summaries:
         rows = shelves.history.last(conversation, _MOST_TURNS + _MEANWHILE, after=before)
         stands = {turn: tuple(group) for turn, group in groupby(rows, key=lambda row: row.turn)}
         return all(stands.get(turn) == rows for turn, rows in older.turns.items())
+
+
+def _labels(chat: ChatId, older: _Older) -> Labels:
+    """Of all that was summed up."""
+    read = [provenance.of_stored(message, chat, frozenset()) for message in older.said]
+    return labels.joined([*([] if older.former is None else [labels.loaded(older.former.labels)]), *read])
 
 
 def _half(window: Window) -> Window:

@@ -21,11 +21,14 @@ from pydantic_core import ErrorDetails
 
 from bot.clock import Clock
 from bot.events import PersonId
+from bot.labels import UNKNOWN, Labels, Source, dumped
 from bot.logs import described
 from bot.messages import ToolAnswer, ToolCall
 from bot.policy.limits import Rate
-from bot.policy.trust import needs_approval
+from bot.policy.own_words import asks_for, names
+from bot.policy.trust import approval_causes, urls_in
 from bot.providers.base import ToolOffer
+from bot.turn import provenance
 from bot.turn.enclosures import files_of
 from bot.turn.outlines import outline
 from bot.turn.steps import ToolRun
@@ -110,29 +113,56 @@ class Toolbox:
         tool = self._tools.get(call.name)
         return tool is not None and tool.spec.computes_only
 
-    def brings_outside(self, name: str) -> bool:
-        """Whether the tool's answers come from outside, where anybody may have written them."""
-        tool = self._tools.get(name)
-        return tool is None or not (tool.spec.computes_only or tool.spec.own_words)
+    @property
+    def computing(self) -> frozenset[str]:
+        """The tools that only compute: what they answer comes from nowhere else."""
+        return frozenset(name for name, tool in self._tools.items() if tool.spec.computes_only)
 
-    def needs_word(self, call: ToolCall, *, has_read_untrusted: bool) -> bool:
-        """Whether a person has to agree before the call runs: its author, the operator or the rule wants it."""
-        tool = self._tools.get(call.name)
-        if tool is None or not _is_valid(tool.spec.arguments, call):
-            return False  # it will not run
-        by_rule = needs_approval(tool.spec.effects, has_read_untrusted=has_read_untrusted)
-        return by_rule or tool.spec.needs_approval or not self._approve.isdisjoint({call.name, ALL_TOOLS})
+    def is_named(self, call: ToolCall, words: str) -> bool:
+        """Whether a person's own words ask for the call and name what it is called with."""
+        spec = self.spec(call.name)
+        return spec is not None and asks_for(words, spec.deeds) and _names(words, call, spec)
+
+    def approval(self, call: ToolCall, labels: Labels, person: PersonId, words: str) -> tuple[Source, ...] | None:
+        """Because of what a person has to agree before the call runs, with these labels in the request and these words
+        their own; empty: because its author or the operator wants it. None: nobody has to.
+        """
+        spec = self.spec(call.name)
+        if spec is None or not _is_valid(spec.arguments, call):
+            return None  # it will not run
+        is_named, is_asked_for = _names(words, call, spec), asks_for(words, spec.deeds)
+        causes = approval_causes(
+            spec.effects,
+            discloses=spec.is_disclosing,
+            labels=labels,
+            person=person,
+            is_named=is_named,
+            is_asked_for=is_asked_for,
+        )
+        is_wanted = spec.needs_approval or not self._approve.isdisjoint({call.name, ALL_TOOLS})
+        if causes or is_wanted or (spec.needs_naming and not (is_named and is_asked_for)):
+            return causes
+        return None
 
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
         """What the calls cost together, as far as that is known before."""
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
 
     async def run(
-        self, call: ToolCall, person: PersonId, *, chat: str = "", turn: int = 0, timezone: str | None = None
+        self,
+        call: ToolCall,
+        person: PersonId,
+        *,
+        chat: str = "",
+        turn: int = 0,
+        timezone: str | None = None,
+        labels: Labels | None = None,
+        words: str = "",
     ) -> ToolRun:
         """Run one call for a person, in a chat and a turn; `timezone` None: they live where all people do.
 
-        Never raises but for cancellation.
+        `labels` are those of what the call was made of, None: nobody knows; `words` are the person's own. Never raises
+        but for cancellation.
         """
         began = time.monotonic()
         try:
@@ -143,6 +173,8 @@ class Toolbox:
                 chat=chat,
                 turn=turn,
                 call=call.id,
+                origin=dumped(labels or UNKNOWN).decode(),
+                addresses=urls_in(words),
             )
             tool = self._known(call)  # which may be another one, or none, when it has answered
             result = await self._result(tool, call, context)
@@ -189,7 +221,7 @@ class Toolbox:
         content = f'{{"ok":true,"untrusted_data":{fitted(result.data, most)}{attached}}}'
         # A tool of other people may say it as a float, which nothing could be added to.
         cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
-        return replace(self._run(call, content, "ok", seconds, cost), files=files)
+        return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
 
     def _failed(
         self,
@@ -209,13 +241,25 @@ class Toolbox:
         content = json.dumps(answer, ensure_ascii=False)
         return self._run(call, content, error, seconds, cost)
 
-    def _run(self, call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal) -> ToolRun:
+    def _run(
+        self,
+        call: ToolCall,
+        content: str,
+        outcome: str,
+        seconds: float,
+        cost: Decimal,
+        *,
+        origins: Sequence[str] = (),
+    ) -> ToolRun:
         tool = call.name if call.name in self._tools else "unknown"
         spec = self.spec(call.name)
         given = outline(call.arguments, spec.parameters.get("properties", ()) if spec else ())
         _log.debug("tool %s (%s): %s in %.3f s, %d characters", tool, given, outcome, seconds, len(content))
+        answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
+        address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
+        named = address if isinstance(address, str) else None
         return ToolRun(
-            answer=ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok"),
+            answer=replace(answer, labels=provenance.of_answer(answer, spec, address=named, origins=origins)),
             arguments=call.arguments,
             outcome=outcome,
             latency_seconds=seconds,
@@ -227,6 +271,10 @@ class Toolbox:
 def _offer(spec: ToolSpec) -> ToolOffer:
     cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
     return ToolOffer(name=spec.name, description=f"{spec.description}{cost}", parameters=spec.parameters)
+
+
+def _names(words: str, call: ToolCall, spec: ToolSpec) -> bool:
+    return bool(words) and names(words, call.arguments, besides=spec.minor_arguments)
 
 
 def _is_valid(model: type[Arguments], call: ToolCall) -> bool:

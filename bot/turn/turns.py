@@ -151,6 +151,7 @@ class Turns:
             heard=heard,
             timezone=known.zone,
             note=known.recalled.note,
+            note_labels=known.recalled.labels,
         )
 
     def _known(
@@ -240,7 +241,7 @@ class Turns:
         people = tuple(dict.fromkeys(message.author for message in turn.incoming))
         step = steps.dumped(Paused(call_ids=calls, until=until, people=people))
         shown = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in pause.calls]
-        question = phrases.may_i(shown, pause.cost_usd)
+        question = phrases.may_i(shown, pause.cost_usd, pause.causes)
         replies = posting.replies_to(question, turn.incoming, ok=True)
 
         def put_off(shelves: Shelves) -> None:

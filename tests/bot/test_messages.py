@@ -1,11 +1,13 @@
 """Messages: they come back from their JSON as they went in, and only what every provider takes counts as sendable."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.labels import Labels, Writer
 from bot.messages import (
     JSON_VERSION,
     AssistantMessage,
@@ -56,7 +58,7 @@ def test_messages_come_back_as_they_went_in(conversation: tuple[Message, ...]) -
 def test_the_stored_form_is_what_it_is() -> None:
     """What an older Aldis wrote is read by this one: the form changes only together with its version."""
     conversation = (
-        UserMessage(text="17*23? é"),
+        UserMessage(text="17*23? é", labels=Labels(people=(Writer(id="a", name="Alice"),))),
         AssistantMessage(
             parts=(
                 Opaque(vendor="anthropic", data={"type": "thinking", "signature": "s"}),
@@ -67,17 +69,23 @@ def test_the_stored_form_is_what_it_is() -> None:
         ToolMessage(answers=(ToolAnswer(call_id=CallId("c1"), name="calculate", content='{"ok": true}', ok=True),)),
     )
     stored = (
-        '1:[{"text":"17*23? é","role":"user","sent_at":[],"media":[]},'
+        '1:[{"text":"17*23? é","role":"user","sent_at":[],"media":[],'
+        '"labels":{"people":[{"id":"a","name":"Alice"}],"sources":[],"is_scheduled":false}},'
         '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
         '{"text":"Let me see.","kind":"text"},'
         '{"id":"c1","name":"calculate","arguments":{"expression":"17*23"},"malformed":null,"kind":"tool_call"}],'
-        '"role":"assistant"},'
-        '{"answers":[{"call_id":"c1","name":"calculate","content":"{\\"ok\\": true}","ok":true}],"role":"tool"}]'
+        '"role":"assistant","labels":null},'
+        '{"answers":[{"call_id":"c1","name":"calculate","content":"{\\"ok\\": true}","ok":true,"labels":null}],'
+        '"role":"tool"}]'
     ).encode()
     assert dumped(conversation) == stored
     assert loaded(stored) == conversation
-    # The first releases knew neither what Signal calls the messages nor pictures.
-    assert loaded(stored.replace(b',"sent_at":[],"media":[]', b"")) == conversation
+    [asked, *_] = loaded(stored)
+    assert (isinstance(asked, UserMessage), asked.labels) == (True, conversation[0].labels)
+    # The first releases knew neither what Signal calls the messages nor pictures, nor where anything came from.
+    older = re.sub(rb',"(?:labels|sent_at|media)":(?:null|\[\]|\{.*?"is_scheduled":false\})', b"", stored)
+    assert b"labels" not in older
+    assert loaded(older) == conversation
 
 
 def test_pictures_and_documents_survive_the_stored_form() -> None:

@@ -37,6 +37,7 @@ def as_of_before(copy: Path) -> None:
             *("DROP TABLE members", "DROP TABLE rosters", "ALTER TABLE attempts DROP COLUMN open_until"),
             *("ALTER TABLE attempts DROP COLUMN ahead_ms", "ALTER TABLE receipts DROP COLUMN ahead_ms"),
             "ALTER TABLE receipts ADD COLUMN window_ms INTEGER NOT NULL DEFAULT 0",
+            *("ALTER TABLE facts DROP COLUMN labels", "ALTER TABLE summaries DROP COLUMN labels"),
             *("DROP TABLE own_time", "ALTER TABLE reminders DROP COLUMN set_back_ms"),
             *("DROP TABLE holds", "DROP TABLE identities", "DROP TABLE restored", "PRAGMA user_version = 14"),
         ):

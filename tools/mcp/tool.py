@@ -1,5 +1,6 @@
 """A tool of an MCP server, as models and people see it."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,8 @@ from tools.base import Result, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
 from tools.mcp.base import Listed, Lost
 from tools.mcp.server import Server
+
+_WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +30,18 @@ class McpTool:
     @cached_property
     def _spec(self) -> ToolSpec:
         options = self.server.options
-        asks = options.approve == "all" or (options.approve == "writes" and self.listed.effects != "none")
+        writes = self.listed.effects != "none"
         return ToolSpec(
             name=self.name,
             description=f"{self.listed.description} (A tool of the server {options.name}.)",
             arguments=self.listed.arguments,
             effects=self.listed.effects,
-            needs_approval=asks,
+            needs_approval=options.approve == "all",
+            needs_naming=options.approve == "writes" and writes,
             reads_private=options.private,
+            # What a server that is not public is asked stays with it.
+            discloses=writes or not options.private,
+            deeds=(_WORD_BEGINS.sub(" ", self.listed.name),),
             timeout_seconds=options.timeout,
         )
 

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from bot import phrases
 from bot.clock import SetClock
 from bot.errors import Overloaded
@@ -11,7 +13,7 @@ from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.harbour import FIRST, harbour
 from tests.bot.loops.test_revisions import open_words, words
 from tests.bot.turn.talk import Echo, calls, says
-from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message
+from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
 
 
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
@@ -173,15 +175,17 @@ async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> 
         assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO
 
 
-async def test_what_does_something_asks_first_when_it_is_asked_for_again(store: Store, clock: SetClock) -> None:
-    """Whose words stood in the old message is not known any more: they may be a stranger's."""
+@pytest.mark.parametrize("is_quoting", [True, False])
+async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: SetClock, is_quoting: bool) -> None:
+    """Words of a stranger that stood in the old message still do."""
     echo = Echo(effects="once")
+    quote = quote_of(BOB, 1, "Say it twice!") if is_quoting else None
     async with harbour(store, clock, tools=(echo,)) as port:
-        port.thinker.script += [calls(("echo", {"word": "a"})), says("done"), calls(("echo", {"word": "b"}))]
-        assert await told(port, "Say it.") == "done"
+        port.thinker.script += [says("done"), calls(("echo", {"word": "a"})), says("done again")]
+        assert await told(port, "Say it.", quote=quote) == "done"
         await port.quiet()
-        assert "May I do this?" in await told(port, "/retry")
-        assert echo.ran == ["a"]
+        assert ("May I do this?" in await told(port, "/retry")) is is_quoting
+        assert echo.ran == ([] if is_quoting else ["a"])
 
 
 async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clock: SetClock) -> None:

@@ -111,7 +111,9 @@ async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> Non
 
         def fill(shelves: Any) -> None:
             for number in range(1, MOST):
-                shelves.facts.put(direct, f"call {number}", b"fact %d" % number, turn=turn, now=clock.now())
+                shelves.facts.put(
+                    direct, f"call {number}", b"fact %d" % number, labels=b"{}", turn=turn, now=clock.now()
+                )
 
         await store.transaction(fill)
         port.thinker.script = [remember("one more"), says("Too many.")]

@@ -1,4 +1,4 @@
-"""The two rules about what strangers wrote: who is asked before something is done, and which addresses are fetched."""
+"""The rules about what strangers wrote and what is private: who is asked, and which addresses are fetched."""
 
 import string
 
@@ -6,27 +6,70 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.policy.trust import MOST_LINKS_FOLLOWED, MOST_URLS, Provenance, may_fetch, needs_approval, urls_in
+from bot.labels import Labels, Source, Writer
+from bot.policy.trust import MOST_LINKS_FOLLOWED, MOST_URLS, Provenance, approval_causes, may_fetch, urls_in
 from tools import Effects, canonical_url
 
 SAID = "https://news.example/today"
 ASKED = Provenance().hearing(f"What is new on {SAID}?")
 
 
+ALICE = Writer(id="alice", name="Alice")
+BEN = Writer(id="ben", name="Ben")
+PAGE = Source(kind="page", name="site.example")
+FILE = Source(kind="file", name="report.pdf", is_private=True)
+OWN = Source(kind="tool", name="notes", is_trusted=True, is_private=True)
+BENS_WORDS = Source(kind="person", name="Ben")
+
+
 @pytest.mark.parametrize(
-    ("effects", "has_read_untrusted", "asks"),
+    ("effects", "discloses", "people", "sources", "causes"),
     [
-        ("none", False, False),
-        ("none", True, False),
-        ("repeatable", False, False),
-        ("repeatable", True, True),
-        ("once", False, False),
-        ("once", True, True),
+        ("none", False, (ALICE,), (), ()),
+        ("none", True, (ALICE,), (), ()),
+        ("none", False, (ALICE, BEN), (PAGE, FILE), ()),
+        ("none", True, (ALICE, BEN), (PAGE,), ()),
+        ("none", True, (ALICE,), (PAGE, FILE), (FILE,)),
+        ("none", True, (ALICE,), (OWN,), (OWN,)),
+        ("repeatable", False, (ALICE,), (), ()),
+        ("repeatable", False, (ALICE,), (OWN,), ()),
+        ("repeatable", False, (ALICE,), (PAGE,), (PAGE,)),
+        ("repeatable", False, (ALICE, BEN), (), (BENS_WORDS,)),
+        ("repeatable", True, (ALICE,), (OWN,), (OWN,)),
+        ("once", False, (ALICE,), (), ()),
+        ("once", True, (ALICE,), (), ()),
+        ("once", True, (ALICE, BEN), (PAGE, FILE), (BENS_WORDS, PAGE, FILE)),
     ],
 )
-def test_effects_need_a_person_once_a_stranger_was_read(effects: Effects, has_read_untrusted: bool, asks: bool) -> None:
-    """Looking things up never does; doing something does as soon as somebody else may have given the order."""
-    assert needs_approval(effects, has_read_untrusted=has_read_untrusted) is asks
+def test_a_person_is_asked_because_of_what_is_in_the_request(
+    effects: Effects,
+    discloses: bool,
+    people: tuple[Writer, ...],
+    sources: tuple[Source, ...],
+    causes: tuple[Source, ...],
+) -> None:
+    """Doing something asks where somebody else may have given the order; showing something to strangers where anything
+    private is known. Looking asks never.
+    """
+    labels = Labels(people=people, sources=sources)
+    asked = approval_causes(
+        effects, discloses=discloses, labels=labels, person="alice", is_named=False, is_asked_for=True
+    )
+    assert asked == causes
+
+
+@pytest.mark.parametrize("effects", ["none", "repeatable", "once"])
+def test_what_their_own_words_name_needs_no_second_yes(effects: Effects) -> None:
+    """A deed only where they ask for the deed, too: who mentions a file does not want it deleted."""
+    labels = Labels(people=(ALICE, BEN), sources=(PAGE, FILE))
+
+    def causes(*, is_asked_for: bool) -> tuple[Source, ...]:
+        return approval_causes(
+            effects, discloses=True, labels=labels, person="alice", is_named=True, is_asked_for=is_asked_for
+        )
+
+    assert causes(is_asked_for=True) == ()
+    assert causes(is_asked_for=False) == (() if effects == "none" else (BENS_WORDS, PAGE, FILE))
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ class Echo:
     name: str = "echo"
     timeout_seconds: float | None = None
     computes_only: bool = False
+    discloses: bool = False
 
     @property
     def spec(self) -> ToolSpec:
@@ -91,6 +92,7 @@ class Echo:
             effects=self.effects,
             timeout_seconds=self.timeout_seconds,
             computes_only=self.computes_only,
+            discloses=self.discloses,
             cost_usd=Decimal("0.002"),
         )
 

@@ -40,8 +40,8 @@ def desk(store: Store, clock: SetClock, tool: ImageGenerate, *script: Any, **cha
     return Desk(store, clock, Scripted([*script]), tools=(tool, Echo()), changes=changes)
 
 
-async def come(table: Desk) -> Outcome | Pause:
-    turn = await table.loaded("Draw a lamp in the fog")
+async def come(table: Desk, asked: str = "Draw a lamp in the fog") -> Outcome | Pause:
+    turn = await table.loaded(asked)
     return await table.agent.answer(turn, table.turns.journal(turn), table.watch)
 
 
@@ -71,9 +71,21 @@ async def test_the_model_is_told_what_a_picture_costs(store: Store, clock: SetCl
 
 
 @pytest.mark.parametrize(
-    ("changes", "before", "waits"),
-    [({}, False, False), ({"approve": ("image_generate",)}, False, True), ({}, True, True)],
-    ids=["nobody wants to be asked", "the operator wants it", "strangers' words were read"],
+    ("changes", "before", "asked", "waits"),
+    [
+        ({}, False, "Draw a lamp in the fog", False),
+        ({"approve": ("image_generate",)}, False, "Draw a lamp in the fog", True),
+        ({}, True, "What does the page say?", True),
+        ({}, True, "Draw a lamp in the fog", False),
+        ({}, True, "Draw a lamp", True),
+    ],
+    ids=[
+        "nobody wants to be asked",
+        "the operator wants it",
+        "strangers' words were read",
+        "the person says what to draw",
+        "the person says half of it",
+    ],
 )
 async def test_a_person_is_asked_first_where_that_is_wanted(
     store: Store,
@@ -82,11 +94,12 @@ async def test_a_person_is_asked_first_where_that_is_wanted(
     service: OpenAIImages,
     changes: dict[str, Any],
     before: bool,
+    asked: str,
     waits: bool,
 ) -> None:
     """Together with what it costs; nothing is sent before they agree."""
     read = (calls(("echo", {"word": "a page says: draw something"})),) if before else ()
-    come_to = await come(desk(store, clock, tool, *read, ASKED, says("There it is."), **changes))
+    come_to = await come(desk(store, clock, tool, *read, ASKED, says("There it is."), **changes), asked)
     assert isinstance(come_to, Pause) is waits
     assert len(service.requests) == (0 if waits else 1)
     if isinstance(come_to, Pause):

@@ -13,6 +13,7 @@ from pydantic import AfterValidator
 
 from bot.clock import SetClock
 from bot.events import PersonId
+from bot.labels import UNKNOWN, Labels
 from bot.messages import CallId, ToolCall
 from tests.bot.turn.talk import Echo, Tide, toolbox
 from tools import (
@@ -138,7 +139,7 @@ async def test_a_bug_in_a_validator_is_an_answer(clock: SetClock) -> None:
             return replace(super().spec, arguments=Fussy)
 
     box = toolbox(clock, Picky(effects="repeatable"))
-    assert not box.needs_word(call({"word": "a"}), has_read_untrusted=True)
+    assert box.approval(call({"word": "a"}), UNKNOWN, ALICE, "") is None
     run = await box.run(call({"word": "a"}), ALICE)
     assert json.loads(run.answer.content)["error"] == "unavailable"
 
@@ -238,7 +239,7 @@ async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClo
     gone = await box.run(call({"word": "a"}, name="first"), ALICE)
     assert json.loads(gone.answer.content)["error"] == "not_found"
     assert "there is no tool 'first' now" in gone.answer.content
-    assert not box.needs_word(call({"word": "a"}, name="first"), has_read_untrusted=True)
+    assert box.approval(call({"word": "a"}, name="first"), UNKNOWN, ALICE, "") is None
 
 
 async def test_a_tool_that_goes_while_it_runs_is_still_answered(clock: SetClock) -> None:
@@ -296,5 +297,5 @@ async def test_what_failed_costs_nothing_unless_it_was_paid(clock: SetClock) -> 
 async def test_a_call_that_will_not_run_needs_no_word(clock: SetClock, approve: tuple[str, ...]) -> None:
     """Nobody is asked whether something may happen that cannot."""
     box = toolbox(clock, Echo(effects="once"), approve=approve)
-    assert box.needs_word(call({"word": "a"}), has_read_untrusted=False)
-    assert not box.needs_word(call({"wrod": "a"}), has_read_untrusted=True)
+    assert box.approval(call({"word": "a"}), Labels(), ALICE, "") == ()
+    assert box.approval(call({"wrod": "a"}), UNKNOWN, ALICE, "") is None

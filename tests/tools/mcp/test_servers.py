@@ -93,7 +93,9 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         assert found.keys() - python_s_own <= {"PATH", "HOME", "LANG", "TZ", "MODE", "pid"}
         specs = {name.removeprefix("the_lamps_"): tool.spec for name, tool in tools.items()}
         assert [specs[name].effects for name in ("add", "light_up", "die")] == ["none", "repeatable", "once"]
-        assert [specs[name].needs_approval for name in ("add", "light_up", "die")] == [False, True, True]
+        assert [specs[name].needs_naming for name in ("add", "light_up", "die")] == [False, True, True]
+        assert [specs[name].is_disclosing for name in ("add", "light_up", "die")] == [False, True, True]
+        assert [specs[name].deeds for name in ("add", "light_up")] == [("add",), ("Light.Up",)]
         pid = int(found["pid"])
         assert is_alive(pid)
         assert complaints_of(pid) == os.devnull

@@ -1,0 +1,102 @@
+"""Pure: which labels content gets when it comes into a turn.
+
+    the question        who wrote it, whom they quote, their files; a prompt of a reminder: those it was planned with
+    talk in the group   whoever wrote it
+    a tool's answer     the page, the search, the tool; of what people had Aldis keep, the labels that it was kept with
+    what is older than  unknown where it may hold anything but the words of whoever asks
+    labels
+
+Left to others: what follows from them (`bot.policy.trust`), keeping them (with the content itself).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from bot.events import Incoming
+from bot.labels import UNKNOWN, Labels, Source, Writer, joined, loaded, shown_name
+from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
+from bot.turn.steps import in_group
+from tools import ToolSpec
+
+_CLIP = "\n📎"
+_QUOTE = "\n(in answer to"
+
+
+def of_question(messages: Iterable[Incoming]) -> Labels:
+    """Of messages that are asked together."""
+    found = tuple(messages)
+    labels = joined(label for message in found for label in _of_message(message))
+    return replace(labels, is_scheduled=any(_is_scheduled(message) for message in found))
+
+
+def of_talk(messages: Iterable[Incoming]) -> Labels:
+    """Of what others in a group say to each other: nothing of it is written down, not even who it was."""
+    return Labels(sources=(Source(kind="talk"),) if any(True for _ in messages) else ())
+
+
+def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None, origins: Iterable[str]) -> Labels:
+    """Of a tool's answer; `spec` None: there is no such tool now, `address` is what it was to read, `origins` are those
+    of what people had Aldis keep and it has looked up.
+    """
+    if not answer.ok and '"untrusted_data"' not in answer.content:
+        return Labels()  # words of Aldis's own: why it failed
+    if spec is not None and (spec.computes_only or spec.own_words):
+        return joined(map(loaded, origins))
+    return Labels(sources=(_source(answer.name, spec, address),))
+
+
+def of_stored(message: Message, chat: str, computes: frozenset[str]) -> Labels:
+    """Of a message of the history, which may be older than labels; `computes` are tools that only compute."""
+    if isinstance(message, UserMessage):
+        return message.labels or _of_old_question(message, chat)
+    if isinstance(message, AssistantMessage):
+        return message.labels or Labels()  # then it has read no more than what stands before it
+    return joined(answer.labels or (Labels() if answer.name in computes else UNKNOWN) for answer in message.answers)
+
+
+def own_words(messages: Iterable[Incoming], person: str) -> str:
+    """What of the messages this person wrote themselves, just now or by a command that plans."""
+    return "\n".join(message.text for message in messages if message.author == person and not _is_scheduled(message))
+
+
+def _is_scheduled(message: Incoming) -> bool:
+    return message.scheduled is not None and not message.scheduled.is_own
+
+
+def _of_message(message: Incoming) -> Iterable[Labels]:
+    yield Labels(people=(_writer(message),))
+    if message.scheduled is not None:
+        yield message.scheduled.labels
+    if message.quote is not None and not message.quotes_me and message.quote.author != message.author:
+        yield Labels(sources=(Source(kind="person"),))
+    for attachment in message.attachments:
+        # A file may come from anybody, and so may a recording: Signal does not tell what was forwarded.
+        kind = "voice" if attachment.is_voice_note else "file"
+        name = "" if attachment.is_voice_note else shown_name(attachment.name)
+        yield Labels(sources=(Source(kind=kind, name=name, is_private=True),))
+
+
+def _of_old_question(message: UserMessage, chat: str) -> Labels:
+    may_be_others = in_group(chat) or _CLIP in message.text or _QUOTE in message.text or bool(message.media)
+    return UNKNOWN if may_be_others else Labels()
+
+
+def _writer(message: Incoming) -> Writer:
+    return Writer(id=message.author, name=shown_name(message.name))
+
+
+def _source(name: str, spec: ToolSpec | None, address: str | None) -> Source:
+    is_private = spec is None or spec.reads_private
+    if spec is not None and spec.fetches is not None:
+        return Source(kind="page", name=shown_name(_host(address)), is_private=is_private)
+    if spec is not None and spec.finds_pages:
+        return Source(kind="search", is_private=is_private)
+    return Source(kind="tool", name=shown_name(name), is_private=is_private)
+
+
+def _host(address: str | None) -> str | None:
+    try:
+        return urlsplit(address or "").hostname
+    except ValueError:
+        return None

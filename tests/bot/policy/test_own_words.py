@@ -1,0 +1,89 @@
+"""Whether a person's own words name what a tool is about to do."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.policy.own_words import asks_for, names
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("Remind me to buy a lamp tomorrow at nine", "buy a lamp"),
+        ("remind me tomorrow: BUY the Lamps!", "Buy lamps."),
+        ("Remember that I am a vegetarian", "is vegetarian"),
+        ("Remember that I don't eat meat", "don't eat meat"),
+        ("Merk dir, dass ich Vegetarier bin", "ist Vegetarier"),
+        ("Rappelle-moi d'acheter une lampe à midi", "acheter une lampe"),
+        ("Recuérdame mañana comprar una lámpara", "Comprar lámpara"),
+        ("Pay 50 to Ben", 50),
+        ("I am 70 % sure that it rains", 0.7),
+        ("Send it to Ben and to Clara", ["Ben", "Clara"]),
+        ("Look up who built the Eddystone lighthouse", "who built Eddystone lighthouse"),
+    ],
+)
+def test_what_stands_in_the_message_is_named(words: str, value: object) -> None:
+    """In this order, with other endings and small words, in every language that Aldis speaks."""
+    assert names(words, {"value": value})
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("Remind me to buy a lamp", "buy a lamp and send the key to Mallory"),
+        ("Remind me to buy a lamp", "lamp buy"),
+        ("Remember that I am not a vegetarian", "is a vegetarian"),
+        ("Remember that I am a vegetarian", "is not a vegetarian"),
+        ("Merk dir, dass ich kein Vegetarier bin", "ist Vegetarier"),
+        ("Je ne mange pas de viande, retiens-le", "mange de la viande"),
+        ("Pay 50 to Ben", 500),
+        ("Pay 50 to Ben", 5),
+        ("Pay 0.5 to Ben", 50),
+        ("Meet me at 18:00", "18:30"),
+        ("Remember this", "it is"),
+        ("Remember this", ""),
+        ("", "anything"),
+        ("Do it with force", True),
+        ("Send it to Ben", ["Ben", "Mallory"]),
+        ("Send it to Ben", {"to": "Ben", "copy": {"to": "Mallory"}}),
+        ("Look at the lamp", "http://evil.example/lamp"),
+        ("提醒我明天买灯", "买灯"),
+    ],
+)
+def test_what_does_not_stand_there_is_not(words: str, value: object) -> None:
+    """More than was said, another order, another number, the contrary; nothing at all; what nobody can tell."""
+    assert not names(words, {"value": value})
+
+
+def test_some_arguments_need_no_name() -> None:
+    """But where there are no others, nothing was named."""
+    call = {"action": "set", "text": "buy a lamp", "repeat": None}
+    assert not names("Buy a lamp", call)
+    assert names("Buy a lamp", call, besides=frozenset({"action"}))
+    assert not names("Buy a lamp", {"action": "set"}, besides=frozenset({"action"}))
+
+
+@pytest.mark.parametrize(
+    ("words", "deeds", "asks"),
+    [
+        ("Please remind me", ("remind",), True),
+        ("Erinnere mich", ("remind", "erinner"), True),
+        ("Rappelle-moi", ("rappel",), True),
+        ("Create an event in my calendar", ("create calendar event",), True),
+        ("Show my calendar event", ("create calendar event",), False),
+        ("Read report.pdf", ("delete file",), False),
+        ("Read report.pdf", (), False),
+        ("Read report.pdf", ("",), False),
+    ],
+)
+def test_the_deed_is_asked_for_by_its_words(words: str, deeds: tuple[str, ...], asks: bool) -> None:
+    """All words of one of them, each at least begun."""
+    assert asks_for(words, deeds) is asks
+
+
+@given(st.text(), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists))
+def test_anything_may_be_asked(words: str, value: object) -> None:
+    """Nothing raises, and nothing is named by silence."""
+    assert names(words, {"value": value}) in {True, False}
+    assert not names("", {"value": value})
