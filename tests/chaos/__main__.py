@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.chaos import audit
 from tests.chaos.evidence import Evidence, Finding
+from tests.chaos.phones import WAYS
 from tests.chaos.rounds import Progress, played
 from tests.chaos.world import Size
 
@@ -24,14 +25,26 @@ def main() -> None:
     parser.add_argument(
         "--kills", type=int, default=500, help="how many lives of a round end by SIGKILL (default: 500)"
     )
+    parser.add_argument("--stops", type=int, default=0, help="how many lives more end by SIGTERM (default: 0)")
+    parser.add_argument("--way", choices=WAYS, default="unix", help="how Aldis hears (default: unix)")
     parser.add_argument("--rate", type=float, default=20.0, help="letters a second (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="what happens (default: 1)")
-    parser.add_argument("--groups", type=int, default=5, help="without any, no receipt is ambiguous (default: 5)")
+    parser.add_argument(
+        "--groups", type=int, default=5, help="how many; without any, everybody writes alone (default: 5)"
+    )
     parser.add_argument("--folder", type=Path, help="the disk for the store (default: that of temporary files)")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.rounds)
     sizes = [
-        Size(seed=seed, kills=options.kills, rate_per_second=options.rate, groups=options.groups) for seed in seeds
+        Size(
+            seed=seed,
+            kills=options.kills,
+            stops=options.stops,
+            way=options.way,
+            rate_per_second=options.rate,
+            groups=options.groups,
+        )
+        for seed in seeds
     ]
     status = 0
     for size in sizes:
@@ -48,7 +61,7 @@ def _holds(size: Size, disk: Path | None) -> tuple[bool, bool]:
     with tempfile.TemporaryDirectory(prefix="aldis-chaos-", dir=disk) as folder:
         evidence, was_stopped = asyncio.run(_played(size, Path(folder)))
     found = audit.findings(evidence)
-    sys.stdout.write(report(evidence, found, size.seed, time.monotonic() - began))
+    sys.stdout.write(report(evidence, found, size, time.monotonic() - began))
     return not any(finding.violations for finding in found), was_stopped
 
 
@@ -66,19 +79,21 @@ async def _played(size: Size, folder: Path) -> tuple[Evidence, bool]:
 
 def _tell(progress: Progress) -> None:
     sys.stderr.write(
-        f"{progress.seconds:6.0f} s  {progress.kills:4} kills  {progress.letters:6,} letters  {progress.sent:6,} sent\n"
+        f"{progress.seconds:6.0f} s  {progress.kills:4} kills  {progress.stops:4} stops  "
+        f"{progress.letters:6,} letters  {progress.sent:6,} sent\n"
     )
     sys.stderr.flush()
 
 
-def report(evidence: Evidence, found: tuple[Finding, ...], seed: int, seconds: float) -> str:
+def report(evidence: Evidence, found: tuple[Finding, ...], size: Size, seconds: float) -> str:
     """The properties, a line each, and below each what breaks it."""
     letters, sent = len(evidence.pen.letters), len(evidence.sent)
     rate = letters / evidence.seconds
-    lines = [f"seed {seed}, {seconds:.0f} s, {letters:,} letters ({rate:.0f} a second), {sent:,} messages sent"]
+    what = f"--way {size.way} --seed {size.seed}"
+    lines = [f"{what}: {seconds:.0f} s, {letters:,} letters ({rate:.0f} a second), {sent:,} messages sent"]
     lines += map(str, found)
     broken = sum(bool(finding.violations) for finding in found)
-    lines.append(f"{broken} of {len(found)} properties are broken; again with --seed {seed}" if broken else "All hold.")
+    lines.append(f"{broken} of {len(found)} properties are broken; again with {what}" if broken else "All hold.")
     return "\n".join(lines) + "\n"
 
 

@@ -16,6 +16,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """All properties, in the order in which one wants to read them."""
     return (
         _lives(evidence),
+        _stops(evidence),
         _rest(evidence),
         _ends(evidence),
         _losses(evidence),
@@ -47,6 +48,14 @@ def _lives(evidence: Evidence) -> Finding:
     broken += [f"the log of life {life.number} tells {life.words}" for life in evidence.lives if life.words]
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda item: -item[1]))
     return Finding("lives ended by SIGKILL", how.total() - how["asked to stop"], told, tuple(broken))
+
+
+def _stops(evidence: Evidence) -> Finding:
+    """An orderly end loses nothing, whatever comes meanwhile; what was handed over is the matter of `_losses`."""
+    broken = [f"{evidence.lost_in_order} envelopes were fetched for nobody"] if evidence.lost_in_order else []
+    return Finding(
+        "lives ended in order while people wrote, nothing fetched for nobody", evidence.stops, "", tuple(broken)
+    )
 
 
 def _rest(evidence: Evidence) -> Finding:

@@ -53,6 +53,11 @@ class Evidence:
     """How often each letter was delivered, by its time."""
     handed: tuple[Handed, ...]
     calm_streams: frozenset[int]
+    """Those of lives that ended in order."""
+    stops: int
+    """How many lives ended in order while people wrote."""
+    lost_in_order: int
+    """How much was fetched meanwhile and handed to nobody; only where nothing may be."""
     sent: tuple[Sent, ...]
     removed: tuple[Removed, ...]
     read: tuple[tuple[str, int], ...]

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from tests.chaos.lives import Life, Nursery
 from tests.chaos.mortal import Step
+from tests.chaos.phones import KEEPING
 from tests.chaos.tripwire import PLACES
 from tests.chaos.world import VENDORS, World
 
@@ -18,10 +19,14 @@ _LATEST_STEP = 300
 
 
 async def killing(here: World, home: Nursery, stop: asyncio.Event) -> None:
-    """One life after the other, each of them killed."""
+    """One life after the other, each of them killed or, as the round has it, stopped."""
     lots = random.Random(f"{here.size.seed}|kills")
-    while here.kills < here.size.kills and not stop.is_set():
+    while (here.kills < here.size.kills or here.stops < here.size.stops) and not stop.is_set():
         vendor = lots.choice(VENDORS)
+        stops_left, kills_left = here.size.stops - here.stops, here.size.kills - here.kills
+        if lots.random() * (stops_left + kills_left) < stops_left:
+            await _stopped(here, await here.begin(home, vendor), lots)
+            continue
         draw = lots.random()
         if draw < 0.35:
             await _killed_at_random(here, await here.begin(home, vendor), lots)
@@ -68,6 +73,20 @@ async def _killed_in_flight(here: World, life: Life, lots: random.Random) -> Non
             await here.wire.tripped.wait()
     await _killed(here, life, place if here.wire.tripped.is_set() else f"waiting for: {place}")
     here.wire.cut()
+
+
+async def _stopped(here: World, life: Life, lots: random.Random) -> None:
+    """SIGTERM while people write: what was fetched is written down, the rest is for the next life."""
+    streams = here.phones.streams_opened
+    await connected(here, life)
+    await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _LONGEST_LIFE_SECONDS))
+    lost = len(here.phones.unheard)
+    await life.terminate()
+    here.bury(life, "asked to stop", meant=0)
+    await here.phones.disconnected()
+    if here.size.way in KEEPING:
+        here.lost_in_order += len(here.phones.unheard) - lost
+        here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
 
 
 async def _killed(here: World, life: Life, how: str) -> None:

@@ -27,6 +27,7 @@ class Progress:
 
     seconds: float
     kills: int
+    stops: int
     letters: int
     sent: int
 
@@ -40,14 +41,15 @@ async def played(
         telling = group.create_task(_telling(here, told))
         began = time.monotonic()
         await _burst(here)
-        if size.kills:
+        if size.kills or size.stops:
             writing = group.create_task(_writing(here, stop))
             await killing(here, home, stop)
             writing.cancel()
         seconds = time.monotonic() - began
+        stops = here.stops
         rested = await resting(here, home)
         telling.cancel()
-        return await _evidence(here, rested=rested, seconds=seconds)
+        return await _evidence(here, stops=stops, rested=rested, seconds=seconds)
 
 
 async def _telling(here: World, told: Callable[[Progress], None] | None) -> None:
@@ -58,6 +60,7 @@ async def _telling(here: World, told: Callable[[Progress], None] | None) -> None
             Progress(
                 seconds=time.monotonic() - began,
                 kills=here.kills,
+                stops=here.stops,
                 letters=len(here.pen.letters),
                 sent=len(here.phones.sent),
             )
@@ -100,12 +103,14 @@ async def _odd(here: World, frame: Frame | str) -> None:
     await (here.phones.deliver_data(frame) if isinstance(frame, str) else here.phones.deliver(frame))
 
 
-async def _evidence(here: World, *, rested: bool, seconds: float) -> Evidence:
+async def _evidence(here: World, *, stops: int, rested: bool, seconds: float) -> Evidence:
     return Evidence(
         pen=here.pen,
         deliveries=here.deliveries,
         handed=tuple(here.phones.handed),
         calm_streams=frozenset(here.phones.calm_streams),
+        stops=stops,
+        lost_in_order=here.lost_in_order,
         sent=tuple(here.phones.sent),
         removed=tuple(here.phones.removed),
         read=tuple(here.phones.read),

@@ -14,7 +14,7 @@ from tests.chaos.lives import Life, Nursery
 from tests.chaos.lookups import Searches, Weather
 from tests.chaos.minds import Anthropic, OpenAI
 from tests.chaos.mortal import Step
-from tests.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones
+from tests.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
 from tests.chaos.tripwire import Tripwire
 from tests.servers.envelopes import ACCOUNT
 
@@ -37,6 +37,9 @@ class Size:
     seed: int
     kills: int
     rate_per_second: float
+    way: Way = "unix"
+    stops: int = 0
+    """How many lives more end as an operator ends them, while people write."""
     people: int = 25
     groups: int = 5
     strangers: int = 4
@@ -67,13 +70,14 @@ class World:
     steps: list[str] = field(default_factory=list[str])
     """The names of the steps at which lives have ended so far."""
     numbers: int = 0
+    lost_in_order: int = 0
+    """How much was fetched and handed to nobody while a life ended in order."""
 
     def settings(self, vendor: Vendor, number: int, web_port: int) -> dict[str, str]:
         """The environment of one life."""
         return {
-            "SIGNAL__URL": self.phones.url,
             "SIGNAL__ACCOUNT": ACCOUNT,
-            "SIGNAL__TRANSPORT": "signal_cli",
+            **self.phones.settings,
             "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
             "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
             "LLM__TIMEOUT_SECONDS": "240",
@@ -96,6 +100,11 @@ class World:
     @property
     def kills(self) -> int:
         return sum(ended.status == -9 for ended in self.lives)
+
+    @property
+    def stops(self) -> int:
+        """How many lives have ended in order."""
+        return sum(ended.status == 0 for ended in self.lives)
 
     async def deliver(self, letter: Letter) -> None:
         if letter.label and letter.chat.is_listed and not self.deliveries[letter.sent_at]:
@@ -143,17 +152,6 @@ def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
     }
 
 
-def _phones(size: Size, crowd: Crowd, shared: dict[str, Any]) -> Phones:
-    """Short keep-alives, so that a dead stream is noticed soon; in a burst all is written back to back."""
-    return Phones(
-        **shared,
-        keep_alive_seconds=0.5,
-        most_unread=None if size.burst else 4,
-        groups=crowd.groups,
-        people=(*crowd.people, *crowd.strangers),
-    )
-
-
 @asynccontextmanager
 async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     """The doubles of everything that Aldis talks to, listening."""
@@ -162,7 +160,13 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
     diary, wire = Diary(), Tripwire()
     shared: dict[str, Any] = {"seed": size.seed, "diary": diary, "wire": wire}
     async with (
-        _phones(size, crowd, shared) as phones,
+        phones(
+            size.way,
+            **shared,
+            most_unread=None if size.burst else 4,  # in a burst all is written back to back
+            groups=crowd.groups,
+            people=(*crowd.people, *crowd.strangers),
+        ) as signal,
         OpenAI(**shared, pen=pen) as openai,
         Anthropic(**shared, pen=pen) as anthropic,
         Searches(**shared) as searches,
@@ -172,7 +176,7 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
             size=size,
             folder=folder,
             pen=pen,
-            phones=phones,
+            phones=signal,
             models={"chat": openai, "responses": openai, "anthropic": anthropic},
             searches=searches,
             weather=weather,

@@ -5,18 +5,29 @@ from pathlib import Path
 import pytest
 
 from tests.chaos import audit
+from tests.chaos.phones import Way
 from tests.chaos.rounds import played
 from tests.chaos.world import Size
 
 
-@pytest.mark.parametrize("groups", [0, 2])
-async def test_killed_again_and_again(tmp_path: Path, groups: int) -> None:
+@pytest.mark.parametrize(("way", "groups"), [("unix", 0), ("unix", 2), ("http", 2), ("webhook", 2), ("websocket", 2)])
+async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> None:
     """Four lives end by SIGKILL under load, and every property of the audit holds over what they leave behind.
 
     Without groups every receipt says which message it proves, so that nobody may see an answer twice for whom one was
     read in time. With them people write in several conversations, whose words and receipts must stay apart.
     """
-    size = Size(seed=1, kills=4, rate_per_second=20, people=12, groups=groups, strangers=2, uptime_seconds=0.7)
+    size = Size(
+        seed=1,
+        way=way,
+        kills=4,
+        stops=1,
+        rate_per_second=20,
+        people=12,
+        groups=groups,
+        strangers=2,
+        uptime_seconds=0.7,
+    )
     evidence = await played(size, tmp_path)
     found = audit.findings(evidence)
     assert not any(finding.violations for finding in found), "\n".join(map(str, found))

@@ -119,7 +119,7 @@ class SignalRestApi(SignalServer):
 
         With a webhook it returns before the post is answered: the reader goes through what has come by itself.
         """
-        if self.manual and not self._sockets:
+        if self.manual and (self._at_signal or not self._sockets):
             self._at_signal.append(text)
         elif self.webhook_url is None:
             async with self._reading:
