@@ -7,6 +7,8 @@ export PYTHONPATH
 BIN := .venv/bin
 PIP_TOOLS := pip-tools==7.6.2
 PIP_AUDIT := pip-audit==2.10.1
+# Where the prices of models come from; raise it, and run `make prices`.
+GENAI_PRICES := genai-prices==0.2.3
 # What an image may have besides, each with a lock file of its own; the tests have all of it.
 EXTRAS := mcp postgres
 # How long a round `make chaos` plays; `make chaos KILLS=500 SEEDS=10000` is a long one.
@@ -16,7 +18,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts audit lock clean
+.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts audit lock prices clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -96,6 +98,10 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 		$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
 			| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file docker/$$extra.lock - || exit 1; \
 	done
+
+prices: install-dev ## Write bot/providers/prices.json anew: what the vendors' models cost today
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/prices $(GENAI_PRICES)
+	@PYTHONPATH=.venv/prices $(BIN)/python .ci/prices.py
 
 clean: ## Remove .venv and what tools left behind; never data or .env
 	@rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* build *.egg-info

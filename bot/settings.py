@@ -329,6 +329,8 @@ class BudgetSettings(Group):
     """From which part of a budget on the person is told once how much is used."""
     prices: Annotated[tuple[ModelPrice, ...], Items] = ()
     """Prices of models that Aldis does not know: a comma list of model=input/output in dollars per million tokens."""
+    prices_file: Path | None = None
+    """A file with newer prices, in the form of `bot/providers/prices.json`; `make prices` writes one."""
 
     @property
     def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:

@@ -162,6 +162,7 @@ def means(settings: Settings) -> Means:
         transport=lambda bridge, account: bridges.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
+        budgets=lambda: models.budgets(settings),
         surroundings=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
         sandbox=Sandbox,
     )

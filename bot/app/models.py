@@ -3,10 +3,11 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
+from bot.errors import ConfigError
 from bot.policy.budgets import Budgets
 from bot.providers.base import Provider
 from bot.providers.fallback import Fallback
-from bot.providers.prices import PUBLISHED, Prices
+from bot.providers.prices import Prices, published, unknown_price
 from bot.settings import Settings
 
 
@@ -54,18 +55,29 @@ def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
 
 
 def unpriced_models(settings: Settings) -> tuple[str, ...]:
-    """The models that are or may be asked and whose price is unknown, without those that a server chooses itself."""
+    """The models that are or may be asked and whose price is unknown; empty for one that a server chooses itself."""
     llm, known = settings.llm, prices(settings)
-    names = dict.fromkeys((*map(llm.model_of, llm.providers_in_order), *llm.choices))
-    models = [model for _, _, model in (name.partition("/") for name in names) if model]
-    return tuple(dict.fromkeys(model for model in models if known.of(model) is None))
+    asked = (llm.model_of(name) for name in llm.providers_in_order if name != "offline")
+    models = dict.fromkeys(name.partition("/")[2] for name in (*asked, *llm.choices))
+    return tuple(model for model in models if known.of(model) is None)
 
 
 def prices(settings: Settings) -> Prices:
-    """What is known of prices: what vendors publish, and what the operator says."""
-    return PUBLISHED.with_own(settings.budget.own_prices)
+    """What is known of prices: what vendors publish, and what the operator says.
+
+    Raises:
+        ConfigError: the operator's file of prices is none.
+    """
+    return published().with_file(settings.budget.prices_file).with_own(settings.budget.own_prices)
 
 
 def budgets(settings: Settings) -> Budgets:
-    """What may be spent."""
-    return Budgets(**settings.budget.model_dump(exclude={"prices"}))
+    """What may be spent.
+
+    Raises:
+        ConfigError: something is limited, and a model has no price: what it costs would use up no budget.
+    """
+    limits = Budgets(**settings.budget.model_dump(exclude={"prices", "prices_file"}))
+    if limits.limit_anything(in_group=True) and (unpriced := unpriced_models(settings)):
+        raise ConfigError("; ".join(f"BUDGET__...: {unknown_price(model)}" for model in unpriced))
+    return limits

@@ -41,7 +41,6 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
-from bot.providers.prices import unknown_price
 from bot.settings import Settings
 from bot.transports.base import Transport
 from bot.turn import chats, prompt
@@ -171,9 +170,6 @@ class Parts:
 
     def _budget(self) -> Budget:
         budgets = models.budgets(self._settings)
-        if budgets.limit_anything(in_group=True):
-            for model in models.unpriced_models(self._settings):
-                _log.warning("%s", unknown_price(model))
         return Budget(self._store, self._clock, budgets, timezone=self._settings.locale.timezone)
 
     def _senses(self, provider: Provider, tools: Toolbox, budget: Budget) -> Senses:

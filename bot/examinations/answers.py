@@ -3,7 +3,7 @@
 Left to others: making providers (`bot.app` hands over how).
 """
 
-from bot.errors import ProviderError
+from bot.errors import ConfigError, ProviderError
 from bot.examinations.findings import Finding, ok, problem, warning
 from bot.examinations.means import Means
 from bot.messages import UserMessage
@@ -25,7 +25,16 @@ async def of_models(settings: Settings, means: Means, *, asks_models: bool) -> l
         found.append(ok(f"models: people may choose {choice}"))
         if asks_models:
             found.append(await _answered(means.choice(choice)))
-    return found
+    return [*found, *_of_budgets(means)]
+
+
+def _of_budgets(means: Means) -> list[Finding]:
+    """Whether what is spent can be counted; nothing where nothing is limited."""
+    try:
+        budgets = means.budgets()
+    except ConfigError as error:
+        return [problem(f"budgets: {error}")]
+    return [ok("budgets: the price of each model is known")] if budgets.limit_anything(in_group=True) else []
 
 
 def _model(settings: Settings, name: ProviderName) -> Finding:

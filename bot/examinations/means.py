@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.media.sandbox import Sandbox
+from bot.policy.budgets import Budgets
 from bot.providers.base import Provider
 from bot.settings import ProviderName
 from bot.transports.base import Linking, Transport
@@ -25,6 +26,8 @@ class Means:
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]
     """With a model that people may choose, by its name (`provider/model`)."""
+    budgets: Callable[[], Budgets]
+    """Raises `ConfigError` where they cannot be kept."""
     surroundings: Surroundings
     """Of tools that are only looked at."""
     sandbox: Callable[[], Sandbox]

@@ -34,7 +34,7 @@ from bot.messages import (
 )
 from bot.providers import anthropic_events, media, streams, wire
 from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
-from bot.providers.prices import PUBLISHED, Prices
+from bot.providers.prices import Prices, published
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -90,14 +90,30 @@ _STATUSES: Mapping[str, int] = {
 """The status that belongs to each type of error: one within a stream comes under the status of the stream, 200."""
 
 
+class _Written(wire.Wire):
+    ephemeral_1h_input_tokens: wire.Count = 0
+
+
 class _Usage(wire.Wire):
     input_tokens: wire.Count = 0
     cache_creation_input_tokens: wire.Count = 0
+    cache_creation: _Written | None = None
     cache_read_input_tokens: wire.Count = 0
     output_tokens: wire.Count = 0
 
+    @property
+    def hour_tokens(self) -> int:
+        """What was written to a cache that lives an hour."""
+        return self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0
+
     def __add__(self, other: "_Usage") -> "_Usage":
-        return _Usage(**{name: getattr(self, name) + getattr(other, name) for name in _Usage.model_fields})
+        return _Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            cache_creation_input_tokens=self.cache_creation_input_tokens + other.cache_creation_input_tokens,
+            cache_creation=_Written(ephemeral_1h_input_tokens=self.hour_tokens + other.hour_tokens),
+            cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
 
 
 class _Answer(wire.Wire):
@@ -149,7 +165,7 @@ class Anthropic:
         base_url: str | None = None,
         effort: str | None = None,
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
-        prices: Prices = PUBLISHED,
+        prices: Prices | None = None,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
@@ -160,7 +176,7 @@ class Anthropic:
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         self._model = model
         self._effort = effort
-        self._prices = prices
+        self._prices = prices or published()
         self._takes = media.ALL
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._client = anthropic.AsyncAnthropic(
@@ -383,5 +399,6 @@ def _usage(usage: _Usage) -> Usage:
         input_tokens=usage.input_tokens + read + written,  # the vendor's figure leaves out what the cache had
         cached_input_tokens=read,
         cache_write_tokens=written,
+        cache_write_hour_tokens=usage.hour_tokens,
         output_tokens=usage.output_tokens,
     )

@@ -80,7 +80,9 @@ class Gathered:
 
     def _count(self, usage: Block) -> None:
         """Counts are totals, so the newer ones replace the older; those that are left out stay."""
-        self.usage |= {name: count for name, count in usage.items() if isinstance(count, int)}
+        counts = {name: count for name, count in usage.items() if isinstance(count, int)}
+        written = usage.get("cache_creation")
+        self.usage |= counts | ({"cache_creation": written} if isinstance(written, dict) else {})
 
     def _grow(self, index: int, delta: Block) -> None:
         block = self._blocks.get(index)

@@ -60,6 +60,8 @@ class Usage:
     input_tokens: int = 0
     cached_input_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_write_hour_tokens: int = 0
+    """That part of them which was written to a cache that lives an hour."""
     output_tokens: int = 0
 
 

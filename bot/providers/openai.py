@@ -33,7 +33,7 @@ from bot.providers import (
 )
 from bot.providers.base import Completion, Request, Told
 from bot.providers.openai_habits import Habits, Refusal, ToolMode
-from bot.providers.prices import PUBLISHED, Prices
+from bot.providers.prices import Prices, published
 
 _log = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ class OpenAI:
         sees: bool | None = None,
         tool_mode: ToolMode = "auto",
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
-        prices: Prices = PUBLISHED,
+        prices: Prices | None = None,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
@@ -116,7 +116,7 @@ class OpenAI:
         """
         self._model = model or ""
         self._effort = effort
-        self._prices = prices
+        self._prices = prices or published()
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
         self._responses = api == "responses" or (api == "auto" and self._official)

@@ -1,55 +1,99 @@
 """What a completion costs: the prices that vendors publish, those that the operator knows better, the arithmetic.
 
 A model that stands in no table has no price (None), which is not the same as costing nothing: a local model, a
-reseller's name, a model newer than this file. The operator can give it one (`BUDGET__PRICES`).
+reseller's name, a model newer than the table. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`).
+
+Source: `prices.json` beside this file, which names its own source and date; `make prices` writes it anew.
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.errors import ConfigError
 from bot.providers.base import Usage
 
 _MILLION = Decimal(1_000_000)
-_DATED = re.compile(r"-[0-9]{8}$")
+_DATED = re.compile(r"-([0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2})$")
+_PUBLISHED = Path(__file__).with_name("prices.json")
+_MAX_FILE_BYTES = 4 * 1024 * 1024
+
+_Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Price:
-    """US dollars for a million tokens; the factors are of the input price."""
+class Rates(BaseModel):
+    """US dollars for a million tokens of each kind. What a cache saves and costs is not known where it is None."""
 
-    input_usd: Decimal
-    output_usd: Decimal
-    cache_read_factor: Decimal = Decimal("0.1")
-    cache_write_factor: Decimal = Decimal("1.25")
-    """For the cache that lives five minutes, the one that Aldis asks for."""
-    max_input_tokens: int | None = None
-    """The longest prompt that this price is for; None means any."""
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: _Dollars
+    output: _Dollars
+    cache_read: _Dollars | None = None
+    cache_write: _Dollars | None = None
+    """Of a cache that lives a few minutes."""
+    cache_write_hour: _Dollars | None = None
+
+    def dollars(self, usage: Usage) -> Decimal:
+        """US dollars, exact. Where a kind has no rate of its own, its tokens count as any others of the prompt."""
+        written_hour = min(usage.cache_write_hour_tokens, usage.cache_write_tokens)
+        fresh = max(0, usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens)
+        write = self.input if self.cache_write is None else self.cache_write
+        millionths = (
+            fresh * self.input
+            + usage.cached_input_tokens * (self.input if self.cache_read is None else self.cache_read)
+            + (usage.cache_write_tokens - written_hour) * write
+            + written_hour * (write if self.cache_write_hour is None else self.cache_write_hour)
+            + usage.output_tokens * self.output
+        )
+        return millionths / _MILLION
+
+
+class LongRates(Rates):
+    """The rates of a prompt that is longer than so many tokens: they hold for all of it, and for its answer."""
+
+    beyond_tokens: Annotated[int, Field(gt=0)]
+
+
+class Price(Rates):
+    """What a model costs."""
+
+    long: LongRates | None = None
+    """None: prompts of any length cost the same."""
 
     @property
     def is_free(self) -> bool:
         """Whether the model costs nothing, however much it is asked."""
-        return not (self.input_usd or self.output_usd)
+        return not (self.input or self.output)
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None where the price does not say, or nobody told what was used.
+        """US dollars, exact; None where nobody told what was used.
 
         Every prompt has tokens: a server that counts none at all has not counted. To take that for free would be a
         way around every budget.
         """
         if self.is_free:
             return Decimal(0)
-        is_told = usage.input_tokens or usage.output_tokens
-        if not is_told or usage.input_tokens > (self.max_input_tokens or usage.input_tokens):
+        if not (usage.input_tokens or usage.output_tokens):
             return None
-        fresh = max(0, usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens)
-        input_tokens = (
-            fresh
-            + usage.cached_input_tokens * self.cache_read_factor
-            + usage.cache_write_tokens * self.cache_write_factor
-        )
-        return (input_tokens * self.input_usd + usage.output_tokens * self.output_usd) / _MILLION
+        if self.long is not None and usage.input_tokens > self.long.beyond_tokens:
+            return self.long.dollars(usage)
+        return self.dollars(usage)
+
+
+class _Table(BaseModel):
+    """A file of prices."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str = ""
+    date: str = ""
+    models: dict[str, Price]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,18 +102,32 @@ class Prices:
 
     by_model: Mapping[str, Price]
     """By the model's name, without the date at its end."""
+    date: str = ""
+    """As of when, where that is known: a day in ISO's form."""
 
     def cost(self, model: str, usage: Usage) -> Decimal | None:
-        """US dollars, exact; None where it is unknown: the price of the model or of such a prompt, or the usage."""
+        """US dollars, exact; None where it is unknown: the price of the model, or the usage."""
         price = self.of(model)
         return None if price is None else price.cost(usage)
 
     def of(self, model: str) -> Price | None:
         """The price of the model; None where it is unknown.
 
-        A dated name (`claude-haiku-5-5-20260901`) costs what its model costs; any other ending is another model.
+        A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs what its model costs; any other ending
+        is another model.
         """
         return self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
+
+    def with_file(self, path: Path | None) -> "Prices":
+        """These prices and those of a file of the operator's, in the form of `prices.json`, which count more.
+
+        Raises:
+            ConfigError: it cannot be read, or is none.
+        """
+        if path is None:
+            return self
+        table = _table(path, "BUDGET__PRICES_FILE")
+        return Prices(by_model={**self.by_model, **table.models}, date=table.date)
 
     def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
         """These prices and the operator's: a model, the US dollars for a million tokens in, and those out.
@@ -77,35 +135,45 @@ class Prices:
         They hold for prompts of any length. What a cache saves stays in proportion to the input; where nothing is
         known of that, all tokens count in full, for a budget should rather end early than late.
         """
-        return Prices(by_model={**self.by_model, **{model: self._own(model, *usd) for model, *usd in own}})
+        added = {model: self._own(model, *dollars) for model, *dollars in own}
+        return Prices(by_model={**self.by_model, **added}, date=self.date)
 
-    def _own(self, model: str, input_usd: Decimal, output_usd: Decimal) -> Price:
+    def _own(self, model: str, dollars_in: Decimal, dollars_out: Decimal) -> Price:
         known = self.of(model)
-        if known is not None:
-            return replace(known, input_usd=input_usd, output_usd=output_usd, max_input_tokens=None)
-        full = Decimal(1)
-        return Price(input_usd=input_usd, output_usd=output_usd, cache_read_factor=full, cache_write_factor=full)
+        if known is None or not known.input:
+            return Price(input=dollars_in, output=dollars_out)
+        rates = known.model_dump(include={"cache_read", "cache_write", "cache_write_hour"}, exclude_none=True)
+        share = {name: rate * dollars_in / known.input for name, rate in rates.items()}
+        return Price(input=dollars_in, output=dollars_out, **share)
 
 
-# Source: docs.claude.com, pages "Pricing" and "Prompt caching", 2026-11-21. Haiku's price is for prompts of up to
-# 100,000 tokens; the price beyond is not in the source.
-PUBLISHED = Prices(
-    by_model={
-        "claude-haiku-5-5": Price(input_usd=Decimal("0.10"), output_usd=Decimal("0.50"), max_input_tokens=100_000),
-        "claude-sonnet-5-5": Price(input_usd=Decimal(2), output_usd=Decimal(10)),
-        "claude-opus-5-5": Price(input_usd=Decimal(4), output_usd=Decimal(20), cache_read_factor=Decimal("0.05")),
-        "claude-fable-5-1": Price(input_usd=Decimal(10), output_usd=Decimal(50)),
-        "offline": Price(input_usd=Decimal(0), output_usd=Decimal(0)),
-    }
-)
-"""The prices that vendors publish."""
+@cache
+def published() -> Prices:
+    """The prices that vendors publish, and that of no model at all."""
+    table = _table(_PUBLISHED, "bot/providers/prices.json")
+    free = Price(input=Decimal(0), output=Decimal(0))
+    return Prices(by_model={**table.models, "offline": free}, date=table.date)
+
+
+def _table(path: Path, name: str) -> _Table:
+    try:
+        with path.open("rb") as file:
+            return _Table.model_validate_json(file.read(_MAX_FILE_BYTES))
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read: {error.strerror or type(error).__name__}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise ConfigError(f"{name} is no table of prices: {place}: {first['msg']}") from error
 
 
 def unknown_price(model: str) -> str:
     """What the operator is told of a model without a price: one line that says what to do."""
+    if not model:
+        return "which model the server chooses is not known, and so is its price; name it in LLM__OPENAI__MODEL"
     return (
-        f"the price of model {model} is unknown: its cost is not counted against the budgets; "
-        f"set BUDGET__PRICES={model}=input/output (US dollars for a million tokens)"
+        f"the price of model {model} is unknown, so no budget can count it; set BUDGET__PRICES={model}=input/output "
+        "(US dollars for a million tokens; 0/0 for a model of your own)"
     )
 
 

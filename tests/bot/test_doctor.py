@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from bot import doctor, settings
+from bot.app import models
 from bot.clock import Clock, MachineClock, SetClock
 from bot.examinations import cells, machine
 from bot.examinations.findings import Finding, exit_status, printed
@@ -97,6 +98,7 @@ class Practice:
             transport=transport,
             provider=provider,
             choice=choice,
+            budgets=lambda: models.budgets(given),
             surroundings=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
             sandbox=sandbox,
         )
@@ -608,3 +610,15 @@ async def test_a_bound_that_is_left_out_is_no_want(practice: Practice) -> None:
     advice = about(await practice.examine(), "tools: web_search").advice
     assert "TOOLS__WEB_SEARCH__API_KEY" in advice
     assert "PER_MONTH" not in advice
+
+
+async def test_a_budget_that_cannot_count_is_a_problem(practice: Practice) -> None:
+    """A model without a price would be answered for ever; with its price, or without a budget, all is well."""
+    assert not [finding for finding in await practice.examine() if "budgets" in finding.what]
+    practice.given |= {"BUDGET__ALL_DAY_USD": "5"}
+    assert about(await practice.examine(), "budgets: the price of each").level == "ok"
+    practice.given |= {"LLM__ANTHROPIC__MODEL": "claude-of-next-year"}
+    found = about(await practice.examine(), "budgets")
+    assert (found.level, "BUDGET__PRICES=claude-of-next-year=input/output" in found.what) == ("problem", True)
+    practice.given |= {"BUDGET__PRICES": "claude-of-next-year=1/5"}
+    assert about(await practice.examine(), "budgets").level == "ok"

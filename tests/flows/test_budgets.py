@@ -1,5 +1,6 @@
 """Money, told whole: a real Aldis with a budget, a model that counts its tokens, and people who ask for more."""
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -104,10 +105,29 @@ async def test_a_budget_is_told_of_used_up_and_survives_a_restart(world: World) 
     assert all("BUDGET__PRICES" not in ended.stderr for ended in world.ended)
 
 
-async def test_an_unknown_price_is_loud_and_people_are_answered(world: World) -> None:
-    """The operator reads what to set, and not with every answer; what nobody knows the cost of uses up no budget."""
-    async with running(world, LLM__ANTHROPIC__MODEL=UNPRICED, BUDGET__PERSON_DAY_USD="0.01"):
-        for _ in range(3):
-            assert (await world.ask(ALICE)).startswith("You said:")
-    told = [line for line in world.ended[0].stderr.splitlines() if f"set BUDGET__PRICES={UNPRICED}=" in line]
-    assert len(told) in {1, 2}  # at the start, and with the first answer
+async def test_a_budget_on_a_model_without_a_price_is_refused(world: World) -> None:
+    """It would use up nothing, ever; the operator reads what to set. Without a budget nobody needs a price."""
+    unpriced = world.settings | {"LLM__ANTHROPIC__MODEL": UNPRICED}
+    refused = unpriced | {"BUDGET__PERSON_DAY_USD": "0.01"}
+    async with started("run", settings=refused, folder=world.folder, is_warm=False) as process:
+        ended = await process.ended()
+    assert ended.status == 2
+    assert f"set BUDGET__PRICES={UNPRICED}=input/output" in ended.stderr.splitlines()[-1]
+    async with running(world, LLM__ANTHROPIC__MODEL=UNPRICED):
+        assert (await world.ask(ALICE)).startswith("You said:")
+
+
+async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> None:
+    """In the form of the one that Aldis has; one that is none is refused with what is wrong in it."""
+    table = tmp_path / "prices.json"
+    budget = {"LLM__ANTHROPIC__MODEL": UNPRICED, "BUDGET__PERSON_DAY_USD": "0.005", "BUDGET__PRICES_FILE": str(table)}
+    table.write_text(json.dumps({"models": {UNPRICED: {"input": "0.1", "output": "0.5"}}}), "utf-8")
+    async with running(world, **budget):
+        assert (await world.ask(ALICE, "One?")).startswith("You said:")
+        assert await world.ask(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY
+    table.write_text(json.dumps({"models": {UNPRICED: {"input": "-1", "output": "0.5"}}}), "utf-8")
+    settings = world.settings | budget
+    async with started("run", settings=settings, folder=world.folder, is_warm=False) as process:
+        ended = await process.ended()
+    complaint = f"BUDGET__PRICES_FILE is no table of prices: models.{UNPRICED}.input:"
+    assert (ended.status, complaint in ended.stderr.splitlines()[-1]) == (2, True)

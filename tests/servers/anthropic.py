@@ -178,7 +178,10 @@ def _usage(tokens: Tokens) -> dict[str, Any]:
         "input_tokens": tokens.fresh,
         "cache_creation_input_tokens": tokens.cache_write,
         "cache_read_input_tokens": tokens.cache_read,
-        "cache_creation": {"ephemeral_5m_input_tokens": tokens.cache_write, "ephemeral_1h_input_tokens": 0},
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": tokens.cache_write - tokens.cache_write_hour,
+            "ephemeral_1h_input_tokens": tokens.cache_write_hour,
+        },
         "output_tokens": tokens.output,
         "service_tier": "standard",
     }

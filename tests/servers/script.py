@@ -48,6 +48,8 @@ class Tokens:
     fresh: int = 100
     cache_read: int = 0
     cache_write: int = 0
+    cache_write_hour: int = 0
+    """That part of them which goes to a cache that lives an hour."""
     output: int = 10
 
 

@@ -129,6 +129,14 @@ async def test_the_prompt_is_counted_whole_and_priced(vendor: Vendor) -> None:
     assert completion.cost_usd == Decimal("0.10") * (1000 + 200 + 500) / 1_000_000 + Decimal("0.00005")
 
 
+async def test_what_a_cache_keeps_for_an_hour_costs_more(vendor: Vendor) -> None:
+    """Twice the input instead of five quarters of it; a streamed answer tells it in its first event."""
+    vendor.server.scripted(say("Hi.").using(Tokens(fresh=100, cache_write=400, cache_write_hour=300)))
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.usage.cache_write_tokens, completion.usage.cache_write_hour_tokens) == (400, 300)
+    assert completion.cost_usd == Decimal("0.10") * (100 + 125 + 600) / 1_000_000 + Decimal("0.000005")
+
+
 @pytest.mark.parametrize("usage", [{}, None, {"cache_read_input_tokens": None, "input_tokens": 3}])
 async def test_usage_that_is_not_told(vendor: Vendor, usage: dict[str, int] | None) -> None:
     """A compatible server may count nothing, or less."""
