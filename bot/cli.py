@@ -196,6 +196,8 @@ def _parser() -> argparse.ArgumentParser:
     restore.set_defaults(verb=upkeep.put_back)
     rotate = verbs.add_parser("rotate-key", help="put a new master key in the place of the one in its file")
     rotate.set_defaults(verb=upkeep.turn_key)
+    reseal = verbs.add_parser("reseal", help="strike out what somebody has changed in the database; stop Aldis first")
+    reseal.set_defaults(verb=upkeep.reseal)
     export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
     export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
     export.set_defaults(verb=upkeep.hand_over)

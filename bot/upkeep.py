@@ -1,5 +1,5 @@
-"""The operator's verbs for what is kept and held: `doctor`, `backup`, `restore`, `rotate-key`, `export`, `trust`,
-`captcha`.
+"""The operator's verbs for what is kept and held: `doctor`, `backup`, `restore`, `rotate-key`, `reseal`, `export`,
+`trust`, `captcha`.
 
 One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
 itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
@@ -34,6 +34,7 @@ from store import (
     UNDECIDED,
     Shelves,
     Store,
+    Tampering,
     Undecided,
     Waiting,
     is_undecided,
@@ -195,6 +196,27 @@ def turn_key(given: Settings, _: argparse.Namespace) -> int:
 
     answer = asyncio.run(_done(given, "rotate-key", None, turned))
     print(f"There is a new master key; {answer['keys']} keys were wrapped again. Back it up.", file=sys.stderr)
+    return 0
+
+
+def reseal(given: Settings, _: argparse.Namespace) -> int:
+    """`reseal`: what somebody has changed in the database is struck out, and the rest is taken as it is; Aldis is
+    stopped.
+    """
+    kept = given.store
+    if not kept.path.exists():
+        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
+
+    async def resealed() -> Tampering:
+        async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+            return await store.reseal()
+
+    found = asyncio.run(resealed())
+    for sentence in found.sentences:
+        print(f"Found: {sentence}.", file=sys.stderr)
+    struck = sum(found.forged.values())
+    done = f"{struck} {'row is' if struck == 1 else 'rows are'} struck out; the rest is taken as it is."
+    print(done if found.sentences else "Nothing was changed by others.", file=sys.stderr)
     return 0
 
 

@@ -20,6 +20,7 @@ from store.errors import (
 from store.facts import Fact
 from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
 from store.forgetting import Erased
+from store.guard import Tampering
 from store.ledger import Scope, Total
 from store.people import Approval, NewIdentity, Pin
 from store.predictions import Prediction
@@ -91,6 +92,7 @@ __all__ = [
     "StoreInUse",
     "StoredMessage",
     "Summary",
+    "Tampering",
     "Total",
     "TurnEnd",
     "TurnId",

@@ -39,8 +39,8 @@ class Undecided(StoreError):
 
 
 UNDECIDED = (
-    "the store was restored from a backup, and nobody has decided what becomes of what was open in it: "
-    "`python -m bot restore` lists it; with --settle it is closed, with --replay all of it is done"
+    "the store was restored from a backup or is an older copy, and nobody has decided what becomes of what was open in "
+    "it: `python -m bot restore` lists it; with --settle it is closed, with --replay all of it is done"
 )
 """What whoever starts such a store has to know."""
 

@@ -20,6 +20,9 @@ Scope = Literal["person", "group", "all"]
 KEPT = timedelta(days=400)
 """How long the sums are kept: a year can be looked back on."""
 
+FORGED_USD = "1000000000"
+"""What was spent where the row that says so is forged (`store.guard`): more than any budget."""
+
 _ALL = b"all"
 
 
@@ -109,6 +112,8 @@ class Ledger(Shelf):
     def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
         """Add to sums. The costs are added here and not by SQLite, which knows no decimal numbers."""
         for key in keys:
+            if self._is_forged(key):
+                continue  # it stays as it is, and the budget used up
             rows = self.rows("SELECT cost_usd FROM spent WHERE scope = ? AND period = ?", key)
             cost_usd = sum((Decimal(cost) for (cost,) in rows), more.cost_usd)
             self.execute(
@@ -120,13 +125,17 @@ class Ledger(Shelf):
                 (*key, str(cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens),
             )
 
+    def _is_forged(self, key: tuple[bytes, str]) -> bool:
+        return bool(self.rows("SELECT 1 FROM forged_spent WHERE scope = ? AND period = ?", key))
+
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
         rows = self.rows(
-            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM spent "
+            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM true_spent "
             "WHERE scope = ? AND period = ?",
             (handle, period),
         )
-        calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned = rows[0] if rows else (0, 0, 0, "0", 0, 0)
+        none = (0, 0, 0, FORGED_USD if not rows and self._is_forged((handle, period)) else "0", 0, 0)
+        calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned = rows[0] if rows else none
         spending = Spending(
             calls=calls,
             input_tokens=input_tokens,

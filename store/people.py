@@ -1,13 +1,14 @@
 """The people: who was let in by pairing, which account stands behind a phone number on the operator's lists, and whose
 safety number has changed.
 
-All are kept as handles: whoever has the file alone learns of nobody. Left to others: who may write
-(`bot.policy.access`).
+All are kept as handles: whoever has the file alone learns of nobody. A row that Aldis has not written is none, and
+forbids what a missing one would allow (`store.guard`). Left to others: who may write (`bot.policy.access`).
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from store.shelf import Shelf, millis, moment
 
@@ -48,6 +49,7 @@ class People(Shelf):
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
         """Let a person in on the word of the admin `by`; doing it again keeps the first time."""
+        self._strike("people", self._guest(account, person))
         self.execute(
             "INSERT INTO people (person, allowed_at, allowed_by) VALUES (?, ?, ?) ON CONFLICT (person) DO NOTHING",
             (self._guest(account, person), millis(now), self._guest(account, by)),
@@ -63,11 +65,11 @@ class People(Shelf):
 
     def is_allowed(self, person: str, *, account: str) -> bool:
         """Whether the person was let in to this account."""
-        return bool(self.rows("SELECT 1 FROM people WHERE person = ?", (self._guest(account, person),)))
+        return bool(self.rows("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),)))
 
     def allowed(self) -> tuple[Approval, ...]:
         """Everybody who was let in, those of longest ago first."""
-        rows = self.rows("SELECT person, allowed_at, allowed_by FROM people ORDER BY allowed_at, person")
+        rows = self.rows("SELECT person, allowed_at, allowed_by FROM true_people ORDER BY allowed_at, person")
         return tuple(Approval(label=_label(person), at=moment(at), by=_label(by)) for person, at, by in rows)
 
     def label(self, person: str, *, account: str) -> str:
@@ -77,10 +79,12 @@ class People(Shelf):
     def pin(self, number: str, person: str, *, now: datetime, is_confirmed: bool = False) -> bool:
         """Whether a listed number is this person's: that of whoever came with it first, or who is confirmed to have it.
 
-        When it is not, the time of the first refusal is kept for the operator.
+        When it is not, the time of the first refusal is kept for the operator. A number whose row is forged is nobody's
+        until it is confirmed.
         """
         pinned = (self.keyring.handle(number), self.keyring.handle(person), millis(now))
         if is_confirmed:
+            self._strike("pins", pinned[0])
             self.execute(
                 "INSERT INTO pins (number, person, pinned_at) VALUES (?1, ?2, ?3) ON CONFLICT (number) "
                 "DO UPDATE SET person = ?2, pinned_at = ?3, refused_at = NULL WHERE person != ?2",
@@ -92,18 +96,18 @@ class People(Shelf):
                 "DO UPDATE SET refused_at = ?3 WHERE person != ?2 AND refused_at IS NULL",
                 pinned,
             )
-        return bool(self.rows("SELECT 1 FROM pins WHERE number = ? AND person = ?", pinned[:2]))
+        return bool(self.rows("SELECT 1 FROM true_pins WHERE number = ? AND person = ?", pinned[:2]))
 
     def number_of(self, person: str, numbers: Collection[str]) -> str | None:
         """Which of these numbers is pinned to the person, who may have hidden or changed it since; None: none."""
-        rows = self.rows("SELECT number FROM pins WHERE person = ?", (self.keyring.handle(person),))
+        rows = self.rows("SELECT number FROM true_pins WHERE person = ?", (self.keyring.handle(person),))
         pinned = {handle for (handle,) in rows}
         return next((number for number in sorted(numbers) if pinned and self.keyring.handle(number) in pinned), None)
 
     def pinned(self, number: str, person: str) -> Pin | None:
         """What is known of the number, seen from this person; None: nobody came with it yet."""
         rows = self.rows(
-            "SELECT person, pinned_at, refused_at FROM pins WHERE number = ?", (self.keyring.handle(number),)
+            "SELECT person, pinned_at, refused_at FROM true_pins WHERE number = ?", (self.keyring.handle(number),)
         )
         return next(
             (
@@ -119,6 +123,7 @@ class People(Shelf):
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """The person has this key now, and it is not trusted; a key that is known as such keeps its time."""
+        self._strike("identities", self._guest(account, person))
         self.execute(
             "INSERT INTO identities (person, key, noticed_at, is_open) VALUES (?1, ?2, ?3, 1) "
             "ON CONFLICT (person) DO UPDATE SET key = ?2, is_open = 1, "
@@ -128,19 +133,24 @@ class People(Shelf):
         )
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
-        """Those whose safety number has changed and is not trusted, the longest known first."""
-        rows = self.rows("SELECT person, noticed_at FROM identities WHERE is_open ORDER BY noticed_at, person")
+        """Those whose safety number has changed and is not trusted, the longest known first; and of whom that may have
+        been hidden.
+        """
+        rows = self.rows(
+            "SELECT person, noticed_at FROM true_identities WHERE is_open UNION ALL SELECT person, 0 "
+            "FROM forged_identities ORDER BY noticed_at, person"
+        )
         return tuple(NewIdentity(label=_label(person), since=moment(at)) for person, at in rows)
 
     def was_verified(self, person: str, *, account: str) -> bool:
         """Whether the key that was trusted last had been compared with the person's own."""
         values = (self._guest(account, person),)
-        return bool(self.rows("SELECT 1 FROM identities WHERE person = ? AND is_verified", values))
+        return bool(self.rows("SELECT 1 FROM true_identities WHERE person = ? AND is_verified", values))
 
     def is_identity_told(self, person: str, *, account: str) -> bool:
         """Whether the admins know of the person's newest key."""
         values = (self._guest(account, person),)
-        return bool(self.rows("SELECT 1 FROM identities WHERE person = ? AND told_at IS NOT NULL", values))
+        return bool(self.rows("SELECT 1 FROM true_identities WHERE person = ? AND told_at IS NOT NULL", values))
 
     def identity_told(self, person: str, *, account: str, now: datetime) -> None:
         """The admins know of it."""
@@ -148,6 +158,7 @@ class People(Shelf):
 
     def verify(self, person: str, key: str, *, account: str) -> None:
         """The person has this key, which was compared with their own: it is trusted."""
+        self._strike("identities", self._guest(account, person))
         self.execute(
             "INSERT INTO identities (person, key, noticed_at, is_open, is_verified) VALUES (?1, ?2, 0, 0, 1) "
             "ON CONFLICT (person) DO UPDATE SET key = ?2, is_open = 0, is_verified = 1",
@@ -157,6 +168,11 @@ class People(Shelf):
     def trust(self, label: str, *, is_verified: bool | None = None) -> None:
         """The key of whoever has this label is trusted; `is_verified` None: that was not done here."""
         self.execute(
+            "DELETE FROM identities WHERE person IN (SELECT person FROM forged_identities) "
+            "AND lower(substr(hex(person), 1, 8)) = ?",
+            (label,),
+        )
+        self.execute(
             "UPDATE identities SET is_open = 0, is_verified = coalesce(?2, is_verified) "
             "WHERE lower(substr(hex(person), 1, 8)) = ?1",
             (label, is_verified),
@@ -165,8 +181,16 @@ class People(Shelf):
     def prune(self, *, before: datetime) -> None:
         """Forget keys that were noticed before then and are trusted, unless they had been compared."""
         self.execute(
-            "DELETE FROM identities WHERE noticed_at < ? AND NOT is_open AND NOT is_verified", (millis(before),)
+            "DELETE FROM identities WHERE person IN (SELECT person FROM true_identities "
+            "WHERE noticed_at < ? AND NOT is_open AND NOT is_verified)",
+            (millis(before),),
         )
+
+    def _strike(self, table: Literal["people", "pins", "identities"], key: bytes) -> None:
+        """Delete the row where it is forged: what is decided now does not rest on it."""
+        column = "number" if table == "pins" else "person"
+        forged = f"SELECT {column} FROM forged_{table} WHERE {column} = ?"  # noqa: S608  (our own names)
+        self.execute(f"DELETE FROM {table} WHERE {column} IN ({forged})", (key,))  # noqa: S608
 
     def _guest(self, account: str, person: str) -> bytes:
         """Who was let in to one account is not let in to another one that this store served before or serves later."""

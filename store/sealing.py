@@ -27,7 +27,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store.errors import Damaged, KeyGiven, WrongKey
 from store.records import ConversationId
@@ -234,6 +236,10 @@ class Keyring:
         """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
         return hmac.new(self._index, word.encode(), hashlib.sha256).digest()[:16]
 
+    def derived(self, purpose: bytes) -> bytes:
+        """A key for this purpose alone. Source: RFC 5869."""
+        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose).derive(self._index)
+
     def make(self, name: bytes) -> None:
         """Give a conversation the data key of that name (`key_name`), unless it has it."""
         if self._key(name) is None:
@@ -253,7 +259,7 @@ class Keyring:
         )
         former = {key_name(handle, earlier) for handle, generation in conversations for earlier in range(generation)}
         if outlived := former & _names(self.connection):
-            with _transaction(self.connection):
+            with own_transaction(self.connection):
                 self.connection.executemany("DELETE FROM keys.wrapped WHERE name = ?", [(name,) for name in outlived])
 
     def wrap_again(self, master: bytes) -> int:
@@ -264,7 +270,7 @@ class Keyring:
             sqlite3.Error: they could not be written; the present master key still opens them.
         """
         new = AESGCM(master)
-        with _transaction(self.connection):
+        with own_transaction(self.connection):
             keys = {name: self._key(name) for name in _names(self.connection)}
             self.connection.executemany(
                 "UPDATE keys.wrapped SET key = ? WHERE name = ?",
@@ -328,7 +334,8 @@ class Keyring:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Generator[None]:
+def own_transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """All or nothing; for work on the files as a whole, outside of any unit of work."""
     connection.execute("BEGIN")
     try:
         yield

@@ -27,6 +27,7 @@ from store.errors import DatabaseGone, StoreError, StoreFull
 from store.facts import Facts
 from store.feeds import Feeds
 from store.forgetting import Erased, Forgetting
+from store.guard import Guard, Tampering
 from store.history import History
 from store.inbox import Inbox
 from store.journal import Journal
@@ -78,9 +79,12 @@ class Shelves:
 class Store:
     """An open store. `opened` makes one."""
 
-    def __init__(self, database: Database, keys: tuple[MasterKey, Keyring], ballast: Ballast, realm: str) -> None:
+    def __init__(
+        self, database: Database, keys: tuple[MasterKey, Keyring], guard: Guard, ballast: Ballast, realm: str
+    ) -> None:
         self._database = database
         self._master, self._keyring = keys
+        self._guard = guard
         self._ballast = ballast
         self._stirred: set[str] = set()
         self._shelves = _shelves(self._keyring, self._stirred, realm)
@@ -183,6 +187,22 @@ class Store:
         """
         return await self._database.alone(lambda _: self._master.rotate(self._keyring))
 
+    async def tampering(self) -> Tampering:
+        """What was done to the database behind Aldis's back, as far as it was seen.
+
+        Raises:
+            StoreError: it could not be read.
+        """
+        return await self._database.read(lambda _: self._guard.tampering())
+
+    async def reseal(self) -> Tampering:
+        """Delete forged rows and take the rest of the guarded ones as they are; gives what was found before.
+
+        Raises:
+            StoreError: it could not be written; nothing has changed.
+        """
+        return await self._database.alone(lambda _: self._guard.reseal())
+
     async def backup(self, folder: Path, *, now: datetime) -> Path:
         """Copy the store as it is at this moment into the folder, while it is in use; gives the copy's path.
 
@@ -280,8 +300,9 @@ async def opened(
     database = await Database.opened(path, keys_path, prepare=prepare)
     try:
         keyring = await database.alone(lambda connection: _unlocked(connection, master, _gone(path, keys_path)))
+        guard = await database.alone(lambda _: _guarded(keyring))
         await database.alone(lambda _: ballast.lay())
-        yield Store(database, (master, keyring), ballast, realm)
+        yield Store(database, (master, keyring), guard, ballast, realm)
     finally:
         ballast.drop()
         await database.aclose()
@@ -301,6 +322,14 @@ def _unlocked(connection: sqlite3.Connection, master: MasterKey, gone: str) -> K
     keyring = master.unlocked(connection)
     keyring.sweep()
     return keyring
+
+
+def _guarded(keyring: Keyring) -> Guard:
+    guard = Guard(keyring)
+    guard.open()
+    for sentence in guard.tampering().sentences:
+        _log.error("the database was changed: %s", sentence)
+    return guard
 
 
 def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:

@@ -58,11 +58,14 @@ async def of_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | N
         inbox = await store.read(lambda shelves: shelves.inbox.backlog())
         guests = await store.read(lambda shelves: shelves.people.allowed())
         restoration = await store.read(lambda shelves: shelves.restored.restoration())
+        tampering = await store.tampering()
     except StoreInUse:
         return None, True, [ok(f"store: {given.path} is held by a running Aldis")]
     except StoreError as error:
         return None, False, [problem(f"store: {error}", "put it right before the next start")]
     found = [ok(f"store: {given.path} opens with its key, is whole, and has {_size(settings)}")]
+    advice = "see “Somebody has changed the database” in docs/operating.md"
+    found += [problem(f"store: {sentence}", advice) for sentence in tampering.sentences]
     if restoration is not None:
         what = "store: it was restored, and nobody has decided what becomes of what was open: Aldis does not start"
         found.append(problem(what, "decide with: python -m bot restore --settle, or --replay"))

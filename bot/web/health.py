@@ -67,6 +67,7 @@ class HealthPage:
             inbox, outbox = await self._backlogs()
             problems += await self._overdue(inbox)
             problems += await self._store.read(_held)
+            problems += (await self._store.tampering()).sentences
         except StoreError as error:
             return {"ok": False, "problems": [f"the store fails: {error}", *problems]}
         return {

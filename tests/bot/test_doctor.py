@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -209,6 +210,16 @@ async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict
     assert found.level == verdict
     assert (f"Landlock {landlock}" in found.what) == bool(landlock)
     assert ("no seccomp" in found.what) == (not seccomp)
+
+
+async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Practice) -> None:
+    """The doctor says what was done to it, and where the way out stands."""
+    async with opened(practice.path, realm="signal"):
+        pass
+    with closing(sqlite3.connect(practice.path)) as connection, connection:
+        connection.execute("INSERT INTO pins VALUES (x'01', x'02', 0, NULL, NULL)")
+    found = about(await practice.examine(), "1 row on whose a number is")
+    assert (found.level, "operating.md" in found.advice) == ("problem", True)
 
 
 async def test_cells_that_cannot_be_are_a_problem() -> None:

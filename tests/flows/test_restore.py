@@ -17,7 +17,7 @@ from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
 
-REFUSED = "the store was restored from a backup, and nobody has decided"
+REFUSED = "the store was restored from a backup or is an older copy, and nobody has decided"
 ASKED = "settle: close all of it; replay: do all of it now. Which? "
 LISTED = ("1 message would be answered, 1 min ago", "1 answer would be sent, 1 min ago")
 

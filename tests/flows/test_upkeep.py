@@ -1,8 +1,9 @@
 """The operator's verbs, as an operator gives them: beside a running Aldis, and without one."""
 
 import json
+import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +99,22 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     assert not any(found.values())
     unknown = await world.verb("export", "+15550100002")
     assert (unknown.status, "by uuid" in unknown.stderr) == (2, True)
+
+
+async def test_a_database_that_somebody_has_changed_is_taken_as_it_is_by_a_word(world: World) -> None:
+    """Until then it is named, and nobody is let in by it; from then on everything holds."""
+    async with running(world):
+        await world.signal.deliver(message("hello", author=BOB))
+        await world.signal.sent_count(1)
+    with closing(sqlite3.connect(world.folder / "aldis.db")) as connection, connection:
+        assert connection.execute("UPDATE pins SET pinned_at = 0").rowcount == 1
+    named = await world.verb("doctor")
+    assert (named.status, "1 row on whose a number is not written by Aldis" in named.stdout) == (1, True)
+    done = await world.verb("reseal")
+    assert (done.status, "1 row is struck out" in done.stderr) == (0, True)
+    assert (await world.verb("doctor")).status == 0
+    again = await world.verb("reseal")
+    assert (again.status, again.stderr) == (0, "Nothing was changed by others.\n")
 
 
 async def test_the_doctor_finds_what_is_wrong_and_what_is_not(world: World) -> None:

@@ -34,6 +34,7 @@ def as_of_before(copy: Path) -> None:
     """As an older Aldis made it, which knew of no such thing."""
     with closing(sqlite3.connect(copy)) as connection:
         for statement in (
+            *("DROP TABLE guard", *(f"ALTER TABLE {table} DROP COLUMN mac" for table in ("people", "pins", "spent"))),
             *("DROP TABLE members", "DROP TABLE rosters", "ALTER TABLE attempts DROP COLUMN open_until"),
             *("ALTER TABLE attempts DROP COLUMN ahead_ms", "ALTER TABLE receipts DROP COLUMN ahead_ms"),
             "ALTER TABLE receipts ADD COLUMN window_ms INTEGER NOT NULL DEFAULT 0",
@@ -42,6 +43,8 @@ def as_of_before(copy: Path) -> None:
             *("DROP TABLE holds", "DROP TABLE identities", "DROP TABLE restored", "PRAGMA user_version = 14"),
         ):
             connection.execute(statement)
+    with closing(sqlite3.connect(keys_of(copy))) as connection:
+        connection.execute("DROP TABLE generation")
 
 
 class TestTheMark:

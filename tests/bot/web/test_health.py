@@ -1,8 +1,9 @@
 """The health page: well while messages come in and are answered, else not, and why. The figures beside it."""
 
 import socket
+import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,18 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
     async with asking(page) as http:
         status, state = await state_of(http)
     assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed", CLOSED]})
+
+
+async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clock: SetClock) -> None:
+    """It is named on the page until the operator has decided."""
+    async with opened(path, realm="signal"):
+        pass
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO people VALUES (x'01', 0, x'02', NULL)")
+    async with opened(path, realm="signal") as store, asking(page_of(store, clock, Counts())) as http:
+        status, state = await state_of(http)
+    assert (status, state["ok"]) == (503, False)
+    assert "1 row on who was let in not written by Aldis" in state["problems"]
 
 
 async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: SetClock) -> None:
