@@ -157,10 +157,11 @@ class Sandbox:
             try:
                 async with asyncio.timeout(timeout_seconds):
                     answer = await _exchanged(channel, head + data)
+                    # A cell may fall silent and go on computing: its end is waited for as its answer is.
+                    status = await (self._kill(leash) if answer is None else _status(leash))
             except TimeoutError as error:
                 await self._kill(leash)
                 raise Refused("opening it takes too long") from error
-            status = await self._kill(leash) if answer is None else await self._status(leash)
         if status is None:
             _log.error("no cell can be had")
             raise Refused(_NO_ROOM)
@@ -188,22 +189,22 @@ class Sandbox:
         return channel, leash
 
     async def _kill(self, leash: socket.socket) -> int | None:
-        leash.shutdown(socket.SHUT_WR)
-        return await self._status(leash)
-
-    async def _status(self, leash: socket.socket) -> int | None:
-        """What the cell ended with, below 0 the number of a signal; None: the zygote did not say so.
-
-        A zygote that does not answer is ended, and all cells with it.
-        """
+        """As `_status`, of a cell that need not end by itself. A zygote that hangs is ended, and all cells with it."""
+        with suppress(OSError):  # its other end has gone
+            leash.shutdown(socket.SHUT_WR)
         try:
             async with asyncio.timeout(_KILL_SECONDS):
-                told = await asyncio.get_running_loop().sock_recv(leash, 16)
+                return await _status(leash)
         except TimeoutError:
             _log.error("the process that cells are forked from hangs; it is started again")
             self._zygote.close()
             return None
-        return int(told) if told else None
+
+
+async def _status(leash: socket.socket) -> int | None:
+    """What the cell ended with, below 0 the number of a signal; None: the zygote has gone."""
+    told = await asyncio.get_running_loop().sock_recv(leash, 16)
+    return int(told) if told else None
 
 
 def checked(expected: type[M], facts: Facts) -> M:

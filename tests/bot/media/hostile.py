@@ -29,6 +29,11 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         case ["hangs"]:
             while True:
                 pass
+        case ["falls silent"]:
+            say(b'{"ok": true}\n')
+            os.closerange(3, 256)
+            while True:
+                pass
         case ["remembers"]:
             memory.append(data)
             return {"seen": len(memory)}, b"".join(memory)

@@ -340,6 +340,19 @@ async def test_a_cell_that_takes_too_long_is_killed(zygote: Zygote) -> None:
     assert cells_of(zygote) == []
 
 
+async def test_a_cell_that_falls_silent_costs_nobody_else_theirs(
+    zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is killed when its time is up; the process that all are forked from stays."""
+    monkeypatch.setattr(sandboxes, "_KILL_SECONDS", DEADLINE_SECONDS)
+    own = Sandbox(zygote, package=HOSTILE)
+    await own.level()
+    process = zygote._process
+    with pytest.raises(Refused, match="too long"):
+        await own.open("hostile", b"", "falls silent", timeout_seconds=1)
+    assert (zygote._process, cells_of(zygote)) == (process, [])
+
+
 async def test_a_file_that_nobody_wants_any_more_is_left(zygote: Zygote) -> None:
     """A question that is stopped takes its cell along."""
     task = await hanging(zygote)
