@@ -9,6 +9,7 @@ from bot import labels, phrases
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.events import PersonId
 from bot.policy.trust import untrusted
+from bot.turn.links import inert
 from bot.turn.memory import Memory
 from store import Shelves
 from tools import Remembered
@@ -61,5 +62,6 @@ class MemoryCommands:
 def _line(remembered: Remembered, person: PersonId) -> str:
     """What is remembered, and where it comes from, unless the person told it."""
     origin = phrases.origin(untrusted(labels.loaded(remembered.origin), person))
-    phrase = phrases.FACT_FROM if origin else phrases.FACT
-    return phrases.said(phrase, number=remembered.number, fact=remembered.fact, origin=origin)
+    if not origin:
+        return phrases.said(phrases.FACT, number=remembered.number, fact=remembered.fact)
+    return phrases.said(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)

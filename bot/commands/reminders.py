@@ -8,10 +8,12 @@ import re
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
-from bot import phrases
+from bot import labels, phrases
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.policy import whens
 from bot.policy.schedules import Reason, Unfit
+from bot.policy.trust import may_carry_out
+from bot.turn.links import inert
 from bot.turn.reminders import Asker, Reminders
 from bot.turn.steps import origin_of
 from store import Shelves
@@ -147,4 +149,6 @@ def _repeats(planned: Planned) -> str:
 
 
 def _words(planned: Planned) -> str:
-    return phrases.said(phrases.REMINDER_NO_WORDS) if planned.text is None else planned.text
+    if planned.text is None:
+        return phrases.said(phrases.REMINDER_NO_WORDS)
+    return inert(planned.text) if may_carry_out(labels.loaded(planned.origin)) else planned.text

@@ -6,7 +6,9 @@ order all the same. So the rules look at the labels of everything in the request
 1. A tool with effects asks a person first when anything untrusted is in the request (`approval_causes`).
 2. What strangers see of a call (a search, a description) asks first when anything private is in the request (likewise).
    Neither asks about what the person's own words name.
-3. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
+3. An address that nobody gave is shown as no link when anything untrusted or private is in the request
+   (`may_carry_out`).
+4. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
    whoever owns the host.
 
                               | stands in the person's own words, or as a result of a search | fetch
@@ -61,6 +63,14 @@ def untrusted(labels: Labels, person: str) -> tuple[Source, ...]:
 def private(labels: Labels) -> tuple[Source, ...]:
     """What people trust Aldis with, of content with these labels, oldest first."""
     return tuple(source for source in labels.sources if source.is_private)
+
+
+def may_carry_out(labels: Labels) -> bool:
+    """Whether an address that a model makes up may carry something out, or lead where a stranger wants somebody to go.
+
+    Words of other members are no reason: they see everything that is said in their group anyway.
+    """
+    return any(source.is_private or not source.is_trusted for source in labels.sources)
 
 
 def approval_causes(

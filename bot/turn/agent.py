@@ -21,12 +21,14 @@ from bot.labels import UNKNOWN, Labels, Source, joined
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
+from bot.policy.trust import may_carry_out
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import cited
 from bot.turn.enclosures import enclosed
+from bot.turn.links import defanged, given_in, inert
 from bot.turn.overheard import beside
 from bot.turn.recalled import with_note
 from bot.turn.sources import NOT_GIVEN, Sources
@@ -107,7 +109,13 @@ class Agent:
     """Answers turns with one provider and one toolbox; `budget` None means that money is no object."""
 
     def __init__(
-        self, provider: Provider, toolbox: Toolbox, *, system: str, limits: Limits, budget: Budget | None = None
+        self,
+        provider: Provider,
+        toolbox: Toolbox,
+        *,
+        system: str,
+        limits: Limits,
+        budget: Budget | None = None,
     ) -> None:
         self._provider = provider
         self._toolbox = toolbox
@@ -139,7 +147,7 @@ class Agent:
             self._charge(work, completion)
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or work.calls_left == 0:
-                return self._with_remark(work, self._with_undone(work, _ended(work, completion)))
+                return self._with_remark(work, self._with_undone(work, self._ended(work, completion)))
             answers = await self._answers(work, message.calls)
             if isinstance(answers, Pause):
                 return answers
@@ -212,7 +220,7 @@ class Agent:
             limit = await self._budget.used_up(work.turn, work.spent_usd)
             if limit is not None:
                 return limit
-        return await self._provider.complete(self._request(work), work.told)
+        return await self._provider.complete(self._request(work), self._told(work))
 
     def _charge(self, work: _Work, completion: Completion) -> None:
         work.completions.append(completion)
@@ -227,6 +235,34 @@ class Agent:
         remark = phrases.budget_nearly_used_up(near.scope, near.span, near.percent)
         return replace(outcome, text=f"{outcome.text}\n\n{remark}", warned=((near.scope, near.period),))
 
+    def _ended(self, work: _Work, completion: Completion) -> Outcome:
+        """What a completion that runs no tools comes to."""
+        text = "" if completion.message is None else cited(completion.message.text, (*work.history, *work.said))
+        text = self._shielded(work, text)
+        if completion.stop is Stop.REFUSAL:
+            return work.outcome(phrases.REFUSED, ok=False)
+        if completion.stop is Stop.LENGTH:
+            if not text.strip():
+                return work.outcome(phrases.NO_WORDS_LEFT, ok=False)
+            return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}", ok=True, keeps=_words(text))
+        if not text.strip():
+            return work.outcome(phrases.NOTHING_SAID, ok=False)
+        return work.outcome(text, ok=True, keeps=_words(text))
+
+    def _shielded(self, work: _Work, text: str) -> str:
+        """The words without addresses that the model may have made up for a stranger, or to carry something out."""
+        if not may_carry_out(work.labels):
+            return text
+        return defanged(text, given_in((*work.history, *work.said), self._toolbox.returning))
+
+    def _told(self, work: _Work) -> Told | None:
+        """Who is told the words of a completion as it is written; of what people see at once holds the same."""
+        told = work.told
+        if told is None or not may_carry_out(work.labels):
+            return told
+        given = given_in((*work.history, *work.said), self._toolbox.returning)
+        return lambda text: told(defanged(text, given))
+
     def _with_undone(self, work: _Work, outcome: Outcome) -> Outcome:
         """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""
         refused = [run for run in work.runs if run.outcome == "denied" and NOBODY_HERE in run.answer.content]
@@ -234,7 +270,7 @@ class Agent:
             return outcome
         calls = [ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments) for run in refused]
         causes = dict.fromkeys(cause for call in calls for cause in self._causes(work, call) or ())
-        undone = phrases.unattended([(call.name, _json(call)) for call in calls], tuple(causes))
+        undone = phrases.unattended([(call.name, inert(_json(call))) for call in calls], tuple(causes))
         return replace(outcome, text=f"{outcome.text}\n\n{undone}")
 
     def _request(self, work: _Work) -> Request:
@@ -352,20 +388,6 @@ class Agent:
         return self._toolbox.refused(
             call, "rate_limited", f"at most {most} tool calls for one message; answer with what you have"
         )
-
-
-def _ended(work: _Work, completion: Completion) -> Outcome:
-    """What a completion that runs no tools comes to."""
-    text = "" if completion.message is None else cited(completion.message.text, (*work.history, *work.said))
-    if completion.stop is Stop.REFUSAL:
-        return work.outcome(phrases.REFUSED, ok=False)
-    if completion.stop is Stop.LENGTH:
-        if not text.strip():
-            return work.outcome(phrases.NO_WORDS_LEFT, ok=False)
-        return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}", ok=True, keeps=_words(text))
-    if not text.strip():
-        return work.outcome(phrases.NOTHING_SAID, ok=False)
-    return work.outcome(text, ok=True, keeps=_words(text))
 
 
 def _with_persona(system: str, persona: Persona | None) -> str:

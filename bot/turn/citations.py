@@ -3,7 +3,8 @@ an address that nobody gave is taken out.
 
     Lamps flash [7].                    + result 7 --> Lamps flash [1].    [1] https://lamps.example/
     See [lamps](https://made.example/)  a turn that searched --> See lamps
-                                        a turn that did not  --> as it stands
+    or https://made.example/up          --> or made[.]example
+                                        a turn that did not  --> as it stands (but see `bot.turn.links`)
 
 A model that has searched is expected to name what it found; when it then gives another address it has made it up, or a
 page has told it to: at best it leads nowhere, at worst it carries the person's words to somebody. A model that has not
@@ -14,11 +15,13 @@ a site that was given counts too. Code is left as it is.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
 
 from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.policy.trust import urls_in
+from bot.turn.links import inert_host
 from bot.turn.sources import data_of
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
@@ -88,7 +91,7 @@ def _renumbered(piece: str, pages: Mapping[int, str], numbers: dict[str, int]) -
 
 
 def _without_invented(piece: str, given: str) -> str:
-    """The piece without addresses that nobody gave: a link keeps its words, an empty rest of a line goes."""
+    """The piece without addresses that nobody gave: a link keeps its words, an address its host, an empty line goes."""
     lines = piece.split("\n")
     cleared = [_cleared(line, given) for line in lines]
     last = len(lines) - 1  # code may stand before the first line and behind the last
@@ -96,22 +99,26 @@ def _without_invented(piece: str, given: str) -> str:
 
 
 def _cleared(line: str, given: str) -> str:
-    """The line without them; "" where nothing but a bullet or a label would be left of it."""
+    """The line with no more than their hosts; "" where nothing but a bullet or a label would be left of it."""
 
     def link(found: re.Match[str]) -> str:
         return found[0] if _is_given(found[2], given) else found[1]
 
-    def address(found: re.Match[str]) -> str:
+    def address(found: re.Match[str], *, shows_host: bool) -> str:
         bare = (urls_in(found[0]) or (found[0],))[0]
         if _is_given(found[1] or found[0], given) or _is_given(bare, given):
             return found[0]
-        return found[0][len(found[0].rstrip(".,;:!?)'*_]")) :] if found[1] is None else ""
+        host = inert_host(found[1] or found[0]) if shows_host else ""
+        behind = found[0][len(found[0].rstrip(".,;:!?)'*_]")) :] if found[1] is None else ""
+        return f"{host}{behind}"
 
-    cleared = _ADDRESS.sub(address, _LINK.sub(link, line))
+    linked = _LINK.sub(link, line)
+    cleared = _ADDRESS.sub(partial(address, shows_host=False), linked)
     if cleared == line:
         return line
-    cleared = _EMPTIED.sub("", cleared)
-    return "" if _LEFT_ALONE.fullmatch(cleared) else cleared
+    if _LEFT_ALONE.fullmatch(_EMPTIED.sub("", cleared)):
+        return ""
+    return _EMPTIED.sub("", _ADDRESS.sub(partial(address, shows_host=True), linked))
 
 
 def _is_given(url: str, given: str) -> bool:

@@ -23,7 +23,9 @@ from bot.labels import UNKNOWN, Labels
 from bot.languages.spoken import speaking
 from bot.policy import schedules
 from bot.policy.schedules import Plan, Unfit
+from bot.policy.trust import may_carry_out
 from bot.spellings import is_zone
+from bot.turn.links import inert
 from bot.turn.turns import Turns
 from store import Arrival, ConversationId, Reminder, Shelves, Store, TurnId
 from tools import BadArguments, Denied, NotFound, Planned, RateLimited, ToolContext, Wish
@@ -253,7 +255,7 @@ class Reminders:
             shelves.reminders.again(reminder.id, next_at)
 
     def _remind(self, shelves: Shelves, reminder: Reminder, place: _Place, words: _Words) -> None:
-        text = words.text
+        text = inert(words.text) if may_carry_out(words.scheduled.labels) else words.text
         late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(shelves, reminder.conversation)):
             if late < _LATE:

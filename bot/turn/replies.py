@@ -81,6 +81,13 @@ def parts(
     return tuple(part.styled() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
 
 
+def visible(markdown: str) -> Marked:
+    """What people see of an answer; an answer of nothing but markers is seen as it stands."""
+    answer = cleaned(markdown)
+    page = marked(answer, len(answer))
+    return page if page.text else Marked(text=answer.strip())
+
+
 def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
     """Returns an answer as a single message of at most `MAX_MESSAGE_BYTES`, and whether that is all of it.
 

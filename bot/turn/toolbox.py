@@ -118,6 +118,13 @@ class Toolbox:
         """The tools that only compute: what they answer comes from nowhere else."""
         return frozenset(name for name, tool in self._tools.items() if tool.spec.computes_only)
 
+    @property
+    def returning(self) -> frozenset[str]:
+        """The tools whose answers hold addresses that are not the model's own."""
+        return frozenset(
+            name for name, tool in self._tools.items() if not (tool.spec.computes_only or tool.spec.own_words)
+        )
+
     def is_named(self, call: ToolCall, words: str) -> bool:
         """Whether a person's own words ask for the call and name what it is called with."""
         spec = self.spec(call.name)

@@ -5,7 +5,9 @@ wanted: it remembers, plans, predicts, draws, posts, searches, fetches. Nothing 
 person's own words name happens without a question.
 """
 
+import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,13 +16,15 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.messages import CallId, Text, ToolCall
 from bot.turn.predictions import Predictions
+from bot.turn.replies import visible
 from bot.turn.summaries import Window
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.harbour import FIRST, Port, harbour
 from tests.bot.loops.test_media import file
-from tests.bot.turn.talk import Echo, calls, contents, says
+from tests.bot.turn.talk import Echo, calls, completion, contents, says
 from tests.bot.turn.test_sources import EVIL, GOOD, Pages
 from tests.servers.envelopes import ALICE, BOB, GROUP, Person, message, quote_of, reaction
 from tools import Arguments, Result, ToolContext, ToolSpec
@@ -222,6 +226,78 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
         await there.port.answered(turns + 2)
         await there.port.quiet()
         assert there.search.asked == [SECRET]
+
+
+# Links
+
+
+CARRYING = (
+    "[details](http://evil/?d=4711)",
+    "evil.example/?d=4711",
+    "`https://4711.evil.example`",
+    "ev**il**.example/?4711",
+)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("place", ["direct", "group", "other"])
+async def test_a_link_that_nobody_gave_carries_nothing_out(
+    store: Store, clock: SetClock, source: str, place: str
+) -> None:
+    """Neither at once nor where the model first wrote it for itself; what was given stays."""
+    group = None if place == "direct" else GROUP
+    author = BOB if place == "other" else ALICE
+    async with scene(store, clock, group=group) as there:
+        await SOURCES[source][0](there)
+        for text in CARRYING:
+            thought = ToolCall(id=CallId("c"), name="none", arguments={"d": text})
+            script = completion(Text(text=f"I write {text}"), thought)
+            heard = await there.say(f"is {GOOD} right?", script, says(f"See {text} or {GOOD}!"), author=author)
+            assert heard.endswith(f"or {GOOD}!")
+            assert not re.search(r"evil/|evil\.example|://(?!lamps)", heard)
+
+
+async def test_where_nothing_was_read_a_model_may_name_what_it_knows(store: Store, clock: SetClock) -> None:
+    """As it was asked to."""
+    text = "See [the manual](https://docs.example/manual) or www.docs.example."
+    async with scene(store, clock) as there:
+        assert await there.say("where is the manual?", says(text)) == visible(text).text
+
+
+async def test_no_words_of_aldis_make_a_link_of_what_a_page_wants(store: Store, clock: SetClock) -> None:
+    """Not the question, the list of facts and of reminders, nor the reminder when it comes."""
+    text = "read http://evil.example/4711"
+    async with scene(store, clock) as there:
+        await page(there)
+        heard = [await there.say("go on", calls(("remember", {"action": "remember", "fact": text})))]
+        await agree(there)
+        planned = calls(("remind", {"action": "set", "text": text, "delay_seconds": 60}))
+        heard.append(await there.say("go on", planned))
+        await agree(there)
+        heard += [await told(there.port, command) for command in ("/memory", "/remind")]
+        heard.append(await fired(there))
+        assert all("evil[.]example/4711" in words for words in heard)
+        assert not any("evil.example" in words for words in heard)
+
+
+async def test_what_is_shown_while_it_is_written_is_no_link_either(store: Store, clock: SetClock) -> None:
+    """The words so far are defanged like the answer."""
+    gate = asyncio.Event()
+    async with scene(store, clock, live="stream") as there:
+        await page(there)
+        there.port.thinker.gates["go on"] = gate
+        before = len(there.port.quay.sent)
+        asked = len(there.port.thinker.asked)
+        await there.port.deliver(message("go on"))
+        await there.port.asked(asked + 1)
+        assert there.port.thinker.told is not None
+        there.port.thinker.told("The page says: see evil.example/?d=4711 and so on. ")
+        await there.port.until(
+            lambda: any("The page says" in reply.content.text for reply in there.port.quay.sent[before:])
+        )
+        assert not any("evil.example" in reply.content.text for reply in there.port.quay.sent[before:])
+        gate.set()
+        await there.port.quiet()
 
 
 # What asks nobody

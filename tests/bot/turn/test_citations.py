@@ -72,7 +72,7 @@ def test_a_number_of_two_pages_leads_to_neither() -> None:
     again = tools_said({"results": [{"number": 7, "url": "https://other.example/"}]})
     assert cited("Lamps [7], flags [8].", (*SEARCHED, *again)) == f"Lamps [7], flags [1].\n\n[1] {FLAGS}"
     more = tools_said({"results": [{"number": 8, "url": "https://other.example/"}]})
-    assert cited("See [7] https://made.example/x", (*SEARCHED, *again, *more)) == "See [7]"
+    assert cited("See [7] https://made.example/x", (*SEARCHED, *again, *more)) == "See [7] made[.]example"
 
 
 @pytest.mark.parametrize(
@@ -97,17 +97,17 @@ def test_an_address_that_was_given_stays(text: str) -> None:
     [
         ("See [the page](https://made.example/up).", "See the page."),
         ('See [the page](https://made.example/a_(b) "title"), too.', "See the page, too."),
-        ("More at https://made.example/up.", "More at ."),
+        ("More at https://made.example/up.", "More at made[.]example."),
         ("Run `x` https://made.example/up\n`y` https://made.example/up", "Run `x`\n`y`"),
-        ("See https://amps.example/ or https://lamps.exam.", "See  or ."),
-        ("See https://lamps.example/sig.", "See ."),
-        ("See https://lamps.example.evil.example/", "See"),
-        ("Lamps (https://made.example/up) flash.", "Lamps flash."),
-        ("Lamps <https://made.example/up> flash.", "Lamps  flash."),
+        ("See https://amps.example/ or https://lamps.exam.", "See amps[.]example or lamps[.]exam."),
+        ("See https://lamps.example/sig.", "See lamps[.]example."),
+        ("See https://lamps.example.evil.example/", "See lamps[.]example[.]evil[.]example"),
+        ("Lamps (https://made.example/up) flash.", "Lamps (made[.]example) flash."),
+        ("Lamps <https://made.example/up> flash.", "Lamps made[.]example flash."),
         ("One.\n- https://made.example/up\n- https://lamps.example/\nTwo.", "One.\n- https://lamps.example/\nTwo."),
         ("One.\nSource: https://made.example/up\n\nTwo.", "One.\n\nTwo."),
         ("Lamps [7].\n[9] https://made.example/up", f"Lamps [1].\n\n[1] {LAMPS}"),
-        (f"See {LAMPS}&q=secret", "See"),
+        (f"See {LAMPS}&q=secret", "See www[.]lamps[.]example"),
         ("![](https://made.example/pixel?q=secret)Done.", "Done."),
     ],
 )
