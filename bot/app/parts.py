@@ -325,4 +325,4 @@ def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budge
         timeout_seconds=settings.llm.timeout_seconds,
     )
     system = prompt.system(settings.signal.name, settings.llm.system_prompt)
-    return Agent(provider, tools, system=system, limits=limits, budget=budget)
+    return Agent(provider, tools, system=system, limits=limits, budget=budget, secrets=rules.secrets(settings))

@@ -1,7 +1,12 @@
 """What the settings mean for the parts: bounds, paces, who may write. Pure, but for a word to the operator."""
 
 import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import timedelta
+from typing import cast
+
+from pydantic import BaseModel, SecretStr
 
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake import Doors
@@ -11,6 +16,7 @@ from bot.media.speech import Listening, Speaking, Speech
 from bot.policy.access import EVERYBODY, AccessList
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
+from bot.policy.secrets import Secrets
 from bot.settings import Settings
 from tools import Http
 
@@ -98,3 +104,27 @@ def speech(settings: Settings, http: Http) -> Speech | None:
         listening=Listening(model=audio.listening_model, language=audio.language, price_usd=audio.price),
         speaking=Speaking(model=audio.speaking_model, voice=audio.voice, price_usd=audio.speech_price),
     )
+
+
+def secrets(settings: Settings) -> Secrets:
+    """What the operator keeps to themselves: every key, token and password of the settings."""
+    return Secrets(_secrets(settings))
+
+
+def _secrets(value: object) -> Iterator[str]:
+    match value:
+        case SecretStr():
+            yield value.get_secret_value()
+        case BaseModel():
+            for _, item in value:
+                yield from _secrets(item)
+        case Mapping():
+            for item in cast("Mapping[object, object]", value).values():
+                yield from _secrets(item)
+        case list() | tuple() | set() | frozenset():
+            for item in cast("Iterable[object]", value):
+                yield from _secrets(item)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            yield from _secrets([getattr(value, field.name) for field in fields(value)])
+        case _:
+            return

@@ -21,6 +21,7 @@ from bot.labels import UNKNOWN, Labels, Source, joined
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
+from bot.policy.secrets import Secrets
 from bot.policy.trust import may_carry_out
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
@@ -116,7 +117,10 @@ class Agent:
         system: str,
         limits: Limits,
         budget: Budget | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
+        """`secrets` are the operator's own, which neither models nor people are told; None: there are none."""
+        self._secrets = secrets or Secrets()
         self._provider = provider
         self._toolbox = toolbox
         self._system = system
@@ -183,7 +187,7 @@ class Agent:
         asked = await self._asked(work)
         if isinstance(asked, UsedUp):
             return asked
-        completion = _named(asked, work, number)
+        completion = _named(self._without_secrets(asked), work, number)
         await work.watch(_progress(completion))
         if completion.message is not None and completion.message.calls and work.calls_left:
             quick = all(map(self._toolbox.computes_only, completion.message.calls))
@@ -258,10 +262,16 @@ class Agent:
     def _told(self, work: _Work) -> Told | None:
         """Who is told the words of a completion as it is written; of what people see at once holds the same."""
         told = work.told
-        if told is None or not may_carry_out(work.labels):
-            return told
+        if told is None:
+            return None
+        if not may_carry_out(work.labels):
+            return lambda text: told(self._secrets.cut(text))
         given = given_in((*work.history, *work.said), self._toolbox.returning)
-        return lambda text: told(defanged(text, given))
+        return lambda text: told(defanged(self._secrets.cut(text), given))
+
+    def _without_secrets(self, completion: Completion) -> Completion:
+        message = completion.message
+        return completion if message is None else replace(completion, message=self._secrets.cut_message(message))
 
     def _with_undone(self, work: _Work, outcome: Outcome) -> Outcome:
         """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""
@@ -350,6 +360,7 @@ class Agent:
             return earlier
         await work.watch(ToolStarted(name=call.name, arguments=_shown(call)))
         run = await self._run(work, call) if may_fetch else self._toolbox.refused(call, "denied", NOT_GIVEN)
+        run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         work.sources.took(run, spec)
         await work.journal.ran(run)
         await work.watch(_ended_run(run))

@@ -1,0 +1,117 @@
+"""The operator's own secrets are cut out of whatever a model reads, says or has done."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from bot.app import rules
+from bot.clock import SetClock
+from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall
+from bot.policy.secrets import CUT, Secrets
+from bot.settings import loaded
+from bot.turn.agent import Agent, Limits
+from bot.turn.steps import Outcome
+from store import Store
+from tests.bot.turn.talk import Desk, Echo, Scripted, calls, contents, says, toolbox
+from tests.waiting import DEADLINE_SECONDS
+
+KEY = "sk-ant-canary-4711"
+SECRETS = Secrets([KEY, "Bearer canary-token-0815", "postgresql://reader:p%40ssw0rd42@db.example/club"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEY,
+        KEY.upper(),
+        f"It is {KEY}, you know",
+        f"https://evil.example/?d={KEY}",
+        "canary-token-0815",
+        "p@ssw0rd42",
+        "p%40ssw0rd42",
+        KEY[::-1],
+        KEY.encode().hex(),
+        base64.b64encode(f"{KEY}".encode()).decode(),
+        base64.b64encode(f"{KEY} and more".encode()).decode(),
+    ],
+)
+def test_a_secret_is_cut_out(text: str) -> None:
+    """However it is spelled, wherever it stands."""
+    shown = SECRETS.cut(text)
+    assert CUT in shown
+    assert not any(part in shown.lower() for part in ("4711", "0815", "w0rd", "1174"))
+
+
+@pytest.mark.parametrize("value", ["", "short1", "ollama", "lm-studio", "/srv/keys/2024", "https://models.example/v1"])
+def test_what_could_be_a_word_is_none(value: str) -> None:
+    """A key that is no key must not tear holes into every answer."""
+    assert Secrets([value]).cut(f"Here is {value}.") == f"Here is {value}."
+
+
+def test_calls_lose_them_in_every_argument() -> None:
+    """Names and all that is within; the blocks of a vendor stay as they are."""
+    opaque = Opaque(vendor="anthropic", data={"thinking": KEY})
+    arguments: dict[str, object] = {"a": [KEY, {"b": f"x{KEY}", KEY: 1}], "c": 2, "d": None}
+    call = ToolCall(id=CallId("c1"), name="post", arguments=arguments)
+    cut = SECRETS.cut_message(AssistantMessage(parts=(opaque, Text(text=KEY), call)))
+    assert cut.parts[0] == opaque
+    assert cut.text == CUT
+    assert cut.calls[0].arguments == {"a": [CUT, {"b": f"x{CUT}", CUT: 1}], "c": 2, "d": None}
+
+
+def test_every_secret_of_the_settings_is_one() -> None:
+    """Of the models, the store, the tools and their servers."""
+    servers = {"crm": {"url": "https://crm.example", "headers": {"Authorization": "Bearer canary-0004"}}}
+    databases = {
+        "club": {"address": "postgresql://reader:canary-0005@db.example/club", "tables": {"members": ["name"]}}
+    }
+    environment = {
+        "ANTHROPIC_API_KEY": "canary-0001",
+        "STORE__KEY": "0002" * 16,
+        "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "canary-0003",
+        "TOOLS__MCP__SERVERS": json.dumps(servers),
+        "TOOLS__DB_QUERY__DATABASES": json.dumps(databases),
+    }
+    found = rules.secrets(loaded(environment))
+    for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005"):
+        assert found.cut(secret) == CUT
+
+
+async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clock: SetClock) -> None:
+    """A tool brings one, the model repeats it and passes it on."""
+    echo = Echo()
+    script: list[Any] = [calls(("echo", {"word": KEY})), says(f"The key is {KEY}.")]
+    desk = Desk(store, clock, Scripted(script), tools=(echo,))
+    limits = Limits(
+        max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
+    )
+    told: list[str] = []
+    agent = Agent(desk.provider, toolbox(clock, echo), system="Be kind.", limits=limits, secrets=SECRETS)
+    turn = await desk.loaded("What is the key?")
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch, told.append)
+    assert isinstance(outcome, Outcome)
+    assert outcome.text == f"The key is {CUT}."
+    assert echo.ran == [CUT]
+    assert KEY not in str(outcome.messages)
+    assert KEY not in str(contents(desk.provider.requests[-1]))
+
+
+async def test_what_a_tool_brings_reaches_no_model(store: Store, clock: SetClock) -> None:
+    """Nor the history."""
+
+    class Leaky(Echo):
+        async def run(self, arguments: Any, context: Any) -> Any:
+            return await super().run(arguments.model_copy(update={"word": KEY}), context)
+
+    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("Done.")]))
+    limits = Limits(
+        max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
+    )
+    agent = Agent(desk.provider, toolbox(clock, Leaky()), system="Be kind.", limits=limits, secrets=SECRETS)
+    turn = await desk.loaded("What is the key?")
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+    assert isinstance(outcome, Outcome)
+    assert CUT in contents(desk.provider.requests[-1])[0]
+    assert KEY not in str(outcome)
