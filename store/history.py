@@ -81,6 +81,13 @@ class History(Shelf):
         rows = self.rows("SELECT message FROM history WHERE turn_id = ? AND position = 0", (turn,))
         return self.keyring.open(conversation, _place(turn, 0), rows[0][0]) if rows else None
 
+    def answer(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
+        """The last message of a turn: what was answered; None when nothing of the turn is kept."""
+        rows = self.rows(
+            "SELECT position, message FROM history WHERE turn_id = ? ORDER BY position DESC LIMIT 1", (turn,)
+        )
+        return self.keyring.open(conversation, _place(turn, rows[0][0]), rows[0][1]) if rows else None
+
     def correct(self, conversation: ConversationId, turn: TurnId, message: bytes) -> None:
         """Put another question in the place of the one that was asked."""
         sealed = self.keyring.seal(conversation, _place(turn, 0), message)

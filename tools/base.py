@@ -117,7 +117,10 @@ class ToolSpec:
     """How people ask for it, in all languages: the beginnings of words, or several words with spaces between. Where a
     person's message holds one of them and names all arguments, no further yes is asked for. Empty: always."""
     minor_arguments: frozenset[str] = frozenset()
-    """Arguments that a message need not name, for the worst choice of them does no harm: a time, a unit."""
+    """Arguments that a message need not name, for the worst choice of them does no harm: a time, a unit; or one value
+    of an argument: `action=set`."""
+    looking: frozenset[str] = frozenset()
+    """Values of arguments with which a call of a tool with effects only looks: `action=list`."""
     fetches: str | None = None
     """The argument that holds an address of the web which a call reads; None: it reads none that a model names. Only
     addresses that were not the model's to make up are let through."""

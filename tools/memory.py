@@ -49,7 +49,7 @@ class Remember:
         effects="repeatable",
         own_words=True,
         deeds=("remember", "forget", "merk", "behalt", "vergiss", "retien", "souvien", "oubli", "recuerd", "olvid"),
-        minor_arguments=frozenset({"action"}),
+        minor_arguments=frozenset({"action=remember"}),
     )
 
     def __init__(self, memory: Memory) -> None:

@@ -95,7 +95,9 @@ class Remind:
             "annul",
             "losch",
         ),
-        minor_arguments=frozenset(RemindArguments.model_fields) - {"text", "prompt", "number"},
+        minor_arguments=frozenset(RemindArguments.model_fields) - {"action", "text", "prompt", "number"}
+        | {"action=set"},
+        looking=frozenset({"action=list"}),
     )
 
     def __init__(self, reminders: Reminders) -> None:

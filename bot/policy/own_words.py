@@ -9,9 +9,11 @@ deed must be named as well: a message that only mentions a file deletes none.
 Left to others: where such a yes is needed at all (`bot.policy.trust`).
 """
 
+import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from decimal import Decimal, InvalidOperation
 from typing import cast
 
@@ -42,10 +44,17 @@ _TURNING_WORDS = (
 _TURNING = frozenset(_TURNING_WORDS.split())
 
 
-def names(words: str, arguments: Mapping[str, object], *, besides: Collection[str] = ()) -> bool:
-    """Whether the words name all values of a call's arguments but those `besides`; false where they have none."""
+def names(words: str, arguments: Mapping[str, object], *, besides: AbstractSet[str] = frozenset()) -> bool:
+    """Whether the words name all values of a call's arguments but those `besides`; false where they have none.
+
+    `besides` holds names of arguments, and of arguments with the value that needs no name: `action=set`.
+    """
     said = _words(words)[:_MAX_WORDS]
-    values = [value for name, value in arguments.items() if name not in besides and value not in (None, "", [], {})]
+    values = [
+        value
+        for name, value in arguments.items()
+        if besides.isdisjoint({name, f"{name}={value}"}) and value not in (None, "", [], {})
+    ]
     return bool(said and values) and all(_is_named(value, said) for value in values)
 
 
@@ -62,7 +71,7 @@ def _is_named(value: object, said: list[str]) -> bool:
         case bool():
             return False
         case int() | float():
-            return _is_number_named(Decimal(str(value)), said)
+            return math.isfinite(value) and _is_number_named(Decimal(str(value)), said)
         case str():
             return _is_text_named(value, said)
         case list():

@@ -161,8 +161,7 @@ class Agent:
         offers = tuple(offer for offer in await self._toolbox.offers() if offer.name not in turn.settings.tools_off)
         past = _sendable(turn.history, offers)
         history = prompt.window(past, max_tokens=self._limits.max_history_tokens)
-        computing = self._toolbox.computing
-        read = [provenance.of_stored(message, turn.chat, computing) for message in (*history, turn.question)]
+        read = [provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in (*history, turn.question)]
         labels = joined([turn.note_labels, *read])
         return _Work(
             turn=turn,
@@ -441,11 +440,11 @@ def _labelled(turn: Turn) -> Turn:
     """The turn with labels on its question, those of the talk in its group among them."""
     known = turn.question.labels
     if known is None:
-        is_from_before = any(isinstance(step, Asked) for step in turn.steps)
-        known = joined([provenance.of_question(turn.incoming), UNKNOWN if is_from_before else Labels()])
-        known = replace(known, is_scheduled=turn.is_unattended)
-    labels = joined([known, provenance.of_talk(turn.talk)])
-    question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled))
+        # An edit, or a question of an older Aldis, that was asked before there were labels on it.
+        known = UNKNOWN if any(isinstance(step, Asked) for step in turn.steps) else Labels()
+    asked, talk = provenance.of_question(turn.incoming), provenance.of_talk(turn.talk)
+    labels = joined([known, asked, talk, provenance.of_persona(turn.settings.persona)])
+    question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
     return replace(turn, question=question)
 
 

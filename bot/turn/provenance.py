@@ -9,13 +9,14 @@
 Left to others: what follows from them (`bot.policy.trust`), keeping them (with the content itself).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from bot.events import Incoming
 from bot.labels import UNKNOWN, Labels, Source, Writer, joined, loaded, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
+from bot.policy.chat import Persona
 from bot.turn.steps import in_group
 from tools import ToolSpec
 
@@ -46,13 +47,23 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
     return Labels(sources=(_source(answer.name, spec, address),))
 
 
-def of_stored(message: Message, chat: str, computes: frozenset[str]) -> Labels:
-    """Of a message of the history, which may be older than labels; `computes` are tools that only compute."""
+def of_persona(persona: Persona | None) -> Labels:
+    """Of what the people of a conversation want Aldis to be like there."""
+    return Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
+
+
+def of_stored(message: Message, chat: str, spec_of: Callable[[str], ToolSpec | None]) -> Labels:
+    """Of a message of the history, which may be older than labels; `spec_of` gives what a tool says of itself now."""
     if isinstance(message, UserMessage):
         return message.labels or _of_old_question(message, chat)
     if isinstance(message, AssistantMessage):
         return message.labels or Labels()  # then it has read no more than what stands before it
-    return joined(answer.labels or (Labels() if answer.name in computes else UNKNOWN) for answer in message.answers)
+    return joined(answer.labels or _of_old_answer(answer, spec_of(answer.name)) for answer in message.answers)
+
+
+def corrected(asked: UserMessage, message: Incoming) -> UserMessage:
+    """A question whose words are now those of this message, with what comes with them."""
+    return asked if asked.labels is None else replace(asked, labels=joined([asked.labels, of_question((message,))]))
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:
@@ -70,11 +81,20 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
         yield message.scheduled.labels
     if message.quote is not None and not message.quotes_me and message.quote.author != message.author:
         yield Labels(sources=(Source(kind="person"),))
+    if message.extras:
+        yield Labels(sources=(Source(kind="person"),))  # contacts and polls hold words of others
     for attachment in message.attachments:
         # A file may come from anybody, and so may a recording: Signal does not tell what was forwarded.
         kind = "voice" if attachment.is_voice_note else "file"
         name = "" if attachment.is_voice_note else shown_name(attachment.name)
         yield Labels(sources=(Source(kind=kind, name=name, is_private=True),))
+
+
+def _of_old_answer(answer: ToolAnswer, spec: ToolSpec | None) -> Labels:
+    """Where the tool has it from; what people had Aldis keep may have come from anywhere."""
+    if spec is None or (spec.own_words and not spec.computes_only):
+        return UNKNOWN
+    return of_answer(answer, spec, address=None, origins=())
 
 
 def _of_old_question(message: UserMessage, chat: str) -> Labels:

@@ -20,7 +20,7 @@ from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Removal, Rep
 from bot.languages.spoken import speaking
 from bot.messages import UserMessage
 from bot.policy.routing import Correction
-from bot.turn import chats, posting, prompt, steps
+from bot.turn import chats, posting, prompt, provenance, steps
 from bot.turn.steps import Asked, origin_of
 from bot.turn.turns import Turns
 from store import ConversationId, Errand, InboxItem, Known, Shelves, Store, TurnId
@@ -143,7 +143,9 @@ class Revisions:
             shelves.inbox.settle(errand.item.id)
             asked = _question(shelves, errand.conversation, known.turn)
             if asked is not None:
-                other = prompt.corrected(asked, known.names, correction.edit.message)
+                other = provenance.corrected(
+                    prompt.corrected(asked, known.names, correction.edit.message), correction.edit.message
+                )
                 shelves.history.correct(errand.conversation, known.turn, messages.dumped((other,)))
                 shelves.summaries.drop(known.turn)
         return None

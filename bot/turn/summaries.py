@@ -214,7 +214,7 @@ class Summaries:
 
 def _labels(chat: ChatId, older: _Older) -> Labels:
     """Of all that was summed up."""
-    read = [provenance.of_stored(message, chat, frozenset()) for message in older.said]
+    read = [provenance.of_stored(message, chat, lambda _: None) for message in older.said]
     return labels.joined([*([] if older.former is None else [labels.loaded(older.former.labels)]), *read])
 
 

@@ -114,11 +114,6 @@ class Toolbox:
         return tool is not None and tool.spec.computes_only
 
     @property
-    def computing(self) -> frozenset[str]:
-        """The tools that only compute: what they answer comes from nowhere else."""
-        return frozenset(name for name, tool in self._tools.items() if tool.spec.computes_only)
-
-    @property
     def returning(self) -> frozenset[str]:
         """The tools whose answers hold addresses that are not the model's own."""
         return frozenset(
@@ -138,8 +133,9 @@ class Toolbox:
         if spec is None or not _is_valid(spec.arguments, call):
             return None  # it will not run
         is_named, is_asked_for = _names(words, call, spec), asks_for(words, spec.deeds)
+        only_looks = any(f"{name}={value}" in spec.looking for name, value in call.arguments.items())
         causes = approval_causes(
-            spec.effects,
+            "none" if only_looks else spec.effects,
             discloses=spec.is_disclosing,
             labels=labels,
             person=person,

@@ -18,6 +18,7 @@ from itertools import groupby
 from bot import events, messages, phrases
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply
+from bot.labels import UNKNOWN, Labels, joined
 from bot.languages.spoken import Language, speak, speaking
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
@@ -62,6 +63,8 @@ class _Known:
     zone: str | None
     """Where whoever asks lives, if they have told."""
     recalled: Recalled
+    quoted: Labels
+    """Of the answers of Aldis's own that are quoted."""
 
 
 class Turns:
@@ -128,7 +131,7 @@ class Turns:
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
         known = await self._store.read(
-            lambda shelves: self._known(shelves, claim.conversation, incoming[-1].author, asked and asked.settings)
+            lambda shelves: self._known(shelves, claim.conversation, incoming, asked and asked.settings)
         )
         settings, heard = known.settings, chats.heard_in(incoming)
         speak(settings.language or heard or chats.language_of(settings, self._language))
@@ -152,11 +155,15 @@ class Turns:
             heard=heard,
             timezone=known.zone,
             note=known.recalled.note,
-            note_labels=known.recalled.labels,
+            note_labels=joined([known.recalled.labels, known.quoted]),
         )
 
     def _known(
-        self, shelves: Shelves, conversation: ConversationId, author: PersonId, settings: ChatSettings | None
+        self,
+        shelves: Shelves,
+        conversation: ConversationId,
+        incoming: tuple[Incoming, ...],
+        settings: ChatSettings | None,
     ) -> _Known:
         """`settings` None: those of now."""
         now = self._clock.now()
@@ -164,7 +171,8 @@ class Turns:
             settings = chats.settings_of(shelves, conversation, now)
         return _Known(
             settings=settings,
-            zone=shelves.reminders.zone(f"direct:{author}"),
+            zone=shelves.reminders.zone(f"direct:{incoming[-1].author}"),
+            quoted=joined(_of_quoted(shelves, conversation, message) for message in incoming),
             recalled=recalled(shelves, conversation, now=now, starts_after=TurnId(settings.starts_after)),
         )
 
@@ -423,6 +431,17 @@ class Turns:
         text = outcome.text if outcome.ok else phrases.said(outcome.text)
         replies = posting.replies_to(text, turn.incoming, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
+
+
+def _of_quoted(shelves: Shelves, conversation: ConversationId, message: Incoming) -> Labels:
+    """Of an answer of Aldis's own that the message quotes, within a transaction: it may be long out of the history."""
+    if message.quote is None or not message.quotes_me:
+        return Labels()
+    turn = shelves.outbox.turn_of(conversation, message.quote.sent_at)
+    line = None if turn is None else shelves.history.answer(conversation, turn)
+    answers = () if line is None else messages.loaded(line)
+    found = [answer.labels or UNKNOWN for answer in answers if isinstance(answer, AssistantMessage)]
+    return joined(found or [UNKNOWN])
 
 
 def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:
