@@ -11,6 +11,7 @@ the turn has journaled is taken from there, and paid. Knows neither SQL nor Sign
 
 import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -48,6 +49,8 @@ NOBODY_HERE = (
 """What a model is told that wants to do something in a scheduled run about which a person would have to be asked."""
 
 _SHOWN_ARGUMENT_CHARACTERS = 120
+_TOLD_EVERY_SECONDS = 0.5
+"""So often words that may hold addresses are looked through while they are written; people see them more seldom."""
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
 
@@ -266,7 +269,15 @@ class Agent:
         if not may_carry_out(work.labels):
             return lambda text: told(self._secrets.cut(text))
         given = given_in((*work.history, *work.said), self._toolbox.returning)
-        return lambda text: told(defanged(self._secrets.cut(text), given))
+        next_at = 0.0
+
+        def tell(text: str) -> None:
+            nonlocal next_at
+            if time.monotonic() >= next_at:
+                told(defanged(self._secrets.cut(text), given))
+                next_at = time.monotonic() + _TOLD_EVERY_SECONDS
+
+        return tell
 
     def _without_secrets(self, completion: Completion) -> Completion:
         message = completion.message
