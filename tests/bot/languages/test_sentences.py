@@ -2,11 +2,14 @@
 
 import ast
 import string
+from decimal import Decimal
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from bot import phrases
+from bot.labels import Source, SourceKind
 from bot.languages.spoken import LANGUAGES, SENTENCES, Language, speaking
 
 ENGLISH = {
@@ -75,6 +78,22 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     assert "/allow CODE" in said[1]
     assert "2" in said[2]
     assert language == "en" or not {*said} & {phrases.STOPPED, phrases.BUDGET_PERSON_DAY}
+
+
+@pytest.mark.parametrize("kind", get_args(SourceKind))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_question_names_its_causes(language: Language, kind: SourceKind) -> None:
+    """Every kind of source, with a name and without, in each language; of many the newest."""
+    named, unnamed = Source(kind=kind, name="site.example"), Source(kind=kind)
+    with speaking(language):
+        question = phrases.may_i([("remind", "{}")], Decimal(0), (named, unnamed))
+        many = phrases.may_i([], Decimal(0), [Source(kind="page", name=f"{n}.example") for n in range(5)])
+        origin = phrases.origin((named,))
+    assert "{" not in question.replace("`{}`", "")
+    assert ("site.example" in question) is (kind in {"page", "tool", "file", "person"})
+    assert [f"{n}.example" in many for n in range(5)] == [False, False, True, True, True]
+    assert "…" in many
+    assert origin
 
 
 def test_what_is_no_sentence_of_aldis_is_left_as_it_is() -> None:
