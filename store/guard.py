@@ -82,7 +82,7 @@ class Tampering:
             for table, count in sorted(self.forged.items())
         ]
         if self.is_incomplete:
-            told.append("rows on access, trust or budgets were taken out or put back, and not by Aldis")
+            told.append("rows on access, trust or budgets, or all of it, were taken out or put back, and not by Aldis")
         if self.is_older:
             told.append("the database is older than its key file: somebody has put an older copy in its place")
         if self.intruders:
