@@ -17,7 +17,7 @@ from bot.events import ChatId, File, PersonId
 from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings
-from bot.policy.trust import may_carry_out
+from bot.policy.trust import untrusted
 from bot.turn import chats
 from bot.turn.links import inert
 from bot.turn.predictions import predicted
@@ -130,15 +130,16 @@ def exported(
         turns=turns,
         settings=chats.settings_of(shelves, home, now),
         unanswered=_unanswered(shelves, home, person),
-        facts=tuple(_told(fact.fact, fact.labels) for fact in facts if fact.fact is not None),
+        facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
         reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
         predictions=predicted(shelves, home, person, now=now, today=now.date()),
     )
 
 
-def _told(fact: bytes, origin: bytes | None) -> str:
-    """A fact as it may be shown in the chat."""
-    return inert(fact.decode()) if may_carry_out(labels.loaded(origin)) else fact.decode()
+def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
+    """A fact with where it comes from, unless the person told it; then it has no links."""
+    where = phrases.origin(untrusted(labels.loaded(origin), person))
+    return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
 def _unanswered(shelves: Shelves, home: ConversationId, person: PersonId) -> str | None:
