@@ -8,8 +8,8 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any
 
@@ -18,6 +18,8 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from bot.clock import SetClock
+from bot.media.library import Library
+from bot.media.sandbox import Sandbox
 from bot.messages import is_sendable
 from bot.turn.agent import Agent, Limits
 from bot.turn.steps import Outcome
@@ -66,7 +68,8 @@ async def table(
         names = Names({"site.example": [[HERE]]})
         fetcher = Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names)
         await stack.enter_async_context(fetcher)
-        tools = build(given, alone(http, fetcher))
+        sandbox = stack.enter_context(closing(Sandbox()))
+        tools = build(given, replace(alone(http, fetcher), papers=Library(sandbox)))
         agent = Agent(vendor.provider, toolbox(clock, *tools, **box), system="Be kind.", limits=LIMITS)
         yield Table(Desk(store, clock, Scripted([])), agent)
 
