@@ -51,6 +51,9 @@ _AHEAD_MS = 60_000
 _UNANSWERED = 2**62
 """Until when an attempt is open that the bridge has not answered yet."""
 
+_LONGEST_UNHEARD_MS = 600_000
+"""So long after a send began it is sent again, proved or not, although nobody could hear of it."""
+
 _MAX_RECEIPTS = 512
 _MAX_RECEIPTS_OF_ONE = 32
 """How many receipts are kept that prove nothing yet, in all and of one person: no more sends than that are in doubt."""
@@ -247,14 +250,19 @@ class Outbox(Shelf):
             self.keyring.open(conversation, _place(TurnId(turn), position), reply) for turn, position, reply in rows
         )
 
-    def begin(self, *, now: datetime, most: int, stamped_at: datetime | None = None) -> tuple[OutboxItem, ...]:
+    def begin(
+        self, *, now: datetime, most: int, stamped_at: datetime | None = None, unheard: timedelta | None = None
+    ) -> tuple[OutboxItem, ...]:
         """The items to send now, at most so many: in each conversation the first that is open, if it is due.
 
         Statuses come after all else. What is given is `sending` then. Receipts are listened for meanwhile; that is
         written down. `stamped_at` is what the machine's clock shows, by which the bridge names what it sends; None: it
-        shows `now`.
+        shows `now`. `unheard` is the grace period where no receipt can come just now: what is unknown waits longer by
+        the time since the last look, but no longer than that grace from now, and ten minutes in all.
         """
         if self.rows("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"):
+            if unheard is not None:
+                self._put_off_unknown(millis(now), millis(now + unheard))
             self._listens(millis(now))
         self.execute(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
@@ -669,6 +677,17 @@ class Outbox(Shelf):
         self.execute(
             "DELETE FROM attempts WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?) AND sent_at IS NULL",
             (item,),
+        )
+
+    def _put_off_unknown(self, at: int, until: int) -> None:
+        """The time since somebody last listened is no time in which a receipt could have come."""
+        self.execute(
+            "UPDATE outbox SET due_at = max(due_at, min(due_at + ?1 - (SELECT until FROM listening WHERE realm = ?2), "
+            "?3, coalesce(attempted_at, ?1) + ?4)) "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
+            "AND EXISTS (SELECT 1 FROM listening WHERE realm = ?2 AND until < ?1) "
+            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
+            (at, self.realm, until, _LONGEST_UNHEARD_MS),
         )
 
     def _listens(self, at: int) -> None:

@@ -164,7 +164,9 @@ class Courier:
     def _begun(self, shelves: Shelves) -> _Begun:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
-        items = shelves.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall())
+        # While the stream is away no receipt can come: that is no time in which it could have.
+        unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
+        items = shelves.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
             if item.was_unknown:
                 resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)

@@ -78,7 +78,8 @@ class Quay:
     opened: int = 0
     closed: int = 0
     account: str = ACCOUNT
-    is_open: bool = False
+    is_open: bool = True
+    """Open at first, for stories without a stream of their own."""
     has_next: bool = False
     come_together: bool = False
     """Whether all of a stream is there as soon as it is opened."""

@@ -199,6 +199,53 @@ async def test_an_unknown_send_waits_for_its_proof(store: Store, clock: SetClock
     assert ledger == [("send", "resent")]
 
 
+async def test_while_nothing_can_be_heard_no_grace_runs(store: Store, clock: SetClock) -> None:
+    """The bridge is away for five minutes: the receipt may be among what comes first when it is back."""
+    quay = Quay(sends=[SendUnknown("the bridge went away")])
+    await say(store, "one")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "unknown")
+        quay.is_open = False
+        for _ in range(5):
+            clock.move(60)
+            await looked(store)
+        assert await states(store) == ["unknown"]
+        quay.is_open = True
+        clock.move(80)
+        await looked(store)
+        assert await states(store) == ["unknown"]
+        clock.move(20)
+        store.bells["outbox"].set()
+        await come_to(store, "sent")
+    assert len(quay.sent) == 1
+
+
+async def test_what_nobody_hears_of_is_sent_again_in_the_end(store: Store, clock: SetClock) -> None:
+    """After ten minutes an answer that may not have come counts more than one that may come twice."""
+    quay = Quay(sends=[SendUnknown("silence")])
+    await say(store, "one")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "unknown")
+        quay.is_open = False
+        for _ in range(10):
+            assert await states(store) == ["unknown"]
+            clock.move(60)
+            await looked(store)
+        await come_to(store, "sent")
+
+
+async def looked(store: Store) -> None:
+    """The courier has looked what is due."""
+    [(before,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT until FROM listening"))
+    store.bells["outbox"].set()
+
+    async def is_later() -> bool:
+        [(until,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT until FROM listening"))
+        return until > before
+
+    await eventually_found(is_later)
+
+
 async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> None:
     """The receipt settles it; the next part follows."""
     quay = Quay(sends=[SendUnknown("silence")])
