@@ -38,7 +38,7 @@ from datetime import datetime, timedelta
 
 from store.errors import Damaged
 from store.proofs import Attempt, Proofs, Reach, proved
-from store.records import ConversationId, OutboxId, OutboxItem, Sent, TurnId, Waiting
+from store.records import ConversationId, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
 from store.shelf import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
@@ -208,6 +208,17 @@ class Outbox(Shelf):
             "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
         )
         return TurnId(rows[0][0]) if rows else None
+
+    def went_out_before(self, turn: TurnId, item: InboxId) -> bool:
+        """Whether all that a turn has said went out, as far as is known, before this message came."""
+        return bool(
+            self.rows(
+                "SELECT 1 FROM inbox WHERE id = ?2 AND received_at > (SELECT max(attempted_at) FROM outbox "
+                "WHERE turn_id = ?1 AND position >= 0 AND state IN ('sent', 'unknown')) AND NOT EXISTS "
+                "(SELECT 1 FROM outbox WHERE turn_id = ?1 AND position >= 0 AND state IN ('waiting', 'sending'))",
+                (turn, item),
+            )
+        )
 
     def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, Sent | None], ...]:
         """The items of a turn in order, each with what it is in the chat; None where it is not known to be there.

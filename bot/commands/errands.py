@@ -159,9 +159,7 @@ class Errands:
             case Halt() as halt:
                 await self._stop(errand, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
-                item = errand.item.id
-                if not await self._approvals.decide(errand.conversation, verdict, is_admin=by_admin, item=item):
-                    await self._turns.settle(item)
+                await self._decide(errand, verdict, by_admin=by_admin)
             case Question():
                 await self._turns.ask(errand.item.id)
             case Talk(message=message, reason=reason):
@@ -171,6 +169,13 @@ class Errands:
             case ignored:
                 self._unanswered.note(ignored.reason)
                 await self._turns.settle(errand.item.id)
+
+    async def _decide(self, errand: Errand, verdict: Verdict, *, by_admin: bool) -> None:
+        """Take a yes or no; words that answer nothing are a question like any other."""
+        item = errand.item.id
+        if await self._approvals.decide(errand.conversation, verdict, is_admin=by_admin, item=item):
+            return
+        await (self._turns.ask(item) if isinstance(verdict.instead, Question) else self._turns.settle(item))
 
     async def _stop(self, errand: Errand, halt: Halt, running: Running, *, by_admin: bool) -> None:
         """Stop what the reaction is about, if whoever reacted may: it is theirs, or they are an admin."""

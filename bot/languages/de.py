@@ -109,7 +109,7 @@ SENTENCES: Mapping[str, str] = {
     "ALL_FORGOTTEN": "Vergessen: {what}. Was es gekostet hat, bleibt in meinen Büchern, ohne Worte.",
     "ALL_OF_NOTHING": "nichts, denn nichts war aufbewahrt",
     "ALL_OF_SOME": "{answers}, alles, was du hier und anderswo gefragt hast",
-    "YES_OR_NO": "Antworte auf diese Nachricht mit 👍 oder 👎, oder zitiere sie mit ja oder nein.",
+    "YES_OR_NO": "Sag einfach ja oder nein, oder setz 👍 oder 👎 an diese Nachricht.",
     "BROADCAST_ASKS": "Direkte Chats: {people}, Gruppen: {groups}. `/broadcast yes` sendet dort binnen zehn Minuten: "
     "{text}",
     "BROADCAST_DONE": "Unterwegs. Unterhaltungen: {count}",

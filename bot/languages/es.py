@@ -104,7 +104,7 @@ SENTENCES: Mapping[str, str] = {
     "ALL_FORGOTTEN": "Olvidado: {what}. Lo que costó queda en mis cuentas, sin palabras.",
     "ALL_OF_NOTHING": "nada, pues nada estaba guardado",
     "ALL_OF_SOME": "{answers}, todo lo que preguntaste aquí y en otras partes",
-    "YES_OR_NO": "Responde a este mensaje con 👍 o 👎, o cítalo con sí o no.",
+    "YES_OR_NO": "Di simplemente sí o no, o pon 👍 o 👎 en este mensaje.",
     "BROADCAST_ASKS": "Chats directos: {people}, grupos: {groups}. En diez minutos, `/broadcast yes` envía allí: "
     "{text}",
     "BROADCAST_DONE": "En camino. Conversaciones: {count}",

@@ -108,7 +108,7 @@ SENTENCES: Mapping[str, str] = {
     "ALL_FORGOTTEN": "Oublié : {what}. Ce que cela a coûté reste dans mes comptes, sans paroles.",
     "ALL_OF_NOTHING": "rien, car rien n'était gardé",
     "ALL_OF_SOME": "{answers}, tout ce que tu as demandé ici et ailleurs",
-    "YES_OR_NO": "Réponds à ce message par 👍 ou 👎, ou cite-le avec oui ou non.",
+    "YES_OR_NO": "Réponds simplement oui ou non, ou mets 👍 ou 👎 sur ce message.",
     "BROADCAST_ASKS": "Discussions directes : {people}, groupes : {groups}. Dans les dix minutes, `/broadcast yes` y "
     "envoie : {text}",
     "BROADCAST_DONE": "En route. Conversations : {count}",

@@ -35,7 +35,7 @@ from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.echoes import is_echo
 from bot.policy.limits import Quota, Rate, Refusal, taken_at
 from bot.policy.pairing import Pairing, invitation
-from bot.policy.routing import Command, Question, route
+from bot.policy.routing import Command, Question, Verdict, route
 from bot.transports.base import Transport
 from bot.transports.files import files_in
 from bot.turn import chats
@@ -507,7 +507,7 @@ class Intake:
     def _is_for_us(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
         """Whether somebody waits for an answer to it."""
         match route(self._transport.event(envelope), name=self._name, answers_always=answers_always):
-            case Question():
+            case Question() | Verdict(target=None, instead=Question()):
                 return True
             case Command(is_addressed=is_addressed):
                 return is_addressed

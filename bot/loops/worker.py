@@ -388,8 +388,8 @@ class Worker:
         match found:
             case Question(message=message) | Command(message=message):
                 return message
-            case Verdict(message=message):
-                return message  # a yes or no to something that is no question is talk like any other
+            case Verdict(instead=Question() | Talk() as instead):
+                return self._message(instead, item)  # a yes or no to something that is no question
             case Correction(edit=edit):
                 # An edit that waits among the messages has become one; what it took the place of may be marked.
                 self._marks.take_off((replace(edit.message, sent_at=edit.target),))

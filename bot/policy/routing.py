@@ -1,7 +1,7 @@
 """Pure: what becomes of an event that a person who may write has caused.
 
 Incoming --begins with /word--> Command (in a group also without being addressed)
-         |-yes, no, quoting us-> Verdict
+         |-yes, no------------> Verdict
          |-addressed----------> Question
          '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
@@ -11,10 +11,10 @@ Reacted, TimerChanged --> Ignore
 """
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
+from bot.policy.yes_no import SKIN_TONES, meant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,14 +55,14 @@ class Withdrawal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """Yes or no to a message of ours; whether that was a question is not known here."""
+    """Yes or no; whether we had asked is not known here."""
 
     author: PersonId
-    target: SentId
-    """Our message."""
+    target: SentId | None
+    """Our message; None where they said it without quoting one."""
     is_yes: bool
-    message: Incoming | None
-    """The words in which it was said; None for a reaction."""
+    instead: "Question | Talk | None"
+    """What the words are where nothing was asked; None for a reaction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,14 +95,10 @@ class Ignore:
 
 Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Talk | Ignore
 
-_WORDS = {
-    **dict.fromkeys(("yes", "y", "ok", "okay", "ja", "oui", "si", "sí", "👍"), True),
-    **dict.fromkeys(("no", "n", "nein", "non", "👎"), False),
-}
+_THUMBS = {"👍": True, "👎": False}
 _CROSSES = {"❌", "✖", "🛑", "⛔"}
 _AS_PICTURE = "\ufe0f"
 """Follows a sign that is to be shown as an emoji."""
-_SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z_-]{0,30})(?:\s+(.*))?", re.DOTALL)
 
@@ -129,9 +125,9 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
 
 
 def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
-    is_yes = _meant(reacted.emoji, {"👍", "👎"})
+    is_yes = _THUMBS.get(reacted.emoji.strip().translate(SKIN_TONES))
     if is_yes is not None:
-        return Verdict(author=reacted.author, target=reacted.target, is_yes=is_yes, message=None)
+        return Verdict(author=reacted.author, target=reacted.target, is_yes=is_yes, instead=None)
     if reacted.emoji.strip().removesuffix(_AS_PICTURE) in _CROSSES:
         return Halt(
             chat=reacted.chat, author=reacted.author, target_author=reacted.target_author, target=reacted.target
@@ -147,15 +143,12 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
     if command is not None:
         word, rest = command.group(1).lower(), (command.group(2) or "").strip()
         return Command(message=message, name=word, rest=rest, is_addressed=is_addressed)
-    if message.quotes_me and message.quote is not None and (is_yes := _meant(message.text, _WORDS)) is not None:
-        return Verdict(author=message.author, target=message.quote.sent_at, is_yes=is_yes, message=message)
-    return Question(message=message) if is_addressed or answers_always else Talk(message=message)
-
-
-def _meant(text: str, words: Collection[str]) -> bool | None:
-    """Whether a word or sign means yes; None where it means neither, or is not one of these."""
-    word = text.strip().rstrip(".!").lower().translate(_SKIN_TONES)
-    return _WORDS.get(word) if word in words else None
+    found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
+    is_yes = None if message.attachments else meant(message.text)
+    if is_yes is None or (message.quote is not None and not message.quotes_me):
+        return found
+    target = message.quote.sent_at if message.quote is not None else None
+    return Verdict(author=message.author, target=target, is_yes=is_yes, instead=found)
 
 
 def _addressed(message: Incoming, name: str) -> bool:

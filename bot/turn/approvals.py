@@ -6,7 +6,8 @@
                                    '-another question of the conversation-> the turn ends; nothing is done
 
 The word is bound to the very calls that were shown: they stand in the journal, with their arguments. It counts only
-from somebody who asked, or from an admin, in the conversation where it was asked.
+from somebody who asked, or from an admin, in the conversation where it was asked. Said without quoting the question it
+counts while one question is open, from somebody who asked, if it came after that went out.
 Left to others: which calls need a word (`bot.policy.trust`), asking and going on (`bot.turn.turns`, `bot.turn.agent`).
 """
 
@@ -34,11 +35,15 @@ class Approvals:
         """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled."""
 
         def decide(shelves: Shelves) -> bool:
-            turn = shelves.outbox.turn_of(conversation, verdict.target)
-            if turn is None or turn not in shelves.inbox.put_off_turns(conversation):
+            turn = _meant(shelves, conversation, verdict, item)
+            if turn is None:
                 return False
-            if self._written_down(shelves, conversation, turn, verdict, is_admin=is_admin):
+            # In a group an admin's word to somebody else is none to us.
+            may_be_admins = is_admin and verdict.target is not None
+            if self._written_down(shelves, conversation, turn, verdict, is_admin=may_be_admins):
                 shelves.inbox.take_up(turn)
+            elif verdict.target is None:
+                return False
             shelves.inbox.settle(item)
             return True
 
@@ -84,3 +89,12 @@ class Approvals:
         self._turns.charge(shelves, conversation, turn, entries, person=message.author, chat=message.chat)
         shelves.inbox.done(turn)
         shelves.journal.close(turn, "failed", now=self._clock.now())
+
+
+def _meant(shelves: Shelves, conversation: ConversationId, verdict: Verdict, item: InboxId) -> TurnId | None:
+    """The turn that waits for this word, within a transaction; None: none does."""
+    waiting = shelves.inbox.put_off_turns(conversation)
+    if verdict.target is not None:
+        turn = shelves.outbox.turn_of(conversation, verdict.target)
+        return turn if turn in waiting else None
+    return waiting[0] if len(waiting) == 1 and shelves.outbox.went_out_before(waiting[0], item) else None

@@ -51,8 +51,8 @@ STORIES = (
     Story(
         title="Asking first",
         words="A tool that `TOOLS__APPROVE` names, or that would do something after strangers' words were read, asks"
-        " first and says exactly what it would do. 👍 or 👎, or yes or no as a quote, counts from whoever asked and"
-        " from admins, and from nobody else. No word is a no (`APPROVALS__TIMEOUT`).",
+        " first and says exactly what it would do. A plain yes or no counts from whoever asked, 👍 or 👎 also from an"
+        " admin, and from nobody else. No word is a no (`APPROVALS__TIMEOUT`).",
         play=_approval,
         settings={"TOOLS__APPROVE": "calculate"},
     ),

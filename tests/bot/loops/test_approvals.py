@@ -1,5 +1,6 @@
 """Approvals: what a turn wants to do after it has read what strangers wrote, it does only when a person has agreed."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -62,6 +63,54 @@ async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
         assert post.ran == []
         assert '"error": "denied"' in str(port.thinker.requests[-1].messages[-1])
         assert len(port.quay.sent) == 2
+
+
+@pytest.mark.parametrize("words", ["Ja klar!", "ok, do it", "Sí, por favor"])
+@pytest.mark.parametrize("group", [None, GROUP])
+async def test_a_plain_yes_is_one(store: Store, clock: SetClock, words: str, group: str | None) -> None:
+    """Who asked just says so, in a group without calling Aldis; others talk to each other."""
+    look, post = tools()
+    async with harbour(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
+        await asked_whether(port, group=group)
+        clock.move(2)
+        if group:
+            await port.deliver(message(words, author=BOB, group=group))
+            await port.until(lambda: True)
+            assert post.ran == []
+        await port.deliver(message(words, group=group))
+        replies = await port.answered(2)
+        await port.quiet()
+    assert (replies[1].content.text, post.ran) == ("Done as you wished.", ["the family's secrets"])
+
+
+async def test_a_plain_no_is_one(store: Store, clock: SetClock) -> None:
+    """The model is told so."""
+    look, post = tools()
+    async with harbour(store, clock, tools=(look, post)) as port:
+        await asked_whether(port)
+        clock.move(2)
+        await port.deliver(message("Lieber nicht."))
+        await port.answered(2)
+        await port.quiet()
+        assert post.ran == []
+        assert '"error": "denied"' in str(port.thinker.requests[-1].messages[-1])
+
+
+async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) -> None:
+    """It came before the question was there, or nobody asked: a message like any other."""
+    look, post = tools()
+    async with harbour(store, clock, tools=(look, post)) as port:
+        await port.deliver(message("Ok."))
+        assert (await port.answered(1))[0].content.text == "re: Ok."
+        port.quay.gate = asyncio.Event()
+        port.thinker.script += [calls(("look", {"word": "page"})), calls(("post", {"word": "the family's secrets"}))]
+        await port.deliver(message("Aldis, read the page."))
+        await port.until(lambda: len(port.thinker.asked) >= 3)
+        await port.deliver(message("Ok, thanks."))
+        await port.until(lambda: True)
+        port.quay.gate.set()
+        await port.quiet()
+        assert post.ran == []
 
 
 async def test_without_an_answer_it_is_a_no(store: Store, clock: SetClock) -> None:

@@ -106,20 +106,50 @@ def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> Non
 def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
     """In every colour; whether anybody asked is not known here."""
     reacted = Reacted(author=ANNA, chat=DIRECT, emoji=sign, target_author=None, target=SENT, removed=False)
-    assert route(reacted, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, message=None)
+    assert route(reacted, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=None)
 
 
-@pytest.mark.parametrize(
-    ("word", "is_yes"), [("Yes!", True), ("ja", True), ("👍", True), ("no.", False), ("Nein", False)]
+YES = (
+    *("Yes!", "yes please", "ok, do it", "Okay.", "sure, go ahead", "of course", "👍", "👍🏽"),
+    *("ja", "Ja klar!", "ja, bitte mach das", "passt", "oui", "Oui, vas-y.", "d’accord", "bien sûr"),
+    *("sí", "Sí, por favor", "vale, hazlo", "claro que si", "por supuesto"),
 )
-def test_a_word_that_quotes_us_is_a_verdict(word: str, is_yes: bool) -> None:
-    """Also in a group; the same word without the quote, or with more words, is a message."""
+NO = (
+    *("no.", "No, thanks", "don't", "please don’t do it", "👎", "better not"),
+    *("Nein", "nein danke", "lieber nicht", "Non merci", "no, gracias", "mejor no"),
+)
+NEITHER = (
+    *("yes but why?", "yes?", "ok no", "no problem, do it", "ja nein", "not yes", "of course not", "please", "danke"),
+    *(
+        "do it",
+        "ok what is the time",
+        "yes please do it right good fine alright",
+        "okay google",
+        "no idea",
+        "I said yes",
+    ),
+    "",
+)
+
+
+@pytest.mark.parametrize(("word", "is_yes"), [*((word, True) for word in YES), *((word, False) for word in NO)])
+def test_a_word_that_means_yes_or_no_is_a_verdict(word: str, is_yes: bool) -> None:
+    """In our languages, alone or politely; what it is where nobody has asked comes with it."""
     quote = Quote(sent_at=SENT, author=None, text="May I?")
     for place in (DIRECTLY, IN_GROUP):
         message = replace(place, text=word, quote=quote, quotes_me=True)
-        assert route(message, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, message=message)
+        instead = Question(message=message)
+        assert route(message, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=instead)
+        plain = replace(place, text=word)
+        instead = Question(message=plain) if place is DIRECTLY else Talk(message=plain)
+        assert route(plain, name="Aldis") == Verdict(author=ANNA, target=None, is_yes=is_yes, instead=instead)
         assert not isinstance(route(replace(message, quotes_me=False), name="Aldis"), Verdict)
-        assert not isinstance(route(replace(message, text=f"{word} but why?"), name="Aldis"), Verdict)
+
+
+@pytest.mark.parametrize("words", NEITHER)
+def test_what_means_more_than_yes_or_no_is_none(words: str) -> None:
+    """Nothing is done for words that may mean something else."""
+    assert not isinstance(route(replace(DIRECTLY, text=words), name="Aldis"), Verdict)
 
 
 @pytest.mark.parametrize("text", ["/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/hé", "and/or"])
