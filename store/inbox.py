@@ -35,7 +35,7 @@ class Inbox(Shelf):
 
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keep an envelope, sealed; None when it was kept before (a redelivery)."""
-        account, author = self.keyring.handle(arrival.account), self.keyring.handle(arrival.author)
+        account, author = self.keyring.handle(self.account_name(arrival.account)), self.keyring.handle(arrival.author)
         place = _place(account, author, arrival.device, arrival.sent_at, arrival.kind)
         row = self.execute(
             "INSERT INTO inbox (conversation_id, account, author, device, sent_at, kind, envelope, state, received_at, "

@@ -45,7 +45,7 @@ class NewIdentity:
 
 
 class People(Shelf):
-    """The shelf of people. All methods run inside a transaction. `account` is the number that Aldis answers for."""
+    """The shelf of people. All methods run inside a transaction. `account` is the one that Aldis answers for."""
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
         """Let a person in on the word of the admin `by`; doing it again keeps the first time."""
@@ -194,7 +194,7 @@ class People(Shelf):
 
     def _guest(self, account: str, person: str) -> bytes:
         """Who was let in to one account is not let in to another one that this store served before or serves later."""
-        return self.keyring.handle(f"{self.realm}|{account}|{person}")
+        return self.keyring.handle(f"{self.realm}|{self.account_name(account)}|{person}")
 
 
 def _label(handle: bytes) -> str:

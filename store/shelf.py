@@ -1,11 +1,15 @@
 """What every shelf stands on: the connection inside a transaction, the keys, the bells, and time in milliseconds."""
 
+import logging
 import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from store.errors import Damaged
 from store.sealing import Keyring
+
+_log = logging.getLogger(__name__)
 
 
 class Shelf:
@@ -24,6 +28,21 @@ class Shelf:
     def chat_handle(self, address: str) -> bytes:
         """The handle of the conversation at this address of the realm."""
         return self.keyring.handle(f"{self.realm}|{address}")
+
+    def account_name(self, account: str) -> str:
+        """What stands for an account in handles (see `store.accounts`); `account` is its id or its number."""
+        handle = self.keyring.handle(account)
+        known = self.rows("SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle))
+        return next((name for (id_,) in known if (name := self.name_of_account(id_))), account)
+
+    def name_of_account(self, id_: bytes) -> str | None:
+        """The name under which an account of this handle is kept; None: it is not known, or cannot be read."""
+        rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
+        try:
+            return next((self.keyring.open_own(account_place(id_), name).decode() for (name,) in rows), None)
+        except Damaged as error:
+            _log.error("the name of an account is lost: %s", error)
+            return None
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Run one statement."""
@@ -51,3 +70,8 @@ def millis(at: datetime) -> int:
 def moment(at: int) -> datetime:
     """Milliseconds since 1970 as an aware datetime in UTC."""
     return datetime.fromtimestamp(at / 1000, UTC)
+
+
+def account_place(id_: bytes) -> str:
+    """Where the name of an account is sealed."""
+    return f"accounts.name|{id_.hex()}"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from store import backup
+from store.accounts import Accounts
 from store.ballast import Ballast
 from store.chats import Chats
 from store.conversations import Conversations
@@ -64,6 +65,7 @@ class Shelves:
     outbox: Outbox
     members: Members
     ledger: Ledger
+    accounts: Accounts
     people: People
     reminders: Reminders
     facts: Facts
@@ -343,6 +345,7 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         outbox=Outbox(connection, keyring, stirred, realm),
         members=Members(connection, keyring, stirred, realm),
         ledger=Ledger(connection, keyring, stirred, realm),
+        accounts=Accounts(connection, keyring, stirred, realm),
         people=People(connection, keyring, stirred, realm),
         reminders=Reminders(connection, keyring, stirred, realm),
         facts=Facts(connection, keyring, stirred, realm),

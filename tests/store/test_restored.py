@@ -40,7 +40,8 @@ def as_of_before(copy: Path) -> None:
             "ALTER TABLE receipts ADD COLUMN window_ms INTEGER NOT NULL DEFAULT 0",
             *("ALTER TABLE facts DROP COLUMN labels", "ALTER TABLE summaries DROP COLUMN labels"),
             *("DROP TABLE own_time", "ALTER TABLE reminders DROP COLUMN set_back_ms"),
-            *("DROP TABLE holds", "DROP TABLE identities", "DROP TABLE restored", "PRAGMA user_version = 14"),
+            *("DROP TABLE accounts", "DROP TABLE holds", "DROP TABLE identities"),
+            *("DROP TABLE restored", "PRAGMA user_version = 14"),
         ):
             connection.execute(statement)
     with closing(sqlite3.connect(keys_of(copy))) as connection:

@@ -1,0 +1,136 @@
+"""An account is the same under its id as under the number by which an older file knows it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from store import Arrival, ConversationId, Shelves, Store, opened
+from tests.conftest import NOON
+
+ID, OTHER_ID = "a1d15000-0000-4000-8000-000000000001", "a1d15000-0000-4000-8000-000000000002"
+NUMBER, OTHER_NUMBER = "+15550100001", "+15550100009"
+ADMIN, GUEST = "ad000000-0000-4000-8000-000000000001", "3a110000-0000-4000-8000-0000000000d1"
+
+
+async def meet(store: Store, account: str, number: str | None) -> None:
+    await store.transaction(lambda shelves: shelves.accounts.meet(account, number=number))
+
+
+async def put(store: Store, account: str, sent_at: int) -> bool:
+    """Let a message for the account arrive; gives whether it is a new one."""
+    conversation = await store.conversation("direct:anna", now=NOON)
+    arrival = Arrival(
+        conversation=ConversationId(conversation),
+        account=account,
+        author="anna",
+        device=1,
+        sent_at=sent_at,
+        kind="message",
+        envelope=b"hi",
+        received_at=NOON,
+    )
+    return await store.transaction(lambda shelves: shelves.inbox.put(arrival)) is not None
+
+
+async def is_in(store: Store, account: str) -> bool:
+    return await store.read(lambda shelves: shelves.people.is_allowed(GUEST, account=account))
+
+
+def let_in(shelves: Shelves, account: str) -> None:
+    shelves.people.allow(GUEST, account=account, by=ADMIN, now=NOON)
+
+
+@asynccontextmanager
+async def older(path: Path, *, has_inbox: bool = True) -> AsyncGenerator[Store]:
+    """A file of an Aldis that knew accounts by their numbers: a message came, and somebody was let in."""
+    async with opened(path, realm="signal") as store:
+        if has_inbox:
+            await put(store, NUMBER, 1)
+        await store.transaction(lambda shelves: let_in(shelves, NUMBER))
+    async with opened(path, realm="signal") as store:
+        yield store
+
+
+@pytest.mark.parametrize("has_inbox", [True, False])
+async def test_what_was_kept_under_a_number_is_the_accounts(path: Path, *, has_inbox: bool) -> None:
+    """What came before comes no second time, whoever was let in stays in, also when the names of people are all."""
+    async with older(path, has_inbox=has_inbox) as store:
+        before = await store.read(lambda shelves: shelves.people.label(GUEST, account=NUMBER))
+        await meet(store, ID, NUMBER)
+        assert await put(store, ID, 1) is not has_inbox
+        assert await put(store, ID, 2)
+        assert await is_in(store, ID)
+        assert await store.read(lambda shelves: shelves.people.label(GUEST, account=ID)) == before
+        claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=()))
+        assert claim is not None
+        assert [item.envelope for item in claim.items] == [b"hi", b"hi"]
+
+
+@pytest.mark.parametrize("numbers", [(OTHER_NUMBER,), (None,), (None, OTHER_NUMBER, NUMBER)])
+async def test_it_stays_the_same_with_another_number_or_none(path: Path, numbers: tuple[str | None, ...]) -> None:
+    """Also after a restart, and when a bridge does not tell the id for once."""
+    async with older(path) as store:
+        await meet(store, ID, NUMBER)
+    for number in numbers:
+        async with opened(path, realm="signal") as store:
+            await meet(store, ID, number)
+            assert not await put(store, ID, 1)
+            assert await is_in(store, ID)
+            if number is not None:
+                await meet(store, number, number)
+                assert not await put(store, number, 1)
+                assert await is_in(store, number)
+
+
+async def test_an_account_that_gets_a_number_later(store: Store) -> None:
+    """It was known by its id from the beginning, and is so for good."""
+    await meet(store, ID, None)
+    await store.transaction(lambda shelves: let_in(shelves, ID))
+    assert await put(store, ID, 1)
+    await meet(store, ID, NUMBER)
+    assert not await put(store, ID, 1)
+    assert not await put(store, NUMBER, 1)
+    assert await is_in(store, ID)
+
+
+async def test_a_number_that_goes_to_another_account_opens_no_door(path: Path) -> None:
+    """Who was let in to the one is not let in to the other, and what came for the one may come for the other."""
+    async with older(path) as store:
+        await meet(store, ID, NUMBER)
+        await meet(store, OTHER_ID, NUMBER)
+        assert not await is_in(store, OTHER_ID)
+        assert not await is_in(store, NUMBER)
+        assert await put(store, OTHER_ID, 1)
+        assert await is_in(store, ID)
+        assert not await put(store, ID, 1)
+
+
+async def test_an_account_that_is_met_when_others_are_known(path: Path) -> None:
+    """A number that never stood for anything here is only an extra."""
+    async with older(path) as store:
+        await meet(store, ID, NUMBER)
+        await meet(store, OTHER_ID, OTHER_NUMBER)
+        assert not await is_in(store, OTHER_ID)
+        assert await put(store, OTHER_ID, 1)
+
+
+async def test_the_file_names_no_number(path: Path) -> None:
+    """Neither in words nor sealed under a key of a conversation, which may be destroyed."""
+    async with older(path) as store:
+        await meet(store, ID, NUMBER)
+        await store.checkpoint()
+    files = [file.read_bytes() for file in path.parent.iterdir() if file.is_file()]
+    assert not any(word.encode() in content for word in (NUMBER, ID) for content in files)
+
+
+async def test_the_other_realm_knows_nothing_of_it(path: Path) -> None:
+    """What the terminal keeps is its own."""
+    async with opened(path, realm="terminal") as store:
+        await meet(store, "terminal", None)
+        assert await put(store, "terminal", 1)
+    async with older(path) as store:
+        await meet(store, ID, NUMBER)
+        assert not await put(store, ID, 1)
+        assert await is_in(store, ID)
