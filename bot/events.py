@@ -20,6 +20,36 @@ PersonId = NewType("PersonId", str)
 TERMINAL_PERSON = PersonId("you")
 """Whoever sits at the terminal."""
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """A Signal account that a bridge has; since September 2026 there are some without a phone number."""
+
+    id: PersonId | None
+    """Its uuid, by which it is known everywhere; None as long as the bridge does not tell."""
+    number: str | None = None
+    """Its phone number, which may change or be missing."""
+
+    @property
+    def name(self) -> str:
+        """Under which name the bridge takes it in a call: the number, as all versions do, or the uuid."""
+        return self.number or self.id or ""
+
+    def is_called(self, name: str) -> bool:
+        """Whether somebody means this account by a number or a uuid."""
+        return bool(name) and name in {self.id, self.number}
+
+    def is_same(self, other: "Account") -> bool:
+        """Whether it is the same account: by its id, or by its number where one of the ids is not known."""
+        if self.id is None or other.id is None:
+            return self.number is not None and self.number == other.number
+        return self.id == other.id
+
+    def with_number(self, number: str | None) -> "Account":
+        """The account with another phone number, or without one."""
+        return Account(id=self.id, number=number)
+
+
 ChatId = NewType("ChatId", str)
 """Where a conversation takes place: `direct:<PersonId>` or `group:<base64 id, exact case>`."""
 
@@ -51,7 +81,7 @@ class Envelope:
     """
 
     account: str
-    """The account that received it (a phone number), or `terminal`."""
+    """The id of the account that received it, or `terminal`."""
     author: PersonId | None
     """None where Signal does not say (an undecryptable sealed sender)."""
     number: str | None

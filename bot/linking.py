@@ -17,6 +17,7 @@ import segno
 from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
 from bot.settings import Settings
+from bot.transports.accounts import UNNAMED
 from bot.transports.base import Linking
 
 MAX_CODES = 15
@@ -33,28 +34,32 @@ def link(given: Settings, _: argparse.Namespace) -> int:
     """`link`: Aldis becomes a device of whoever scans the code; status 1 where nobody does, or it is refused."""
     logs.set_up("WARNING", given.log.format)
     try:
-        number = asyncio.run(_linked(given))
+        account = asyncio.run(_linked(given))
     except LinkRefused as refusal:
         print(f"aldis: not linked; the bridge says: {refusal}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        number = None
-    if number is None:
+        account = None
+    if account is None:
         print("Not linked.", file=sys.stderr)
         return 1
-    print(f"Linked as a device of {number}. Start Aldis with: python -m bot run", file=sys.stderr)
+    if not account:
+        print(f"Linked. SIGNAL__ACCOUNT: {UNNAMED}", file=sys.stderr)
+        return 0
+    print(f"Linked as a device of {account}. Start Aldis with: python -m bot run", file=sys.stderr)
     return 0
 
 
 async def _linked(given: Settings) -> str | None:
     async with app.linking_ready(given, _Waiting().tell) as (linking, accounts):
         if accounts:
-            print(f"The bridge has an account already: {', '.join(accounts)}.", file=sys.stderr)
+            names = ", ".join(account.name or "one without a phone number" for account in accounts)
+            print(f"The bridge has an account already: {names}.", file=sys.stderr)
         return await _scanned(linking, given.signal.device_name)
 
 
 async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:
-    """The number of the account whose phone has scanned one of the codes; None: nobody did.
+    """What the account is called whose phone has scanned one of the codes, see `Linking`; None: nobody did.
 
     Raises:
         LinkRefused: the bridge does not link it.

@@ -45,7 +45,7 @@ from bot.spellings import (
     MasterKey,
     ModelName,
     ModelPrice,
-    Number,
+    OnePerson,
     Person,
     PersonOrAll,
     WebhookSecret,
@@ -239,8 +239,8 @@ class SignalSettings(Group):
 
     url: BridgeAddress = "http://127.0.0.1:8080"
     """Where signal-cli's daemon (unix:///path, tcp://host:port or http://host:port) or signal-cli-rest-api listens."""
-    account: Number | None = None
-    """The number of the account that Aldis answers for; none means the only one that the server has."""
+    account: OnePerson | None = None
+    """The number or the uuid of the account that Aldis answers for; none means the only one that the server has."""
     transport: Annotated[Literal["auto", "signal_cli", "rest_api"], Lowered] = "auto"
     """Which of the two servers listens there; auto means that it is asked."""
     name: str = Field(default="Aldis", max_length=50)

@@ -66,11 +66,11 @@ def is_zone(name: str) -> bool:
     return True
 
 
-def _number(value: str) -> str:
-    number = number_of(value)
-    if number is None:
-        raise ValueError("must be a phone number with its country code, like +12025550123")
-    return number
+def _one_person(value: str) -> str:
+    person = person_of(value)
+    if person is None:
+        raise ValueError("must be a uuid, or a phone number with its country code, like +12025550123")
+    return person
 
 
 def _person(value: str) -> str:
@@ -214,11 +214,11 @@ Contact = Annotated[str, AfterValidator(_contact)]
 BridgeAddress = Annotated[str, AfterValidator(_bridge_address)]
 """An `Address`, or that of a socket: `unix:///path` or `tcp://host:port`."""
 
-Number = Annotated[str, AfterValidator(_number)]
-"""A phone number, kept as Signal writes it."""
+OnePerson = Annotated[str, AfterValidator(_one_person)]
+"""A phone number or a uuid, kept as Signal writes them."""
 
 Person = Annotated[str, AfterValidator(_person)]
-"""A phone number or a uuid, kept as Signal writes them."""
+"""As `OnePerson`, as an item of a list."""
 
 PersonOrAll = Annotated[str, AfterValidator(_person_or_all)]
 """A person, or `*` for everybody."""

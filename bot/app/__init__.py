@@ -85,6 +85,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         )
         if await store.read(lambda shelves: shelves.restored.restoration()) is not None:
             raise Undecided(UNDECIDED)
+        await store.transaction(lambda shelves: shelves.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         provider = models.provider(settings)

@@ -7,12 +7,14 @@ import asyncio
 import logging
 import random
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 from bot.errors import ConfigError, Disconnected
+from bot.events import Account
 from bot.logs import Reminder
 from bot.settings import Settings
+from bot.transports.accounts import UNNAMED, Choice, choice_of
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge import bridge_at
 from bot.transports.bridge_versions import Bridge
@@ -24,6 +26,8 @@ UNLINKED = "no account is linked yet; link one with: python -m bot link"
 
 _PAUSE_SECONDS = 1.0
 """At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
+_MAX_UNNAMED = 3
+"""How often a bridge that answers may fail to tell the account's id before it is taken without."""
 
 
 def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Transport, Callable[[], bool]]:
@@ -57,7 +61,8 @@ async def signal_transport(settings: Settings, on_wait: OnWait | None = None) ->
         ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
     """
     on_wait = on_wait or log_waits()
-    return transport(settings, await _bridge(settings, on_wait), await _account(settings, on_wait))
+    bridge = await _bridge(settings, on_wait)
+    return transport(settings, bridge, await _account(settings, bridge, on_wait))
 
 
 async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
@@ -70,7 +75,7 @@ async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
 
 
 @asynccontextmanager
-async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[str, ...]]]:
+async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[Account, ...]]]:
     """The way to link an account, once the bridge answers, with those that it has already.
 
     Raises:
@@ -90,7 +95,7 @@ async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[t
         await link.aclose()
 
 
-def transport(settings: Settings, bridge: Bridge, account: str) -> Transport:
+def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport:
     """The transport for an account over this bridge."""
     signal = settings.signal
     if bridge == "signal_cli":
@@ -162,37 +167,56 @@ def _check_address(settings: Settings) -> None:
         raise ConfigError("SIGNAL__URL: signal-cli-rest-api is reached by http://host:port, not by a socket")
 
 
-async def _account(settings: Settings, on_wait: OnWait) -> str:
-    """The account to answer for: as set, else the only one that the bridge has; waits until there is one."""
-    if settings.signal.account:
-        return settings.signal.account
-    link = await linking(settings, on_wait)
+async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait) -> Account:
+    """The account to answer for: the one that is set, else the only one; waits until there is one.
+
+    Raises:
+        ConfigError: the bridge has others than the one that is set, or several.
+    """
+    link = linking_over(settings, bridge)
     try:
+        unnamed = 0
         while True:
-            if accounts := await _linked(link, on_wait):
-                return _only(accounts)
+            with _told(on_wait):
+                account = _only(await choice_of(link, settings.signal.account))
+                if account is None:
+                    on_wait(UNLINKED)
+                elif (found := await link.identify(account)).id is not None:
+                    return found
+                elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
+                    _log.warning("the bridge does not tell the account's id; it is known by its number for now")
+                    return found
             await _pause()
     finally:
         await link.aclose()
 
 
-def _only(accounts: tuple[str, ...]) -> str:
-    first, *others = accounts
+def _only(choice: Choice) -> Account | None:
+    """The account that is meant; None where the bridge has none yet.
+
+    Raises:
+        ConfigError: it has several, or others, or one that it cannot name.
+    """
+    if not choice.all:
+        return None
+    account, *others = choice.meant or (None,)
     if others:
         raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
-    return first
+    if account is None:
+        raise ConfigError("SIGNAL__ACCOUNT: the bridge does not have this account, but another; correct it or link it")
+    if not account.name:
+        raise ConfigError(f"SIGNAL__ACCOUNT: {UNNAMED}")
+    return account
+
+
+@contextmanager
+def _told(on_wait: OnWait) -> Generator[None]:
+    """Tell of a bridge that cannot be asked, for it is asked again."""
+    try:
+        yield
+    except Disconnected as error:
+        on_wait(f"waiting for Signal: {error}")
 
 
 async def _pause() -> None:
     await asyncio.sleep(_PAUSE_SECONDS * random.uniform(0.5, 1.0))  # noqa: S311  (it spreads load, it keeps no secret)
-
-
-async def _linked(link: Linking, on_wait: OnWait) -> tuple[str, ...]:
-    try:
-        accounts = await link.accounts()
-    except Disconnected as error:
-        on_wait(f"waiting for Signal: {error}")
-        return ()
-    if not accounts:
-        on_wait(UNLINKED)
-    return accounts

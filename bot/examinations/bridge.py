@@ -10,10 +10,12 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected
+from bot.events import Account
 from bot.examinations.findings import Finding, ok, problem, warning
 from bot.examinations.means import Means
 from bot.examinations.pages import ASK_SECONDS, fetched
 from bot.settings import Settings
+from bot.transports.accounts import UNNAMED, Choice, choice_of
 from bot.transports.base import Contact, Group, Transport
 from bot.transports.bridge import bridge_at, check_about
 from bot.transports.bridge_versions import Bridge, Release, warnings
@@ -118,25 +120,36 @@ async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
         await rpc.aclose()
 
 
-async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[str | None, Finding]:
+async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[Account | None, Finding]:
     """The account to answer for, where it is clear which."""
-    linking = means.linking(bridge)
+    linking, wanted = means.linking(bridge), settings.signal.account
     try:
-        accounts = await linking.accounts()
+        choice = await choice_of(linking, wanted)
+        account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
     except (Disconnected, ConfigError) as error:
         return None, problem(f"account: {error}")
     finally:
         await linking.aclose()
-    if not accounts:
-        return None, problem("account: none is linked", "link one with: python -m bot link")
-    chosen, *others = (settings.signal.account,) if settings.signal.account else accounts
-    if others:
-        what = f"account: the bridge has several: {', '.join(accounts)}"
-        return None, problem(what, "name the one that Aldis answers for in SIGNAL__ACCOUNT")
-    if chosen not in accounts:
-        what = f"account: the bridge does not have {chosen} (SIGNAL__ACCOUNT), but {', '.join(accounts)}"
-        return None, problem(what, "link it with `python -m bot link`, or name the one that there is")
-    return chosen, ok(f"account: {chosen} is linked")
+    if account is None:
+        return None, _no_account(choice, wanted)
+    if account.id is None:
+        what = f"account: {account.name} is linked, but the bridge does not tell its id"
+        return account, warning(what, "look into the bridge's log: people who hide their number cannot mention Aldis")
+    return account, ok(f"account: {account.name} is linked" + ("" if account.number else ", without a phone number"))
+
+
+def _no_account(choice: Choice, wanted: str | None) -> Finding:
+    """Why it is not clear which account is meant."""
+    names = ", ".join(account.name or "one that it cannot name" for account in choice.all)
+    if not choice.all:
+        return problem("account: none is linked", "link one with: python -m bot link")
+    if not choice.meant:
+        what = f"account: the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
+        return problem(what, "link it with `python -m bot link`, or name the one that there is")
+    if len(choice.meant) > 1:
+        what = f"account: the bridge has several: {names}"
+        return problem(what, "name the one that Aldis answers for in SIGNAL__ACCOUNT")
+    return problem("account: SIGNAL__ACCOUNT is missing", UNNAMED)
 
 
 async def _asked(transport: Transport) -> tuple[Known | None, list[Finding]]:

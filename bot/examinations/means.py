@@ -6,6 +6,7 @@ Left to others: making them (`bot.app`), closing them (whoever had them made).
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.events import Account
 from bot.media.sandbox import Sandbox
 from bot.policy.budgets import Budgets
 from bot.providers.base import Provider
@@ -20,8 +21,7 @@ class Means:
     """How the parts are made that only `bot.app` names."""
 
     linking: Callable[[Bridge], Linking]
-    transport: Callable[[Bridge, str], Transport]
-    """Of a bridge and the account's number."""
+    transport: Callable[[Bridge, Account], Transport]
     provider: Callable[[ProviderName], Provider]
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
 from bot.transports.bridge_versions import Release
 
 
@@ -96,7 +96,12 @@ class Transport(Protocol):
 
     @property
     def account(self) -> str:
-        """The account it receives for: a phone number, or `terminal`."""
+        """The id of the account that it receives for, or `terminal`; its number as long as the bridge tells no id."""
+        ...
+
+    @property
+    def number(self) -> str | None:
+        """The phone number of the account, where it has one."""
         ...
 
     @property
@@ -332,11 +337,19 @@ NOT_SCANNED = "the code was not scanned in time"
 class Linking(Protocol):
     """A bridge's way to link Aldis to a Signal account, as a further device of the phone that has it."""
 
-    async def accounts(self) -> tuple[str, ...]:
-        """The phone numbers of the accounts that the bridge has already; empty when there is none.
+    async def accounts(self) -> tuple[Account, ...]:
+        """The accounts that the bridge has already, perhaps without their ids; empty when there is none.
 
         Raises:
             Disconnected: the bridge cannot be reached or did not succeed; try again.
+        """
+        ...
+
+    async def identify(self, account: Account) -> Account:
+        """One of these accounts with its id; without, where the bridge answers and does not tell.
+
+        Raises:
+            Disconnected: as `accounts`.
         """
         ...
 
@@ -349,7 +362,9 @@ class Linking(Protocol):
         ...
 
     async def finish_link(self, uri: str, device_name: str) -> str:
-        """Wait until the phone has scanned the code and give the account's phone number.
+        """Wait until the phone has scanned the code and give the account's number, or its id where it has none.
+
+        Empty where it has no number and the bridge tells no ids.
 
         Raises:
             Disconnected: the code was not scanned in time, or something failed on the way; start again with a new one.

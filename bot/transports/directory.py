@@ -7,10 +7,11 @@ Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand`, `ListIden
 in `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
 
+from dataclasses import replace
 from typing import cast
 
 from bot.errors import Disconnected
-from bot.events import PersonId
+from bot.events import Account, PersonId
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.frame import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
 
@@ -48,13 +49,13 @@ def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
     )
 
 
-def contacts_in(answer: object, *, account: str) -> tuple[Contact, ...]:
+def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
     """The people of a list, without the account itself; who cannot be named by a uuid is left out.
 
     Raises:
         Disconnected: as `entries`.
     """
-    found = (_contact(entry) for entry in entries(answer) if text_in(entry, "number") != account)
+    found = (_contact(entry) for entry in entries(answer) if not _is_own(entry, account))
     return tuple(contact for contact in found if contact is not None)
 
 
@@ -77,14 +78,41 @@ def identities_in(answer: object) -> tuple[Identity, ...]:
     )
 
 
-def own_uuid(answer: object, *, account: str) -> PersonId | None:
-    """The uuid of the account itself, where a list of contacts names it.
+def accounts_in(answer: object) -> tuple[Account, ...]:
+    """The accounts of a list: objects with a number, a uuid or both, or strings with either or nothing.
+
+    Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` knows
+    numbers alone, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
 
     Raises:
         Disconnected: as `entries`.
     """
-    own = [entry for entry in entries(answer) if text_in(entry, "number") == account]
-    return person_in(own[0], "uuid") if own else None
+    if not isinstance(answer, list):
+        raise Disconnected("the bridge's list of accounts cannot be read")
+    items = cast("list[object]", answer)
+    return tuple(account_in({"number": item} if isinstance(item, str) else item) for item in items)
+
+
+def account_in(entry: object) -> Account:
+    """The account that an object names; one without a name where it names none."""
+    fields = as_object(entry)
+    ids = (person_in(fields, field) for field in ("aci", "uuid", "number"))
+    number = text_in(fields, "number")
+    return Account(id=next(filter(None, ids), None), number=number if number.startswith("+") else None)
+
+
+def with_id(account: Account, contacts: object) -> Account:
+    """The account with the uuid that its own list of contacts gives it, where it does.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    own = [person_in(entry, "uuid") for entry in entries(contacts) if _is_own(entry, account)]
+    return replace(account, id=next(filter(None, own), account.id))
+
+
+def _is_own(entry: Json, account: Account) -> bool:
+    return account.is_called(text_in(entry, "number")) or account.is_called(text_in(entry, "uuid"))
 
 
 def device_named(answer: object, name: str) -> int | None:

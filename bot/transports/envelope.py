@@ -82,18 +82,19 @@ class _Opened:
     stickers: Stickers
 
 
-def peeked(raw: str, *, account: str, own_uuid: PersonId | None, takes_notes: bool = False) -> Envelope | None:
+def peeked(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive: bool = False) -> Envelope | None:
     """Who a frame is from, where it belongs and what kind it is; None where it is no envelope for this account.
 
-    With `takes_notes` what the account writes to itself is of the kind that it would be from anybody else, in the
-    account's chat with itself.
+    `is_exclusive`: it is for this account, whatever account it names. With `takes_notes` what the account writes to
+    itself is of the kind that it would be from anybody else, in the account's chat with itself.
     """
     frame = loaded(raw)
     whole = object_in(frame, "envelope")
-    note: Json = note_in(whole, account=account, own_uuid=own_uuid) if takes_notes else {}
+    note: Json = note_in(whole, number=own.number, own_uuid=own.uuid) if takes_notes else {}
     source = note or whole
     sent_at = whole_in(source, "timestamp")
-    if sent_at is None or text_in(frame, "account") not in {"", account}:
+    is_for_us = is_exclusive or text_in(frame, "account") in {"", own.number, own.uuid}
+    if sent_at is None or not is_for_us:
         return None
     author = person_in(source, "sourceUuid")
     number = text_in(source, "sourceNumber") or None
@@ -104,11 +105,11 @@ def peeked(raw: str, *, account: str, own_uuid: PersonId | None, takes_notes: bo
     if kept is None:
         return None
     # A sync message is what the account itself did on another device: Signal refuses it from anybody else.
-    from_self = whole.get("syncMessage") is not None or number == account or (author is not None and author == own_uuid)
+    from_self = whole.get("syncMessage") is not None or own.is_me(author, number or "")
     kind = Kind.OTHER if from_self and not note else _kind(frame, source)
     data = _data(source)
     return Envelope(
-        account=account,
+        account=own.id,
         author=author,
         number=number,
         device=whole_in(source, "sourceDevice") or 0,
@@ -149,7 +150,7 @@ def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> 
     if envelope.from_self and envelope.kind is Kind.OTHER:
         return _own_receipt(envelope, source, own)
     if envelope.from_self:
-        source = note_in(source, account=own.number, own_uuid=None)
+        source = note_in(source, number=own.number, own_uuid=None)
     if envelope.kind is Kind.UNDECRYPTABLE:
         return _undecryptable(envelope, frame)
     read = _READERS.get(envelope.kind)

@@ -39,7 +39,7 @@ class EventStream:
         self.heard_at: float | None = None
         """See `Transport.heard_at`."""
         self._http = http_client(url, connect_seconds)
-        self._account = account
+        self.account = account
         self._headers_seconds = headers_seconds
         self._silence_seconds = silence_seconds
         self._stopping = asyncio.Event()
@@ -81,7 +81,7 @@ class EventStream:
     async def _response(self) -> AsyncGenerator[httpx.Response]:
         # Compressed, a keep-alive would wait in the compressor of a proxy.
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
-        request = self._http.build_request("GET", "/api/v1/events", params={"account": self._account}, headers=headers)
+        request = self._http.build_request("GET", "/api/v1/events", params={"account": self.account}, headers=headers)
         with _as_disconnected():
             async with asyncio.timeout(self._headers_seconds):
                 response = await self._http.send(request, stream=True)

@@ -18,14 +18,19 @@ MENTION_SIGN = "\ufffc"
 class Own:
     """The account as others name it in mentions and quotes."""
 
-    number: str
+    number: str | None
     uuid: PersonId | None
     """None until the bridge has told."""
     name: str = "Aldis"
 
     def is_me(self, person: PersonId | None, number: str) -> bool:
         """Whether a person is the account itself: by uuid, or by number where that is known."""
-        return number == self.number or (person is not None and person == self.uuid)
+        return bool(number and number == self.number) or (person is not None and person == self.uuid)
+
+    @property
+    def id(self) -> str:
+        """What the account is known by: its uuid, or its number as long as that is all that is known."""
+        return self.uuid or self.number or ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,11 +13,11 @@ from bot.transports.frame import Json, object_in, person_in, text_in
 _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
 
 
-def note_in(source: Json, *, account: str, own_uuid: PersonId | None) -> Json:
+def note_in(source: Json, *, number: str | None, own_uuid: PersonId | None) -> Json:
     """The envelope as if the account had sent the note as an ordinary message; empty where it holds no note to self."""
     sent = object_in(object_in(source, "syncMessage"), "sentMessage")
     author = person_in(source, "sourceUuid")
-    if author is None or own_uuid not in {None, author} or not _is_to_self(sent, author, account):
+    if author is None or own_uuid not in {None, author} or not _is_to_self(sent, author, number):
         return {}
     rest = {field: value for field, value in source.items() if field != "syncMessage"}
     edit = object_in(sent, "editMessage")
@@ -26,10 +26,10 @@ def note_in(source: Json, *, account: str, own_uuid: PersonId | None) -> Json:
     return rest | {"dataMessage": {field: value for field, value in sent.items() if field not in _ADDRESS}}
 
 
-def _is_to_self(sent: Json, author: PersonId, account: str) -> bool:
+def _is_to_self(sent: Json, author: PersonId, number: str | None) -> bool:
     """Whether it goes to the account alone; where a uuid is named, a number does not count."""
     if sent.get("groupInfo") is not None or object_in(object_in(sent, "editMessage"), "dataMessage").get("groupInfo"):
         return False
     if sent.get("destinationUuid") is not None:
         return person_in(sent, "destinationUuid") == author
-    return account in {text_in(sent, "destinationNumber"), text_in(sent, "destination")}
+    return bool(number) and number in {text_in(sent, "destinationNumber"), text_in(sent, "destination")}

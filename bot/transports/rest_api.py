@@ -28,12 +28,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
-from bot.events import Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
 from bot.transports.arrivals import Arrivals
 from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Missed, Progress
 from bot.transports.bridge import check_about
 from bot.transports.bridge_versions import Release
-from bot.transports.directory import contacts_in, device_named, groups_in, identities_in, own_uuid
+from bot.transports.directory import accounts_in, contacts_in, device_named, groups_in, identities_in, with_id
 from bot.transports.files import check_size, files_in
 from bot.transports.frame import as_object, items_in, loaded, person_in, text_in
 from bot.transports.reader import FrameReader
@@ -90,7 +90,7 @@ class _Connection(ClientConnection):
 
 
 class RestApi:
-    """A `Transport` over the bridge at `url` for the account with the phone number `account`.
+    """A `Transport` over the bridge at `url` for an account.
 
     `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
     own and Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds:
@@ -105,7 +105,7 @@ class RestApi:
     def __init__(
         self,
         url: str,
-        account: str,
+        account: Account,
         *,
         name: str = "Aldis",
         notes_of: str | None = None,
@@ -115,7 +115,13 @@ class RestApi:
         connect_seconds: float = CONNECT_SECONDS,
         webhook: tuple[str, int, str] | None = None,
     ) -> None:
-        self.account = account
+        self.account = account.id or account.name
+        """See `Transport.account`."""
+        self.number = account.number
+        """See `Transport.number`."""
+        self._account = account
+        self._name = account.name
+        """What the account is called in addresses."""
         self.is_open = False
         self.has_next = False
         """See `Transport.has_next`."""
@@ -132,7 +138,7 @@ class RestApi:
         self._call_seconds = call_seconds
         self._notes_of = notes_of
         self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
-        self._clients = Clients(url, account, connect_seconds)
+        self._clients = Clients(url, account.name, connect_seconds)
         self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
         self._is_looked_up = False
         """Whether it was asked once who the account is."""
@@ -245,7 +251,7 @@ class RestApi:
 
     def _posted(self, post: Post) -> None:
         """The webhook has brought something; what is for another account of the bridge is none of ours."""
-        if post.account in {"", self.account}:
+        if not post.account or self._account.is_called(post.account):
             self._arrivals.post(post)
         else:
             post.answer(is_kept=True)
@@ -291,22 +297,14 @@ class RestApi:
             await self._check_account()
         except Disconnected as error:
             _log.warning("signal-cli-rest-api does not tell whether it has the account: %s", error)
-        if self._reader.own_uuid is None:
-            await self._look_up_own_uuid()
         await self._look_up_own_device()
-
-    async def _look_up_own_uuid(self) -> None:
-        """Ask who the account is; a bridge that does not tell is no reason to stay away."""
-        with suppress(Disconnected, ConfigError):
-            found = await self._ask(f"/v1/contacts/{self.account}?all_recipients=true")
-            self._reader.own_uuid = own_uuid(found, account=self.account)
 
     async def _look_up_own_device(self) -> None:
         """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
         if self._notes_of is None:
             return
         with suppress(Disconnected, ConfigError):
-            self._reader.own_device = device_named(await self._ask(f"/v1/devices/{self.account}"), self._notes_of)
+            self._reader.own_device = device_named(await self._ask(f"/v1/devices/{self._name}"), self._notes_of)
 
     async def _ask(self, path: str) -> object:
         with as_disconnected():
@@ -354,7 +352,7 @@ class RestApi:
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
         self._reader.check_bounds(reply.chat)
-        message = message_of(without_odd_quote(reply), account=self.account, recipient=self._recipient(reply.chat))
+        message = message_of(without_odd_quote(reply), account=self._name, recipient=self._recipient(reply.chat))
         in_group = is_group(reply.chat)
         async with self._sending(in_group=in_group):
             sent_id = _sent(await self._clients.plain.send(message), self.missed, in_group=in_group)
@@ -367,7 +365,7 @@ class RestApi:
         check_target(removal.target)
         request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
         async with self._sending(in_group=is_group(removal.chat)):
-            sent_id = _sent(await self._clients.plain.remove(self.account, request), self.missed, in_group=True)
+            sent_id = _sent(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -376,7 +374,7 @@ class RestApi:
         return await self.send(Reply(chat=ChatId(f"direct:{self.account}"), content=Styled(text=text)))
 
     def _recipient(self, chat: ChatId) -> str:
-        return self.account if self._reader.is_own_chat(chat) else recipient_of(chat)
+        return self._name if self._reader.is_own_chat(chat) else recipient_of(chat)
 
     @asynccontextmanager
     async def _sending(self, *, in_group: bool) -> AsyncGenerator[None]:
@@ -409,7 +407,7 @@ class RestApi:
         with as_log("a reaction"):
             async with asyncio.timeout(self._call_seconds):
                 if removed:
-                    await clients.plain.take_off(self.account, removed_reaction_of(*target))
+                    await clients.plain.take_off(self._name, removed_reaction_of(*target))
                 else:
                     await clients.reactions.react(reaction_of(*target))
 
@@ -444,10 +442,9 @@ class RestApi:
 
     async def is_linked(self) -> bool:
         """Whether the bridge still has the account; see `Transport.is_linked`."""
-        accounts = await self._told("/v1/accounts")
-        if not isinstance(accounts, list):
-            raise Disconnected("signal-cli-rest-api's list of accounts cannot be read")
-        return self.account in accounts
+        accounts = accounts_in(await self._told("/v1/accounts"))
+        # One without a number is listed without a name.
+        return any(account.is_called(self._name) or account.name == (self.number or "") for account in accounts)
 
     async def release(self) -> Release:
         """The bridge's version, not that of the signal-cli in it; see `Transport.release`."""
@@ -455,28 +452,28 @@ class RestApi:
 
     async def groups(self) -> tuple[Group, ...]:
         """The groups that the account is in; see `Transport.groups`."""
-        return groups_in(await self._told(f"/v1/groups/{self.account}?expand=true"), id_field="internal_id")
+        return groups_in(await self._told(f"/v1/groups/{self._name}?expand=true"), id_field="internal_id")
 
     async def contacts(self) -> tuple[Contact, ...]:
         """The people whom the account knows; see `Transport.contacts`."""
-        found = await self._told(f"/v1/contacts/{self.account}?all_recipients=true")
-        return contacts_in(found, account=self.account)
+        found = await self._told(f"/v1/contacts/{self._name}?all_recipients=true")
+        return contacts_in(found, account=self._account)
 
     async def identities(self) -> tuple[Identity, ...]:
         """The keys of everybody whom the bridge knows; see `Transport.identities`."""
-        return identities_in(await self._told(f"/v1/identities/{self.account}"))
+        return identities_in(await self._told(f"/v1/identities/{self._name}"))
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
         """Trust the key that this person has now; see `Transport.trust`."""
         how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
-        await self._do("put", f"/v1/identities/{self.account}/trust/{person}", how)
+        await self._do("put", f"/v1/identities/{self._name}/trust/{person}", how)
 
     async def submit_challenge(self, captcha: str) -> None:
         """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
         if self.challenge is None:
             raise CallRefused(NO_CHALLENGE)
         solution = {"challenge_token": self.challenge, "captcha": captcha}
-        await self._do("post", f"/v1/accounts/{self.account}/rate-limit-challenge", solution)
+        await self._do("post", f"/v1/accounts/{self._name}/rate-limit-challenge", solution)
         self.challenge = None
 
     async def _do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
@@ -509,14 +506,23 @@ class RestApiLinking:
         self._call_seconds = call_seconds
         self._scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
-        self._before: tuple[str, ...] | None = None
+        self._before: tuple[Account, ...] | None = None
         """What was linked before the first code: whoever scans one that has been replaced is known by that, too."""
 
-    async def accounts(self) -> tuple[str, ...]:
-        """The phone numbers that are linked already; see `Linking.accounts`."""
-        answer = await self._ask("/v1/accounts", max_seconds=_ACCOUNTS_SECONDS)
-        found = items_in({"accounts": answer}, "accounts")
-        return tuple(number for number in found if isinstance(number, str))
+    async def accounts(self) -> tuple[Account, ...]:
+        """The accounts that are linked already; see `Linking.accounts`."""
+        return accounts_in(await self._ask("/v1/accounts", max_seconds=_ACCOUNTS_SECONDS))
+
+    async def identify(self, account: Account) -> Account:
+        """Ask for the id of an account; see `Linking.identify`."""
+        if account.id is not None and account.number is not None:
+            return account
+        try:
+            return with_id(account, await self._ask(f"/v1/contacts/{account.name}?all_recipients=true"))
+        except Disconnected as error:
+            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+                raise Disconnected(f"{error}: {words_in(error.__cause__.body)}") from error
+            raise
 
     async def start_link(self, device_name: str) -> str:
         """The address that the QR code shows; see `Linking.start_link`."""
@@ -529,7 +535,7 @@ class RestApiLinking:
         return uri
 
     async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
-        """Wait for the phone and give its number; see `Linking.finish_link`.
+        """Wait for the phone and give its account; see `Linking.finish_link`.
 
         The bridge finishes in the background and does not tell, so its list of accounts is asked for again and again.
         """
@@ -538,7 +544,7 @@ class RestApiLinking:
                 while True:
                     new = set(await self.accounts()) - set(self._before or ())
                     if new:
-                        return new.pop()
+                        return new.pop().name
                     await asyncio.sleep(self._poll_seconds)
         except TimeoutError as error:
             raise Disconnected(NOT_SCANNED) from error

@@ -19,8 +19,9 @@ from typing import Protocol
 import httpx
 
 from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.events import Account
 from bot.transports.answers import RpcError
-from bot.transports.directory import entries
+from bot.transports.directory import accounts_in
 from bot.transports.frame import Json, as_object, object_in, text_in
 from bot.transports.lines import LineParser, connected, is_socket
 from bot.transports.results import http_failure
@@ -87,14 +88,13 @@ class Rpc:
         except TransportError as error:
             raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 
-    async def accounts(self, *, timeout_seconds: float) -> tuple[str, ...]:
-        """The phone numbers of the accounts that the daemon has.
+    async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
+        """The accounts that the daemon has.
 
         Raises:
             Disconnected: as `ask`.
         """
-        found = entries(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
-        return tuple(number for account in found if (number := text_in(account, "number")))
+        return accounts_in(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
 
     async def version(self, *, timeout_seconds: float) -> str:
         """The daemon's version; empty where it does not tell.

@@ -27,11 +27,11 @@ from bot.errors import (
     Undeliverable,
     Unfetchable,
 )
-from bot.events import Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.transports.answers import RpcError, challenge_in, outcome, sent
 from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Progress
 from bot.transports.bridge_versions import Release
-from bot.transports.directory import contacts_in, device_named, entries, groups_in, identities_in, own_uuid
+from bot.transports.directory import account_in, contacts_in, device_named, entries, groups_in, identities_in, with_id
 from bot.transports.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.extras import stickers_in
 from bot.transports.files import Folder, check_size, data_uri, decoded, files_in
@@ -58,6 +58,8 @@ class _Stream(Protocol):
 
     is_open: bool
     heard_at: float | None
+    account: str
+    """What signal-cli calls the account."""
 
     def frames(self) -> AsyncGenerator[list[str | None]]: ...
 
@@ -69,7 +71,7 @@ class _Stream(Protocol):
 
 
 class SignalCli:
-    """A `Transport` over the daemon at `url` for the account with the phone number `account`.
+    """A `Transport` over the daemon at `url` for an account.
 
     `name` is how Aldis's own mention is written out within a text. `attachments` is the folder in which the daemon
     keeps the files that came, where Aldis may delete there. `notes_of` is set where the account is a person's own and
@@ -86,7 +88,7 @@ class SignalCli:
     def __init__(
         self,
         url: str,
-        account: str,
+        account: Account,
         *,
         name: str = "Aldis",
         attachments: Path | None = None,
@@ -98,9 +100,13 @@ class SignalCli:
         headers_seconds: float = HEADERS_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
     ) -> None:
-        self.account = account
+        self.account = account.id or account.name
+        """See `Transport.account`."""
+        self.number = account.number
+        """See `Transport.number`."""
         self.problem = None
         """Nothing beyond what the stream itself shows; see `Transport.problem`."""
+        self._account = account
         self.has_next = False
         """See `Transport.has_next`."""
         self.challenge: str | None = None
@@ -113,13 +119,13 @@ class SignalCli:
         self._stickers_at = 0.0
         """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
         self._notes_of = notes_of
-        self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
+        self._reader = FrameReader(account, name, takes_notes=notes_of is not None, is_exclusive=is_socket(url))
         self._url = url
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
         self._stream: _Stream = (
             Subscription(
                 url,
-                account,
+                account.name,
                 self._rpc,
                 connect_seconds=connect_seconds,
                 call_seconds=call_seconds,
@@ -129,7 +135,7 @@ class SignalCli:
             if is_socket(url)
             else EventStream(
                 url,
-                account,
+                account.name,
                 connect_seconds=connect_seconds,
                 headers_seconds=headers_seconds,
                 silence_seconds=silence_seconds,
@@ -155,7 +161,6 @@ class SignalCli:
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """The frames of one connection; see `Transport.envelopes`."""
-        await self._look_up_own_uuid()
         await self._look_up_own_device()
         await asyncio.to_thread(self._folder.sweep)
         async with aclosing(self._stream.frames()) as stream:
@@ -201,17 +206,6 @@ class SignalCli:
         """What the envelope says; see `Transport.event`."""
         return self._reader.event(envelope)
 
-    async def _look_up_own_uuid(self) -> None:
-        """Ask who the account is, once: mentions of people who hide their number name the uuid alone.
-
-        A daemon that does not tell is no reason to stay away: a frame of the account's own will tell.
-        """
-        if self._reader.own_uuid is not None:
-            return
-        with suppress(Disconnected):
-            found = await self._ask("listContacts", {"recipient": [self.account], "allRecipients": True})
-            self._reader.own_uuid = own_uuid(found, account=self.account)
-
     async def _look_up_own_device(self) -> None:
         """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
         if self._notes_of is None:
@@ -239,7 +233,7 @@ class SignalCli:
 
     async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
         """Carry out a call that sends something; gives the id of what went out."""
-        given = {"account": self.account, **params}
+        given = {"account": self._account.name, **params}
         try:
             result = await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
         except RpcError as error:
@@ -280,7 +274,7 @@ class SignalCli:
         check_size(attachment.size_bytes, max_bytes)
         kind, _, name = chat.partition(":")
         place = {"groupId": name} if kind == "group" else {"recipient": name}
-        params = {"account": self.account, "id": attachment.id, **place}
+        params = {"account": self._account.name, "id": attachment.id, **place}
         with _as_fetched():
             result = await self._rpc.call(
                 "getAttachment",
@@ -307,7 +301,14 @@ class SignalCli:
 
     async def is_linked(self) -> bool:
         """Whether the daemon still has the account; see `Transport.is_linked`."""
-        return self.account in await self._rpc.accounts(timeout_seconds=self._call_seconds)
+        accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
+        found = next((account for account in accounts if account.is_same(self._account)), None)
+        if found is not None and found.id is not None and found.number != self._account.number:
+            _log.warning("the account has another phone number now, or none; it stays the same account")
+            self._account = self._account.with_number(found.number)
+            self.number = self._reader.number = self._account.number
+            self._stream.account = self._account.name
+        return found is not None
 
     async def release(self) -> Release:
         """The daemon's version; see `Transport.release`."""
@@ -320,7 +321,7 @@ class SignalCli:
 
     async def contacts(self) -> tuple[Contact, ...]:
         """The people whom the account knows; see `Transport.contacts`."""
-        return contacts_in(await self._ask("listContacts", {"allRecipients": True}), account=self.account)
+        return contacts_in(await self._ask("listContacts", {"allRecipients": True}), account=self._account)
 
     async def identities(self) -> tuple[Identity, ...]:
         """The keys of everybody whom the daemon knows; see `Transport.identities`."""
@@ -340,7 +341,7 @@ class SignalCli:
 
     async def _do(self, method: str, params: Mapping[str, object]) -> None:
         """Have the daemon do something for the operator, who hears what it says."""
-        given = {"account": self.account, **params}
+        given = {"account": self._account.name, **params}
         try:
             await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
         except RpcError as error:
@@ -349,7 +350,9 @@ class SignalCli:
             raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 
     async def _ask(self, method: str, params: Mapping[str, object]) -> object:
-        return await self._rpc.ask(method, {"account": self.account, **params}, timeout_seconds=self._call_seconds)
+        return await self._rpc.ask(
+            method, {"account": self._account.name, **params}, timeout_seconds=self._call_seconds
+        )
 
     async def aclose(self) -> None:
         """Close connections; the transport is not used afterwards."""
@@ -358,7 +361,7 @@ class SignalCli:
 
     async def _tell(self, method: str, params: Mapping[str, object]) -> None:
         try:
-            await self._rpc.call(method, {"account": self.account, **params}, timeout_seconds=self._call_seconds)
+            await self._rpc.call(method, {"account": self._account.name, **params}, timeout_seconds=self._call_seconds)
         except TransportError as error:
             _log.info("%s failed: %s", method, error)
 
@@ -371,9 +374,16 @@ class SignalCliLinking:
         self._call_seconds = call_seconds
         self._scan_seconds = scan_seconds
 
-    async def accounts(self) -> tuple[str, ...]:
-        """The phone numbers that are linked already; see `Linking.accounts`."""
+    async def accounts(self) -> tuple[Account, ...]:
+        """The accounts that are linked already; see `Linking.accounts`."""
         return await self._rpc.accounts(timeout_seconds=self._call_seconds)
+
+    async def identify(self, account: Account) -> Account:
+        """Ask for the id of an account; see `Linking.identify`."""
+        if account.id is not None:
+            return account
+        params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
+        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=self._call_seconds))
 
     async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
         """The address that the QR code shows; see `Linking.start_link`."""
@@ -384,18 +394,19 @@ class SignalCliLinking:
         return uri
 
     async def finish_link(self, uri: str, device_name: str) -> str:
-        """Wait for the phone and give its number; see `Linking.finish_link`."""
+        """Wait for the phone and give its account; see `Linking.finish_link`."""
+        before = await self.accounts()  # since one without a number need not be in the answer
         params = {"deviceLinkUri": uri, "deviceName": device_name}
         try:
-            finished = await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds)
+            finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
         except RpcError as error:
             raise _not_linked(error) from error
         except TransportError as error:
             raise Disconnected(f"finishLink did not succeed ({error}); try again") from error
-        number = text_in(as_object(finished), "number")
-        if not number:
+        new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
+        if len(new) != 1:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
-        return number
+        return new[0].name
 
     async def aclose(self) -> None:
         """Close connections."""

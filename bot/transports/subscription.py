@@ -83,7 +83,7 @@ class Subscription:
         self.heard_at: float | None = None
         """See `Transport.heard_at`."""
         self._url = url
-        self._account = account
+        self.account = account
         self._rpc = rpc
         self._connect_seconds = connect_seconds
         self._call_seconds = call_seconds
@@ -131,7 +131,7 @@ class Subscription:
             async with asyncio.timeout(self._connect_seconds):
                 line_socket = await connected(self._url, is_frugal=True)
         async with line_socket:
-            yield _Conversation(line_socket, self._account)
+            yield _Conversation(line_socket, self.account)
 
     async def check(self) -> None:
         """See that a subscription would succeed, without one: nothing is fetched.

@@ -91,6 +91,10 @@ class Terminal:
         return ACCOUNT
 
     @property
+    def number(self) -> None:
+        """None: nobody sits at a number."""
+
+    @property
     def has_receipts(self) -> bool:
         """False: what was written was read."""
         return False

@@ -27,6 +27,7 @@ class Pier:
     """A transport: `ask` is both of its ends."""
 
     account = _ACCOUNT
+    number = None
     has_receipts = False
     is_open = True
     has_next = False

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 
 import pytest
 from aiohttp import web
@@ -22,7 +24,7 @@ from tests.bot.loops.quay import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
 from tests.tools.conftest import USER_AGENT, Plenty, Shelf
@@ -198,38 +200,85 @@ async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[s
 async def test_the_bridge_is_asked_what_it_is(server: SignalServer, transport: type, linking: type) -> None:
     """And for its only account, where none is set."""
     async with server:
-        found = await app.signal_transport(given(SIGNAL__URL=server.url))
-        assert isinstance(found, transport)
-        assert found.account == ACCOUNT
-        await found.aclose()
+        for name in ("", ACCOUNT, ALDIS.uuid):
+            found = await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
+            assert isinstance(found, transport)
+            assert (found.account, found.number) == (ALDIS.uuid, ACCOUNT)
+            await found.aclose()
         link = await app.linking(given(SIGNAL__URL=server.url))
         assert isinstance(link, linking)
         await link.aclose()
 
 
-@pytest.mark.parametrize(("name", "kind"), [("signal_cli", SignalCli), ("rest_api", RestApi)])
-async def test_what_is_set_is_not_asked_for(name: str, kind: type) -> None:
-    """With the bridge and the account set nothing has to answer yet."""
-    settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT=name, SIGNAL__ACCOUNT=ACCOUNT)
-    transport = await app.signal_transport(settings)
-    assert isinstance(transport, kind)
-    assert transport.account == ACCOUNT
-    await transport.aclose()
+ACCOUNTS = pytest.mark.parametrize(
+    "build",
+    [partial(signal_cli.SignalCli, tells_ids=False), signal_cli.SignalCli, signal_rest_api.SignalRestApi],
+    ids=["signal_cli that lists numbers", "signal_cli", "rest_api"],
+)
+
+
+@ACCOUNTS
+async def test_the_kind_of_bridge_that_is_set_is_not_asked_for(build: Callable[[], SignalServer]) -> None:
+    """But who the account is."""
+    server = build()
+    kind, name = (SignalCli, "signal_cli") if isinstance(server, signal_cli.SignalCli) else (RestApi, "rest_api")
+    async with server:
+        settings = given(SIGNAL__URL=server.url, SIGNAL__TRANSPORT=name, SIGNAL__ACCOUNT=ALDIS.uuid)
+        transport = await app.signal_transport(settings)
+        assert isinstance(transport, kind)
+        assert transport.account == ALDIS.uuid
+        await transport.aclose()
+
+
+@ACCOUNTS
+async def test_an_account_whose_id_the_bridge_does_not_tell(
+    build: Callable[[], SignalServer], caplog: pytest.LogCaptureFixture
+) -> None:
+    """After some answers it is taken by its number: what comes meanwhile may be lost."""
+    server = build()
+    server.own = None
+    with caplog.at_level(logging.WARNING, "bot.app.bridges"):
+        async with server:
+            transport = await app.signal_transport(given(SIGNAL__URL=server.url))
+            assert (transport.account, transport.number) == (ACCOUNT, ACCOUNT)
+            await transport.aclose()
+    assert caplog.text.count("does not tell the account's id") == 1
+    assert ACCOUNT not in caplog.text
+
+
+async def test_an_account_that_the_bridge_cannot_name() -> None:
+    """signal-cli-rest-api knows numbers alone: an account without one is to be named by the operator."""
+    async with signal_rest_api.SignalRestApi(accounts=[ALDIS.uuid], own=replace(ALDIS, number=None)) as server:
+        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has an account without a phone number"):
+            await app.signal_transport(given(SIGNAL__URL=server.url))
+        transport = await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=ALDIS.uuid.upper()))
+        assert (transport.account, transport.number) == (ALDIS.uuid, None)
+        await transport.aclose()
+
+
+@pytest.mark.parametrize("name", ["+15550100099", ALICE.uuid])
+@ACCOUNTS
+async def test_an_account_that_the_bridge_does_not_have(build: Callable[[], SignalServer], name: str) -> None:
+    """Waiting would be in vain; a bridge that has none is waited for."""
+    async with build() as server:
+        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge does not have this account"):
+            await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
 
 
 async def test_the_webhook_is_as_it_is_set() -> None:
     """Without a secret there is none."""
-    place = {"SIGNAL__URL": "http://127.0.0.1:1", "SIGNAL__TRANSPORT": "rest_api", "SIGNAL__ACCOUNT": ACCOUNT}
     secret = {"SIGNAL__WEBHOOK_SECRET": "open-sesame-open-sesame", "SIGNAL__WEBHOOK_PORT": "8799"}
-    without, with_one = await app.signal_transport(given(place)), await app.signal_transport(given(place | secret))
-    assert isinstance(without, RestApi)
-    assert isinstance(with_one, RestApi)
-    assert (without.webhook, with_one.webhook and (with_one.webhook.host, with_one.webhook.port)) == (
-        None,
-        ("127.0.0.1", 8799),
-    )
-    await without.aclose()
-    await with_one.aclose()
+    async with signal_rest_api.SignalRestApi() as server:
+        place = {"SIGNAL__URL": server.url}
+        without, with_one = await app.signal_transport(given(place)), await app.signal_transport(given(place | secret))
+        assert isinstance(without, RestApi)
+        assert isinstance(with_one, RestApi)
+        assert (without.webhook, with_one.webhook and (with_one.webhook.host, with_one.webhook.port)) == (
+            None,
+            ("127.0.0.1", 8799),
+        )
+        await without.aclose()
+        await with_one.aclose()
 
 
 async def test_several_accounts_are_the_operators_choice() -> None:

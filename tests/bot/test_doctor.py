@@ -14,6 +14,7 @@ from aiohttp import web
 from bot import doctor, settings
 from bot.app import models
 from bot.clock import Clock, MachineClock, SetClock
+from bot.events import Account
 from bot.examinations import cells, machine
 from bot.examinations.findings import Finding, exit_status, printed
 from bot.examinations.means import Means
@@ -32,7 +33,7 @@ from store import opened
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server, answer_json
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, message
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, message
 from tests.servers.script import say
 from tests.servers.signal_cli import ReceiveMode, SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
@@ -75,7 +76,7 @@ class Practice:
         def linking(bridge: Bridge) -> Linking:
             return (SignalCliLinking if bridge == "signal_cli" else RestApiLinking)(given.signal.url)
 
-        def transport(bridge: Bridge, account: str) -> Transport:
+        def transport(bridge: Bridge, account: Account) -> Transport:
             return (SignalCliTransport if bridge == "signal_cli" else RestApi)(given.signal.url, account)
 
         def provider(name: ProviderName) -> Provider:
@@ -399,6 +400,7 @@ async def test_the_setting_names_the_other_bridge(practice: Practice) -> None:
     [
         ([], None, "none is linked"),
         ([ACCOUNT], OTHER_ACCOUNT, "does not have"),
+        ([ACCOUNT], ALICE.uuid, "does not have"),
         ([ACCOUNT, OTHER_ACCOUNT], None, "has several"),
     ],
 )
@@ -413,9 +415,21 @@ async def test_no_account_to_answer_for(
     assert found.advice
 
 
+async def test_an_account_without_a_number(practice: Practice) -> None:
+    """It is named by its uuid."""
+    await practice.signal.change_number(None)
+    assert about(await practice.examine(), f"account: {ALDIS.uuid} is linked, without a phone number").level == "ok"
+
+
+async def test_an_account_whose_id_is_not_told(practice: Practice) -> None:
+    """Mentions are then missed."""
+    practice.signal.own = None
+    assert about(await practice.examine(), "does not tell its id").level == "warning"
+
+
 async def test_lists_that_the_bridge_does_not_give(practice: Practice) -> None:
     """Contacts that cannot be read are a problem of the bridge."""
-    results = (*[{"version": "0.99.0"}] * 2, [{"number": ACCOUNT}], "?")
+    results = (*[{"version": "0.99.0"}] * 2, [{"number": ACCOUNT, "aci": ALDIS.uuid}], "?")
     practice.signal.faults += [answer_json({"jsonrpc": "2.0", "result": result, "id": 1}) for result in results]
     assert about(await practice.examine(), "contacts and groups are not told").level == "problem"
 

@@ -328,7 +328,7 @@ class TestEnvFile:
                 "ftp://h",
             )
         ),
-        ("SIGNAL__ACCOUNT", "0301234567", "must be a phone number with its country code, like +12025550123"),
+        ("SIGNAL__ACCOUNT", "0301234567", "must be a uuid, or a phone number with its country code, like +12025550123"),
         ("LOCALE__TIMEZONE", "Berlin", "must be a time zone like Europe/Berlin"),
         ("LOCALE__TIMEZONE", "../../etc/passwd", "must be a time zone like Europe/Berlin"),
         ("LOCALE__TIMEZONE", "Europe", "must be a time zone like Europe/Berlin"),

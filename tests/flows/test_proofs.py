@@ -17,9 +17,10 @@ from bot.transports.base import Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from store import Shelves, opened
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal
 from tests.servers import signal_cli
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, receipt, timestamp
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, receipt, timestamp
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_server import Plan, cut
 from tests.waiting import eventually
@@ -50,7 +51,7 @@ class World:
             "WEB__PORT": "0",
         }
         build: Callable[..., Transport] = SignalCli if isinstance(self.signal, signal_cli.SignalCli) else RestApi
-        transport, stop = build(self.signal.url, ACCOUNT, send_seconds=send_seconds), asyncio.Event()
+        transport, stop = build(self.signal.url, OWN_ACCOUNT, send_seconds=send_seconds), asyncio.Event()
         async with app.assembled(settings.loaded(chosen, None), transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.run(stop))
             try:

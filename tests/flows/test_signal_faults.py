@@ -24,10 +24,11 @@ from bot.transports.base import Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from store import Shelves, opened
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, message, receipt, timestamp
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, message, receipt, timestamp
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_server import Plan, SignalServer, cut
@@ -79,7 +80,7 @@ class World:
             "STORE__PATH": str(self.folder / "aldis.db"),
             "WEB__PORT": "0",
         }
-        self.transports.append(self.build(self.server.url, ACCOUNT, **deadlines))
+        self.transports.append(self.build(self.server.url, OWN_ACCOUNT, **deadlines))
         stop = asyncio.Event()
         async with app.assembled(settings.loaded(chosen, None), self.transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.run(stop))

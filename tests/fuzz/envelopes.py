@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bot.events import PersonId
 from bot.transports.reader import FrameReader
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.processes import REPOSITORY
 from tests.fuzz import oracle
 from tests.fuzz.json_trees import Mutator, places_in
@@ -54,8 +54,7 @@ def check(round_: Round, *, beside: Path | None = BESIDE) -> None:
 
 def outcome_of(raw: str) -> str:
     """Read one frame as the first of a connection; what became of it in a word."""
-    reader = FrameReader(ACCOUNT, "Aldis")
-    reader.own_uuid = PersonId(ALDIS.uuid)
+    reader = FrameReader(OWN_ACCOUNT, "Aldis")
     envelope = reader.envelope(raw)
     event = None if envelope is None else reader.event(envelope)
     oracle.judge(raw, envelope, event)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import app, settings
-from bot.events import ChatId, Envelope, Incoming, PersonId
+from bot.events import ChatId, Envelope, Incoming
 from bot.events import loaded as envelope_of
 from bot.transports.base import Transport
 from bot.transports.reader import FrameReader
@@ -20,12 +20,12 @@ from bot.transports.rest_api import MAX_FRAME_BYTES
 from bot.transports.signal_cli import SignalCli
 from store import ConversationId, InboxItem, Shelves, Store, opened
 from tests.bot.transports import bridges
-from tests.bot.transports.bridges import Bridge
+from tests.bot.transports.bridges import OWN_ACCOUNT, Bridge
 from tests.conftest import NOON
 from tests.fuzz import oracle
 from tests.fuzz.envelopes import BESIDE, frame_of
 from tests.fuzz.rounds import Round
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, Person, message
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, Person, message
 from tests.servers.signal_rest_api import is_for
 from tests.servers.signal_server import SignalServer
 
@@ -124,13 +124,9 @@ def _batches(round_: Round, beside: Path | None) -> Iterator[list[str]]:
 def _may_come(raw: str) -> bool:
     """Whether a bridge may hand on such a frame.
 
-    Who has the account's own number is what signal-cli itself knows, no word of a sender: nobody else has it. And a
-    websocket ends at a frame that is larger than what Signal carries a hundred times.
+    A websocket ends at a frame that is larger than what Signal carries a hundred times.
     """
-    reader = FrameReader(ACCOUNT, "Aldis")
-    reader.own_uuid = PersonId(ALDIS.uuid)
-    reader.envelope(raw)
-    return reader.own_uuid == ALDIS.uuid and len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES
+    return len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES
 
 
 def _wired(raw: str) -> str:
@@ -139,8 +135,7 @@ def _wired(raw: str) -> str:
 
 
 def _peeked(raw: str) -> Envelope | None:
-    reader = FrameReader(ACCOUNT, "Aldis")
-    reader.own_uuid = PersonId(ALDIS.uuid)
+    reader = FrameReader(OWN_ACCOUNT, "Aldis", is_exclusive=True)
     return reader.envelope(raw)
 
 
@@ -179,7 +174,7 @@ async def _taking_in(server: SignalServer, path: Path) -> AsyncGenerator[None]:
         },
         None,
     )
-    transport = SignalCli(server.url, ACCOUNT, silence_seconds=_WAIT_SECONDS)
+    transport = SignalCli(server.url, OWN_ACCOUNT, silence_seconds=_WAIT_SECONDS)
     async with app.assembled(given, transport, realm="signal") as aldis:
         taking = asyncio.create_task(aldis.intake.run())
         try:

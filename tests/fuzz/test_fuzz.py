@@ -9,10 +9,11 @@ import pytest
 
 from bot.events import ChatId, Envelope, Event, Incoming, PersonId
 from bot.transports.reader import FrameReader
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.fuzz import calculator, envelopes, models, oracle, settings, streams
 from tests.fuzz.__main__ import main
 from tests.fuzz.rounds import Round, Violation
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message
 
 SEED = 20_261_121
 
@@ -97,7 +98,7 @@ def test_the_command_runs_one_target_and_tells_its_figures(capsys: pytest.Captur
 
 def forged() -> Iterator[tuple[str, Envelope, Event | None]]:
     """Readings of a frame that are wrong, each in another way."""
-    reader = FrameReader(ACCOUNT, "Aldis")
+    reader = FrameReader(OWN_ACCOUNT, "Aldis")
     direct, group = (json.dumps(message("Rosebud", group=place)) for place in (None, GROUP))
     said = reader.envelope(direct)
     grouped = reader.envelope(group)

@@ -214,6 +214,9 @@ class SignalCli(SignalServer):
     """The name that it is bound to: since 0.14.4 it refuses others. None: it is bound to 0.0.0.0."""
     local_names: frozenset[str] = frozenset({"localhost", "127.0.0.1", "::1"})
     """What it answers to in any case; a test that comes from this machine takes them away."""
+    tells_ids: bool = True
+    """Whether accounts are listed with their uuids, and one without a phone number can be linked: what arrives for it
+    names the uuid as the account. Source: https://github.com/AsamK/signal-cli/pull/2123 (2026-09-17)."""
     keep_alive_seconds: float = 15.0
     version: str = "0.99.0"
     """Newer than any whose age is known, so that the calendar makes no test fail."""
@@ -426,7 +429,7 @@ class SignalCli(SignalServer):
         if request.method != "GET":
             return web.Response(status=405)
         account = request.query.get("account")
-        if account is not None and account not in self.accounts:
+        if account is not None and not self.has_account(account):
             return web.Response(status=400, text="Unknown account")
         stream = _EventStream(request=request)
         if self._is_since(0, 14, 4):
@@ -555,7 +558,7 @@ class SignalCli(SignalServer):
                 await self._changed.wait_for(lambda: self._in_hand is None)
 
     async def _call_for_receiving(self, method: str, parameters: Parameters, connection: _Connection) -> Any:
-        if parameters.values.get("account") is not None and parameters.one("account", str) not in self.accounts:
+        if parameters.values.get("account") is not None and not self.has_account(parameters.one("account", str)):
             raise RpcError(-32602, "Specified account does not exist")
         if method == "subscribeReceive":
             return await self._subscribe(connection, is_wrapped=True)
@@ -621,7 +624,7 @@ class SignalCli(SignalServer):
         sending = {"send": self._message, "remoteDelete": self._removal}
         if method not in sending and method not in one_account:
             raise RpcError(-32601, "Method not implemented")
-        if parameters.one("account", str) not in self.accounts:
+        if not self.has_account(parameters.one("account", str)):
             raise RpcError(-32602, "Specified account does not exist")
         if method in one_account:
             return await one_account[method](parameters)
@@ -654,7 +657,16 @@ class SignalCli(SignalServer):
         return {"version": self.version}
 
     async def _list_accounts(self, parameters: Parameters) -> Any:
-        return [{"number": number} for number in self.accounts]
+        return [self._named(name) for name in self.accounts]
+
+    def _named(self, name: str) -> Frame:
+        """An account as lists and `finishLink` have it: one without a number is known by its uuid alone."""
+        if not name.startswith("+"):
+            return {"number": None, "aci": name}
+        return {
+            "number": name,
+            **({"aci": self.own.uuid} if self.tells_ids and self.own and self._is_own(name) else {}),
+        }
 
     async def _start_link(self, parameters: Parameters) -> Any:
         parameters.only()
@@ -669,7 +681,7 @@ class SignalCli(SignalServer):
             self._changed.notify_all()
         try:
             async with asyncio.timeout(self.link_seconds):
-                return {"number": await self._scanned}
+                return self._named(await self._scanned)
         except TimeoutError as error:
             self._scanned = None
             raise RpcError(-1, "Link request timed out, please try again.") from error

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 from urllib.parse import unquote_plus
 
 from aiohttp import web
@@ -321,12 +321,41 @@ class SignalServer(Server, ABC):
     _withheld: list[tuple[str, Frame]] = field(default_factory=list[tuple[str, Frame]])
     """What came from people whose key is not trusted, until it is."""
 
+    def has_account(self, name: str | None) -> bool:
+        """Whether a call may name its account so: by the number, and since 0.14.6 by the uuid."""
+        own = self.own.uuid if self.own else None
+        return name in self.accounts or (name is not None and name == own and any(map(self._is_own, self.accounts)))
+
+    def _is_own(self, name: str) -> bool:
+        return self.own is not None and name in {self.own.uuid, self.own.number}
+
+    async def change_number(self, number: str | None) -> None:
+        """The account gets a phone number, another one, or gives it up; signal-cli learns of it by itself."""
+        assert self.own is not None
+        own = replace(self.own, number=number)
+        self.accounts[:] = [number or own.uuid if self._is_own(name) else name for name in self.accounts]
+        self.own = own
+        await self.note([], None)
+
+    def _addressed(self, frame: Frame) -> Frame:
+        """The frame as signal-cli writes it for the account with the number that it has by now, or for its uuid."""
+        if self.own is None or self.own.number == ACCOUNT:
+            return frame
+        return {name: self._known(name, value) for name, value in frame.items()}
+
+    def _known(self, name: str, value: object) -> object:
+        if isinstance(value, dict):
+            return self._addressed(cast("Frame", value))
+        if value != ACCOUNT or self.own is None:
+            return value
+        return self.own.number if name.endswith("Number") else self.own.number or self.own.uuid
+
     async def deliver(self, *frames: Frame) -> None:
         """Let frames arrive from Signal.
 
         What somebody wrote whose key is not trusted cannot be decrypted: signal-cli says so, and keeps it until it is.
         """
-        for frame in frames:
+        for frame in map(self._addressed, frames):
             envelope = frame.get("envelope")  # the bridge writes other frames, too
             author = envelope.get("sourceUuid") if isinstance(envelope, dict) else None
             if isinstance(author, str) and author in self._keys and self._keys[author].level == UNTRUSTED:
@@ -542,8 +571,8 @@ class SignalServer(Server, ABC):
         return person.uuid in self._keys and self._keys[person.uuid].level == UNTRUSTED
 
     async def scan(self, number: str) -> None:
-        """The operator scans the newest QR code with the phone of that number; one that is linked already is not
-        linked again.
+        """The operator scans the newest QR code with the phone of that number, or of that uuid where it has none; one
+        that is linked already is not linked again.
         """
         if number not in self.accounts:
             await self.note(self.accounts, number)

@@ -329,6 +329,7 @@ class Line:
     """The transport of one life."""
 
     account = ACCOUNT
+    number = None
     has_receipts = True
     keeps_messages = True
     max_pause_seconds = 5.0

@@ -9,7 +9,7 @@ from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.harbour import Port, harbour
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message
 
 ADMINS = frozenset({BOB.uuid})
 NEWS = "Tomorrow I am down for an hour."
@@ -96,7 +96,7 @@ async def test_a_number_on_the_list_counts_for_the_account_that_had_it(store: St
         port.quay.known_contacts = (Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name=None),)
         assert await told(port, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL
         await store.transaction(
-            lambda shelves: shelves.people.allow(ALICE.uuid, account=ACCOUNT, by=BOB.uuid, now=clock.now())
+            lambda shelves: shelves.people.allow(ALICE.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
         )
         assert "Direct chats: 1, groups: 0." in await told(port, f"/broadcast {NEWS}", author=BOB)
 

@@ -19,7 +19,7 @@ from store import ConversationId, Store
 from tests.bot.loops.harbour import Port, harbour
 from tests.bot.loops.test_revisions import on_disk, open_words, words
 from tests.bot.turn.talk import Echo, calls, says
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 
 async def told(port: Port, text: str, **more: object) -> str:
@@ -174,7 +174,7 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
         assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN
         heard = await told(port, f"/allow {code.lower()}", author=BOB)
         label = heard.split()[3].strip(".,")
-        assert await port.store.read(lambda shelves: shelves.people.is_allowed(stranger, account="+15550100001"))
+        assert await port.store.read(lambda shelves: shelves.people.is_allowed(stranger, account=ALDIS.uuid))
         assert label in await told(port, "/people", author=BOB)
         assert await told(port, f"/deny {label}", author=BOB) == phrases.shut_out(label)
         assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON)

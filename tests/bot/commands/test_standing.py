@@ -13,7 +13,7 @@ from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.harbour import Port, harbour
 from tests.bot.turn.talk import Echo, calls
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})
 
@@ -23,7 +23,7 @@ def contact(person: PersonId, number: str | None = None) -> Contact:
 
 
 async def label(port: Port, person: str) -> str:
-    return await port.store.read(lambda shelves: shelves.people.label(person, account=ACCOUNT))
+    return await port.store.read(lambda shelves: shelves.people.label(person, account=ALDIS.uuid))
 
 
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:

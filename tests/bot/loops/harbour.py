@@ -58,10 +58,11 @@ from bot.turn.summaries import Summaries, Window
 from bot.turn.turns import Turns
 from store import Store
 from tests.bot.loops.quay import Quay
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.bot.turn.talk import Scripted, says, toolbox
 from tests.cells import sandbox
 from tests.conftest import NOON
-from tests.servers.envelopes import ACCOUNT, GROUP, Frame
+from tests.servers.envelopes import ALDIS, GROUP, Frame
 from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
 from tools import Tool, ToolSource
 from tools.memory import Remember
@@ -76,10 +77,10 @@ FIRST = int(NOON.timestamp() * 1000)
 class Berth(Quay):
     """A quay whose envelopes are frames of signal-cli."""
 
-    account: str = ACCOUNT
+    account: str = ALDIS.uuid
 
     def event(self, envelope: Envelope) -> Event | None:
-        return FrameReader(ACCOUNT, "Aldis").event(envelope)
+        return FrameReader(OWN_ACCOUNT, "Aldis").event(envelope)
 
     async def send(self, reply: Reply) -> SentId:
         await super().send(reply)
@@ -137,7 +138,7 @@ class Port:
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
-        envelope = FrameReader(ACCOUNT, "Aldis").envelope(json.dumps(frame))
+        envelope = FrameReader(OWN_ACCOUNT, "Aldis").envelope(json.dumps(frame))
         assert envelope is not None
         await self.intake.take(envelope)
         return envelope.sent_at
@@ -206,7 +207,7 @@ async def harbour(
     )
     turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
     memory = Memory(store, clock)
-    reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
+    reminders = Reminders(store, clock, turns, account=ALDIS.uuid, timezone="UTC")
     tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
     agent = Agent(thinker, toolbox(clock, *tools, sources=sources), system="Be kind.", limits=limits)
     senses = Senses(
@@ -233,11 +234,11 @@ async def harbour(
         *ChatCommands(desk, approvals, timezone="UTC").entries,
         *QuestionCommands(desk, approvals).entries,
         *PreferenceCommands(desk, menu).entries,
-        *StandingCommands(desk, account=ACCOUNT, model="scripted/model-1", version="0.0").entries,
+        *StandingCommands(desk, account=ALDIS.uuid, model="scripted/model-1", version="0.0").entries,
         *ReminderCommands(desk, reminders).entries,
         *MemoryCommands(desk, memory).entries,
         *FeedCommands(desk, is_on=True, timezone="UTC").entries,
-        *AdminCommands(desk, pairing, audience, budgets, account=ACCOUNT, timezone="UTC").entries,
+        *AdminCommands(desk, pairing, audience, budgets, account=ALDIS.uuid, timezone="UTC").entries,
         *TrustCommands(desk, identities).entries,
         *BroadcastCommands(desk, audience).entries,
     )
@@ -286,7 +287,7 @@ async def harbour(
     )
     courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60), on_untrusted=identities.notice)
     housekeeping = Housekeeping(store, clock, revisions, retention=retention)
-    reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ACCOUNT)
+    reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ALDIS.uuid)
     running = [asyncio.create_task(loop.run()) for loop in (worker, courier)]
     try:
         yield Port(

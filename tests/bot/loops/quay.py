@@ -78,6 +78,7 @@ class Quay:
     opened: int = 0
     closed: int = 0
     account: str = ACCOUNT
+    number: str | None = None
     is_open: bool = True
     """Open at first, for stories without a stream of their own."""
     has_next: bool = False

@@ -12,9 +12,9 @@ from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.rest_api import UNPOSTED, RestApi
 from store import Store
-from tests.bot.transports.bridges import PATIENT, SECRET
+from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, SECRET
 from tests.servers.base import free_port
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, Frame, message, receipt
+from tests.servers.envelopes import ALICE, BOB, Frame, message, receipt
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.waiting import eventually, eventually_found
 
@@ -32,7 +32,7 @@ async def listening(server: SignalRestApi, store: Store, clock: SetClock) -> Asy
     """An intake that reads from this bridge."""
     port = int(server.webhook_url.rstrip("/").rpartition(":")[2]) if server.webhook_url else None
     webhook = ("127.0.0.1", port, SECRET) if port else None
-    transport, counts = RestApi(server.url, ACCOUNT, webhook=webhook, **PATIENT), Counts()
+    transport, counts = RestApi(server.url, OWN_ACCOUNT, webhook=webhook, **PATIENT), Counts()
     intake = Intake(
         transport,
         store,

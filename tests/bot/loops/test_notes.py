@@ -21,7 +21,8 @@ from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.transports.reader import FrameReader
 from store import OutboxItem, Store, opened
-from tests.bot.loops.quay import ACCOUNT, Quay
+from tests.bot.loops.quay import Quay
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
 from tests.servers import envelopes
 from tests.servers.envelopes import ALDIS, ALICE, CAROL, GROUP, Frame, attachment, message, note, receipt, sync_sent
@@ -34,7 +35,7 @@ OWN = AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
 class Desk(Quay):
     """A quay whose envelopes are frames of signal-cli."""
 
-    reader: FrameReader = field(default_factory=lambda: FrameReader(ACCOUNT, "Aldis", takes_notes=True))
+    reader: FrameReader = field(default_factory=lambda: FrameReader(OWN_ACCOUNT, "Aldis", takes_notes=True))
 
     def event(self, envelope: Envelope) -> Event | None:
         return self.reader.event(envelope)
@@ -167,7 +168,7 @@ async def test_files_of_other_chats_are_deleted_unseen(owner: Owner) -> None:
 
 async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
     """Where the account is Aldis's own: what may not come in costs no byte on the disk, either."""
-    desk, item = Desk(reader=FrameReader(ACCOUNT, "Aldis")), attachment()
+    desk, item = Desk(reader=FrameReader(OWN_ACCOUNT, "Aldis")), attachment()
     intake = Intake(
         desk,
         store,

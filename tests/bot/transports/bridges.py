@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bot.events import ChatId, Envelope, Reply, Styled
+from bot.events import Account, ChatId, Envelope, PersonId, Reply, Styled
 from bot.transports.base import Transport
 from bot.transports.rest_api import RestApi
 from bot.transports.signal_cli import SignalCli
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import free_port
-from tests.servers.envelopes import ACCOUNT, ALICE
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE
 from tests.servers.signal_server import SignalServer
 from tests.waiting import DEADLINE_SECONDS
 
@@ -20,6 +20,12 @@ SECRET = "open-sesame-open-sesame"
 
 PATIENT = dict.fromkeys(("silence_seconds", "send_seconds", "call_seconds", "connect_seconds"), DEADLINE_SECONDS)
 """Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
+
+
+OWN_ACCOUNT = Account(id=PersonId(ALDIS.uuid), number=ACCOUNT)
+"""Aldis's own account."""
+NUMBERLESS = Account(id=PersonId(ALDIS.uuid))
+"""The same without a phone number."""
 
 
 @dataclass
@@ -30,7 +36,7 @@ class Bridge:
     build: Callable[..., Transport]
     transports: list[Transport] = field(default_factory=list[Transport])
 
-    def transport(self, account: str = ACCOUNT, **more: Any) -> Transport:
+    def transport(self, account: Account = OWN_ACCOUNT, **more: Any) -> Transport:
         """A transport to this server; it is closed with the bridge."""
         transport = self.build(self.server.url, account, **(PATIENT | more))
         self.transports.append(transport)

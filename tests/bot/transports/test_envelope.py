@@ -175,7 +175,7 @@ NO_ENVELOPE = {"rest_error_frame"}
 
 def peek(frame: Frame | str, own_uuid: PersonId | None = ALDIS_ID, *, takes_notes: bool = False) -> Envelope | None:
     raw = frame if isinstance(frame, str) else json.dumps(frame)
-    return peeked(raw, account=ACCOUNT, own_uuid=own_uuid, takes_notes=takes_notes)
+    return peeked(raw, own=replace(OWN, uuid=own_uuid), takes_notes=takes_notes)
 
 
 def read(frame: Frame | str, own: Own = OWN) -> Event | None:
@@ -227,7 +227,7 @@ def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
     """Frames from other sources become the same kind, and nobody else's words come from the account's own."""
     raw = path.read_text(encoding="utf-8")
     frame = json.loads(raw)
-    found = peeked(raw, account=frame.get("account", ""), own_uuid=None)
+    found = peeked(raw, own=Own(number=frame.get("account", ""), uuid=None))
     if path.stem in NO_ENVELOPE or "envelope" not in frame:
         assert found is None
         return
@@ -337,6 +337,8 @@ def test_a_frame_of_another_account_is_none() -> None:
     nameless = message()
     del nameless["account"]
     assert peek(nameless) is not None
+    assert peek(message(account=ALDIS.uuid)) is not None
+    assert peeked(json.dumps(message(account="+15550109999")), own=OWN, is_exclusive=True) is not None
 
 
 def test_the_five_that_make_an_envelope_unique() -> None:
@@ -344,7 +346,7 @@ def test_the_five_that_make_an_envelope_unique() -> None:
     found = peek(message("hi", author=BOB, sent_at=1234))
     assert found is not None
     assert (found.account, found.author, found.device, found.sent_at, found.kind) == (
-        ACCOUNT,
+        ALDIS_ID,
         BOB_ID,
         2,
         1234,

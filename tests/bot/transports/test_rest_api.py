@@ -19,12 +19,21 @@ from bot.errors import (
     Undeliverable,
     Untrusted,
 )
-from bot.events import ChatId, Removal
+from bot.events import Account, ChatId, PersonId, Removal
+from bot.transports.accounts import choice_of
 from bot.transports.base import Linking
 from bot.transports.rest_api import RestApi, RestApiLinking
-from tests.bot.transports.bridges import Bridge, bridge_to, received, reply, rest_api_webhook_bridge
+from tests.bot.transports.bridges import (
+    NUMBERLESS,
+    OWN_ACCOUNT,
+    Bridge,
+    bridge_to,
+    received,
+    reply,
+    rest_api_webhook_bridge,
+)
 from tests.servers.base import Answer, Seen, answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALICE, GROUP, message
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, message
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
@@ -196,7 +205,7 @@ async def test_a_websocket_that_is_refused() -> None:
             return web.Response(text="no websocket here")
 
     async with Flat() as server:
-        transport = RestApi(server.url, ACCOUNT)
+        transport = RestApi(server.url, OWN_ACCOUNT)
         with pytest.raises(Disconnected):
             await received(transport, 1)
         await transport.aclose()
@@ -215,7 +224,7 @@ async def test_a_frame_that_is_too_long_ends_the_connection_alone(server: Signal
 def test_an_address_that_is_none_is_the_operators(address: str) -> None:
     """A typing error in the setting is told as such."""
     with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        RestApi(address, ACCOUNT)
+        RestApi(address, OWN_ACCOUNT)
 
 
 @pytest.mark.parametrize("text", [
@@ -314,7 +323,23 @@ async def test_linking_an_account(server: SignalRestApi) -> None:
     finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
     await server.scan(ACCOUNT)
     assert await finishing == ACCOUNT
-    assert await linking.accounts() == ("+15550109998", ACCOUNT)
+    accounts = await linking.accounts()
+    assert accounts == (Account(id=None, number="+15550109998"), Account(id=None, number=ACCOUNT))
+    assert await linking.identify(accounts[1]) == OWN_ACCOUNT
+    await linking.aclose()
+
+
+async def test_linking_an_account_without_a_phone_number(server: SignalRestApi) -> None:
+    """The bridge lists it without a name; by its uuid it can be used."""
+    server.accounts.clear()
+    linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
+    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link("Aldis"), "Aldis"))
+    await server.scan(ALDIS.uuid)
+    assert await finishing == ""
+    [account] = (await choice_of(linking, ALDIS.uuid)).meant
+    assert await linking.identify(account) == NUMBERLESS
+    with pytest.raises(Disconnected, match="Specified account does not exist"):
+        await linking.identify(Account(id=PersonId(ALICE.uuid)))
     await linking.aclose()
 
 
@@ -412,7 +437,7 @@ async def test_a_connection_that_breaks_while_asking() -> None:
             return web.Response()
 
     async with Cutting() as server:
-        transport = RestApi(server.url, ACCOUNT)
+        transport = RestApi(server.url, OWN_ACCOUNT)
         with pytest.raises(Disconnected):
             await received(transport, 1)
         await transport.aclose()

@@ -9,14 +9,14 @@ import pytest
 from aiohttp import web
 
 from bot.errors import ConfigError, Disconnected, LinkRefused, NotSent, SendUnknown, Undeliverable, Untrusted
-from bot.events import Incoming
+from bot.events import Account, Incoming
 from bot.transports.base import Linking
 from bot.transports.signal_cli import SignalCli, SignalCliLinking
-from tests.bot.transports.bridges import Bridge, bridge_to, received, reply
+from tests.bot.transports.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
-from tests.servers.base import Answer, answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, message
-from tests.servers.signal_server import Plan, cut
+from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, message
+from tests.servers.signal_server import Plan
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 
 
@@ -101,8 +101,8 @@ async def test_a_stream_that_does_not_open(answer: Answer, error: type[Exception
             return await self.handle(request)
 
     async with Broken(own=None, way="http") as server:
-        server.faults += [answer_json({"result": []}), answer]
-        transport = SignalCli(server.url, ACCOUNT, headers_seconds=0.3 if answer is hang else DEADLINE_SECONDS)
+        server.faults.append(answer)
+        transport = SignalCli(server.url, OWN_ACCOUNT, headers_seconds=0.3 if answer is hang else DEADLINE_SECONDS)
         with pytest.raises(error):
             await received(transport, 1)
         await transport.aclose()
@@ -111,12 +111,12 @@ async def test_a_stream_that_does_not_open(answer: Answer, error: type[Exception
 def test_an_address_that_is_none_is_the_operators() -> None:
     """A typing error in the setting is told as such."""
     with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        SignalCli("http://signal-cli:port", ACCOUNT)
+        SignalCli("http://signal-cli:port", OWN_ACCOUNT)
 
 
 async def test_an_address_without_a_scheme_sends_nothing() -> None:
     """It is told at the first call, too."""
-    transport = SignalCli("signal-cli:8080", ACCOUNT)
+    transport = SignalCli("signal-cli:8080", OWN_ACCOUNT)
     with pytest.raises(NotSent):
         await transport.send(reply())
     await transport.aclose()
@@ -182,27 +182,56 @@ async def test_a_group_with_nobody_else_in_it_is_sent(server: signal_cli.SignalC
     assert await bridge.transport().send(reply(chat=f"group:{GROUP}")) == server.sent[0].timestamp
 
 
-@pytest.mark.parametrize("answer", [answer_json({"error": {"code": -32603}}), answer_json("no"), cut])
-async def test_a_daemon_that_does_not_know_who_it_is_is_no_reason_to_stay_away(
-    server: signal_cli.SignalCli, bridge: Bridge, answer: Answer
-) -> None:
-    """Looking up the own uuid may fail."""
-    server.faults.append(answer)
-    await server.deliver(message("hi"))
-    assert len(await received(bridge.transport(), 1)) == 1
-
-
-async def test_linking_an_account(server: signal_cli.SignalCli) -> None:
-    """The address for the QR code, then the number of the phone that scanned it."""
+@pytest.mark.parametrize(
+    ("scanned", "account"), [(ACCOUNT, OWN_ACCOUNT), (ALDIS.uuid, NUMBERLESS)], ids=["with a number", "without"]
+)
+async def test_linking_an_account(server: signal_cli.SignalCli, scanned: str, account: Account) -> None:
+    """The address for the QR code, then the number of the phone that scanned it, or its uuid where it has none."""
     server.accounts.clear()
     linking: Linking = SignalCliLinking(server.url)
     assert await linking.accounts() == ()
     uri = await linking.start_link("Aldis")
     assert uri == server.link_uri
     finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
-    await server.scan(ACCOUNT)
-    assert await finishing == ACCOUNT
-    assert await linking.accounts() == (ACCOUNT,)
+    await server.scan(scanned)
+    assert await finishing == scanned
+    assert await linking.accounts() == (account,)
+    assert await linking.identify(account) == account
+    await linking.aclose()
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+async def test_an_answer_that_does_not_say_which_account_was_linked(
+    server: signal_cli.SignalCli, *, is_listed: bool
+) -> None:
+    """What is new in the list of accounts tells, whatever was there before; where nothing is, it is tried again."""
+    server.accounts[:] = ["+15550109998"]
+    linking = SignalCliLinking(server.url)
+    uri = await linking.start_link("Aldis")
+
+    def answer(_: Seen) -> web.StreamResponse:
+        server.accounts.extend([ALDIS.uuid] if is_listed else [])
+        return web.json_response({"result": {"number": None}})
+
+    server.faults += [answer_json({"result": [{"number": "+15550109998"}]}), answer]
+    finishing = linking.finish_link(uri, "Aldis")
+    if is_listed:
+        assert await finishing == ALDIS.uuid
+    else:
+        with pytest.raises(Disconnected, match="did not say"):
+            await finishing
+    await linking.aclose()
+
+
+async def test_a_daemon_that_lists_numbers_alone(server: signal_cli.SignalCli) -> None:
+    """As all did until September 2026: whose uuid it is, the list of contacts tells."""
+    server.tells_ids = False
+    linking: Linking = SignalCliLinking(server.url)
+    [account] = await linking.accounts()
+    assert account == Account(id=None, number=ACCOUNT)
+    assert await linking.identify(account) == OWN_ACCOUNT
+    server.own = None
+    assert await linking.identify(account) == account
     await linking.aclose()
 
 
@@ -303,7 +332,7 @@ async def test_the_double_refuses_a_send_that_the_daemon_refuses(
     server: signal_cli.SignalCli, params: dict[str, object]
 ) -> None:
     """Nothing goes out of such a call."""
-    transport = SignalCli(server.url, ACCOUNT)
+    transport = SignalCli(server.url, OWN_ACCOUNT)
     with pytest.raises(Exception, match="refused the call"):
         await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
     assert not server.sent
@@ -334,7 +363,7 @@ async def test_the_double_refuses_other_calls_that_are_mistakes(
     """A reaction to nothing, one that is no emoji, and a file that is asked for without its chat."""
     server.files["a.jpg"] = b"x"
     await server.deliver(message("hi", sent_at=5))
-    transport = SignalCli(server.url, ACCOUNT)
+    transport = SignalCli(server.url, OWN_ACCOUNT)
     with pytest.raises(Exception, match="refused the call"):
         await transport._rpc.call(method, {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
     assert not server.reactions
@@ -354,7 +383,7 @@ async def test_the_double_refuses_a_removal_that_is_a_mistake(
     server: signal_cli.SignalCli, params: dict[str, object]
 ) -> None:
     """Nothing is deleted by such a call."""
-    transport = SignalCli(server.url, ACCOUNT)
+    transport = SignalCli(server.url, OWN_ACCOUNT)
     with pytest.raises(Exception, match="refused the call"):
         await transport._rpc.call("remoteDelete", {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
     assert not server.removed

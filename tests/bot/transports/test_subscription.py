@@ -16,9 +16,9 @@ from bot.transports.bridge import bridge_at
 from bot.transports.lines import LineParser
 from bot.transports.rpc import Rpc
 from bot.transports.signal_cli import SignalCli
-from tests.bot.transports.bridges import PATIENT, Bridge, received, reply, signal_cli_bridge
+from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, Bridge, received, reply, signal_cli_bridge
 from tests.servers import signal_cli
-from tests.servers.envelopes import ACCOUNT, message
+from tests.servers.envelopes import message
 from tests.servers.signal_cli import ReceiveMode
 from tests.waiting import eventually, with_enough_time
 
@@ -38,7 +38,7 @@ def daemon(bridge: Bridge) -> signal_cli.SignalCli:
 
 def transport_to(url: str, **more: float) -> SignalCli:
     deadlines: dict[str, Any] = PATIENT | more
-    return SignalCli(url, ACCOUNT, **deadlines)
+    return SignalCli(url, OWN_ACCOUNT, **deadlines)
 
 
 def numbered(count: int) -> list[dict[str, object]]:
@@ -372,7 +372,7 @@ async def test_a_socket_that_is_not_there(url: str) -> None:
 @pytest.mark.parametrize("url", ["unix://socket", "unix://", "tcp://host", "tcp://:7583", "tcp://host:port"])
 async def test_an_address_that_is_none_is_the_operators(url: str) -> None:
     """It is told at the first use."""
-    transport = SignalCli(url, ACCOUNT)
+    transport = SignalCli(url, OWN_ACCOUNT)
     with pytest.raises(ConfigError, match="SIGNAL__URL is no address"):
         await transport.send(reply())
     with pytest.raises(ConfigError, match="SIGNAL__URL is no address"):

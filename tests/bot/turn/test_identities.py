@@ -17,7 +17,7 @@ from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group, Identity, Missed
 from store import Store
 from tests.bot.loops.harbour import Berth, Port, harbour
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, undecryptable
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, undecryptable
 from tests.waiting import eventually_found
 
 ADMINS = frozenset({BOB.uuid})
@@ -91,7 +91,7 @@ def plain(sentence: str) -> str:
 
 
 async def label_of(port: Port, person: Person) -> str:
-    return await port.store.read(lambda shelves: shelves.people.label(person.uuid, account=ACCOUNT))
+    return await port.store.read(lambda shelves: shelves.people.label(person.uuid, account=ALDIS.uuid))
 
 
 async def held(port: Port) -> int:

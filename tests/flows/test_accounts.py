@@ -1,0 +1,130 @@
+"""An account is known by its id: without a number, when it gets one, and where it was known by its number first."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.flows.consoles import watched
+from tests.flows.processes import started
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, MENTION_SIGN, message, note, reaction
+from tests.servers.script import say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_server import DEVICE, SignalServer
+
+BRIDGES = {
+    "signal_cli": SignalCli,
+    "signal_cli_http": lambda **more: SignalCli(way="http", **more),
+    "rest_api": SignalRestApi,
+}
+NUMBERLESS = replace(ALDIS, number=None)
+
+
+@dataclass
+class World:
+    """The outside of one test: a bridge whose account has no number, and a model."""
+
+    signal: SignalServer
+    model: AnthropicServer
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "ACCESS__ALLOWED": "*",
+            "ACCESS__GROUPS": GROUP,
+            "ANTHROPIC_API_KEY": self.model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": self.model.url,
+            # signal-cli-rest-api lists an account without a number, and does not name it.
+            **({"SIGNAL__ACCOUNT": ALDIS.uuid} if isinstance(self.signal, SignalRestApi) else {}),
+        }
+
+
+@pytest.fixture(params=BRIDGES)
+async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[World]:
+    async with BRIDGES[request.param](accounts=[ALDIS.uuid], own=NUMBERLESS) as signal, AnthropicServer() as model:
+        yield World(signal, model, tmp_path)
+
+
+async def test_an_account_without_a_number(world: World) -> None:
+    """Linked, asked directly and in a group, killed, started again: each question is answered once."""
+    signal = world.signal
+    signal.accounts.clear()
+    async with watched("link", settings=world.settings, folder=world.folder) as console:
+        await signal.until(lambda: signal.links_begun > 0)
+        await signal.scan(ALDIS.uuid)
+        linked = await console.ended()
+    assert linked.status == 0
+    assert "uuid" in linked.stderr if isinstance(signal, SignalRestApi) else ALDIS.uuid in linked.stderr
+
+    world.model.scripted(say("In April."), say("In May."), say("In June."), say("You are welcome."))
+    direct = message("When do I sow beans?")
+    mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await signal.connected()
+        await signal.deliver(direct)
+        await signal.sent_count(1)
+        await signal.deliver(message("peas, I mean", group=GROUP))
+        await signal.deliver(message(f"{MENTION_SIGN} and peas?", group=GROUP, mentions=[mention]))
+        await signal.sent_count(2)
+        await process.kill()
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await signal.connected(2)
+        await signal.deliver(direct, message("And leeks?"))
+        [*_, last] = await signal.sent_count(3)
+        await signal.deliver(reaction("👍", last.timestamp, of=NUMBERLESS), message("Thank you."))
+        await signal.sent_count(4)
+        ended = await process.terminate()
+    assert ended.status == 0, ended.stderr
+    assert [sent.text for sent in signal.sent] == ["In April.", "In May.", "In June.", "You are welcome."]
+    assert [sent.chat for sent in signal.sent] == [ALICE.chat, f"group:{GROUP}", ALICE.chat, ALICE.chat]
+    assert ALDIS.uuid not in ended.stderr
+
+
+async def test_notes_to_self_without_a_number(world: World) -> None:
+    """The chat with oneself is known by the uuid, and an echo in it by its time."""
+    signal, settings = world.signal, world.settings | {"SIGNAL__NOTE_TO_SELF": "true"}
+    signal.echoes, signal.devices = True, [(1, "phone")]
+    world.model.scripted(say("In April."), say("In pots, too."))
+    async with started("run", settings=settings, folder=world.folder) as process:
+        await signal.connected()
+        await signal.deliver(message("not for Aldis"), note("When do I sow beans?"))
+        [first] = await signal.note_count(1)
+        await process.kill()
+    async with started("run", settings=settings, folder=world.folder) as process:
+        await signal.connected(2)
+        await signal.deliver(note("In April.", device=DEVICE, sent_at=first.timestamp), note("And in pots?"))
+        await signal.note_count(2)
+        ended = await process.terminate()
+    assert ended.status == 0, ended.stderr
+    assert [sent.text for sent in signal.notes] == ["In April.", "In pots, too."]
+    assert signal.sent == []
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["it got a number", "its id was not told before"])
+async def test_it_stays_the_same_account(world: World, *, is_known: bool) -> None:
+    """Known by its id and then with a number, or by its number and then with its id: nothing is answered twice."""
+    signal, settings = world.signal, {**world.settings, "SIGNAL__ACCOUNT": ""}
+    if is_known:
+        settings = world.settings
+    else:
+        signal.accounts[:], signal.own = [ACCOUNT], None
+    world.model.scripted(say("In April."), say("In May."))
+    question = message("When do I sow beans?")
+    async with started("run", settings=settings, folder=world.folder) as process:
+        await signal.connected()
+        await signal.deliver(question)
+        await signal.sent_count(1)
+        await process.terminate()
+    signal.accounts[:], signal.own = [ACCOUNT], ALDIS
+    async with started("run", settings=settings, folder=world.folder) as process:
+        await signal.connected(2)
+        await signal.deliver(question, message("And peas?"))
+        await signal.sent_count(2)
+        ended = await process.terminate()
+    assert ended.status == 0, ended.stderr
+    assert [sent.text for sent in signal.sent] == ["In April.", "In May."]
