@@ -475,7 +475,8 @@ class WorkerSettings(Group):
     turn_timeout_seconds: float = Field(default=300, ge=1, le=3600)
     """How long one answer may take in all, tools included."""
     max_attempts: int = Field(default=3, ge=1, le=20)
-    """How often a message is tried before the person is told that it failed."""
+    """How often a message is tried before the person is told that it failed; a try counts that failed by itself, or
+    that may have killed Aldis."""
     shutdown_seconds: float = Field(default=5, ge=0, le=6)
     """How long a stop waits for running answers; what is left is continued after the next start."""
 

@@ -6,6 +6,14 @@
         '-- put again      '----------------------------'--- bury ----> dead
             changes nothing
 
+What counts as a try that may be given up for (`attempts`):
+
+    the turn failed by itself                           yes
+    the process died while the turn was worked at       yes: it may have killed it (`store.working` tells)
+    the process died while the turn waited              no, but `deaths` counts how often since its journal grew: a turn
+                                                        that ends every process and never comes further must end, too
+    Aldis was stopped in good order, or the machine     no
+
 A claim takes the messages of one conversation that wait together, under one turn. Handed back or left behind, they
 wait again and keep their turn, so that its journal fits when they are claimed the next time.
 A turn that waits for a person's word is handed back and put off (`put_off`), until the word comes (`take_up`) or its
@@ -86,7 +94,9 @@ class Inbox(Shelf):
             return self.claim(now=now, until=until, busy=busy, busy_people=busy_people, most=most)
         begun = rows[0][0]
         turn = self.begin_turn(conversation, now=now, expires_at=_first(items)) if begun is None else TurnId(begun)
-        [(started_at, replaces)] = self.rows("SELECT started_at, replaces FROM turns WHERE id = ?", (turn,))
+        [(started_at, replaces, deaths)] = self.rows(
+            "SELECT started_at, replaces, deaths FROM turns WHERE id = ?", (turn,)
+        )
         self.execute(
             "UPDATE inbox SET state = 'claimed', turn_id = ?, claimed_until = ?, put_off_until = NULL, "
             "attempts = attempts + 1 "
@@ -103,6 +113,7 @@ class Inbox(Shelf):
             is_new=begun is None,
             replaces=None if replaces is None else TurnId(replaces),
             put_off=self.put_off_turns(conversation),
+            deaths=deaths,
         )
 
     def begin_turn(
@@ -316,6 +327,33 @@ class Inbox(Shelf):
         if count:
             self.stir("inbox")
         return count
+
+    def recover(self, *, at_work: Collection[int]) -> int:
+        """At start: all claims are left behind; gives how many messages that were.
+
+        `at_work` is what the process before was working at when it died (`Working.left`). To those turns and urgent
+        items it was a try; to the others it was none, but a turn that came no further since the last time has that
+        noted.
+        """
+        worked = json.dumps(list(at_work))
+        self.execute(
+            "UPDATE turns SET deaths = CASE WHEN steps > reached THEN 0 ELSE deaths + 1 END, reached = steps FROM "
+            "(SELECT id AS turn, (SELECT count(*) FROM journal WHERE turn_id = turns.id) AS steps FROM turns "
+            "WHERE id IN (SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND state = 'claimed')) "
+            "WHERE id = turn AND id NOT IN (SELECT value FROM json_each(?))",
+            (worked,),
+        )
+        self.execute(
+            "UPDATE inbox SET attempts = attempts - 1 WHERE state IN ('waiting', 'claimed') AND state = 'claimed' "
+            "AND turn_id NOT IN (SELECT value FROM json_each(?))",
+            (worked,),
+        )
+        self.execute(
+            "UPDATE inbox SET attempts = attempts + 1 WHERE urgent AND state IN ('waiting', 'claimed') "
+            "AND -id IN (SELECT value FROM json_each(?))",
+            (worked,),
+        )
+        return self.requeue(now=None)
 
     def prune(self, *, before: datetime) -> int:
         """Forget the names of settled messages that came before then; gives how many."""

@@ -92,6 +92,8 @@ class Claim:
     """The turn that this one repeats after an edit; its answer is to be edited. None: it repeats none."""
     put_off: tuple[TurnId, ...] = ()
     """Other turns of the conversation, which wait for a person's word."""
+    deaths: int = 0
+    """How many processes died while it only waited, since it came further."""
 
     @property
     def attempt(self) -> int:

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -45,6 +45,7 @@ from store.reminders import Reminders
 from store.restored import Restored
 from store.sealing import Keyring, MasterKey, has_keys
 from store.summaries import Summaries
+from store.working import Working
 
 T = TypeVar("T")
 
@@ -82,12 +83,20 @@ class Store:
     """An open store. `opened` makes one."""
 
     def __init__(
-        self, database: Database, keys: tuple[MasterKey, Keyring], guard: Guard, ballast: Ballast, realm: str
+        self,
+        database: Database,
+        keys: tuple[MasterKey, Keyring],
+        guard: Guard,
+        ballast: Ballast,
+        working: Working,
+        realm: str,
     ) -> None:
         self._database = database
         self._master, self._keyring = keys
         self._guard = guard
         self._ballast = ballast
+        self.working = working
+        """What is worked at now, and what was when the last process died."""
         self._stirred: set[str] = set()
         self._shelves = _shelves(self._keyring, self._stirred, realm)
         self._conversations: dict[str, ConversationId] = {}
@@ -279,8 +288,9 @@ async def opened(
     """Open or create the store at `path` for one realm (`signal`, `terminal`), close it at the end.
 
     Beside the database stand `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
-    `<name>-lock` and, while it is open, `<name>-ballast` of `ballast_bytes`. `old_key` is the master key that was in
-    use before: where it opens the keys and the present one does not, they are wrapped again under the present one.
+    `<name>-lock`, `<name>-working` and, while it is open, `<name>-ballast` of `ballast_bytes`. `old_key` is the master
+    key that was in use before: where it opens the keys and the present one does not, they are wrapped again under the
+    present one.
 
     Raises:
         StoreInUse: another process has it open.
@@ -304,7 +314,8 @@ async def opened(
         keyring = await database.alone(lambda connection: _unlocked(connection, master, _gone(path, keys_path)))
         guard = await database.alone(lambda _: _guarded(keyring))
         await database.alone(lambda _: ballast.lay())
-        yield Store(database, (master, keyring), guard, ballast, realm)
+        with closing(await database.alone(lambda _: Working(path.with_name(path.name + "-working")))) as working:
+            yield Store(database, (master, keyring), guard, ballast, working, realm)
     finally:
         ballast.drop()
         await database.aclose()

@@ -24,6 +24,7 @@ from bot.turn.approvals import Approvals
 from bot.turn.overheard import Overheard
 from bot.turn.revisions import Revisions
 from bot.turn.turns import Turns
+from bot.turn.work import Work
 from bot.unanswered import Unanswered
 from store import ConversationId, Errand, Shelves, Store, StoreError, TurnId
 
@@ -78,6 +79,7 @@ class Errands:
         self._bells = store.bells
         self._bell = store.bells["errands"]
         self._bell.set()  # something may be left from before
+        self._work = Work(store)
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
         self._unanswered = Unanswered(counts)
         self._turns = turns
@@ -126,9 +128,13 @@ class Errands:
             self._bells["inbox"].set()
 
     async def _attend(self, errand: Errand, running: Running) -> None:
-        """One item to its end; one that fails again and again is given up."""
+        """One item to its end; one that fails again and again, or kills the process, is given up."""
+        if errand.item.attempts > _MOST_TRIES:
+            await self._turns.settle(errand.item.id, dead=True)
+            return
         try:
-            await self._carry_out(errand, running)
+            async with self._work.on(-errand.item.id):
+                await self._carry_out(errand, running)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (one item's failure must not end the others)

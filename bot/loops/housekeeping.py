@@ -65,9 +65,10 @@ class Housekeeping:
         def recover(shelves: Shelves) -> int:
             shelves.own_time.keep(self._clock.kept())
             shelves.inbox.pull_in(until=self._clock.now() + self._longest_wait)
-            return shelves.inbox.requeue(now=None)
+            return shelves.inbox.recover(at_work=self._store.working.left)
 
         count = await self._store.transaction(recover)
+        self._store.working.settle()
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
 

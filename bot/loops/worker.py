@@ -5,7 +5,8 @@
     claim --> read the envelopes --> route --nothing to answer-------> ignore
                                        |-----too old, over the limit--> the person is told
                                        '----> load --> agent --> keep
-    it takes too long, or is stopped: the person is told.   It fails: tried again, after a few times buried and told.
+    it takes too long, or is stopped: the person is told.   It fails, or kills the process: tried again, after a few
+    times buried and told (which tries count: `store.inbox`).
     Aldis is shut down: handed back, it does not count as a try.
 
 A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
@@ -39,6 +40,7 @@ from bot.turn.overheard import Overheard
 from bot.turn.senses import Answering
 from bot.turn.steps import Outcome, Pause, Turn
 from bot.turn.turns import Turns
+from bot.turn.work import Work, waiting
 from bot.unanswered import Unanswered
 from store import Claim, ConversationId, InboxId, InboxItem, Store, StoreError, TurnId
 
@@ -56,6 +58,9 @@ _MAX_CLAIMS = 16
 _MAX_TYPING = 50
 """Conversations that see at the same time that Aldis is writing: it is told again every few seconds, and the bridge has
 answers to send."""
+_MAX_DEATHS = 10
+"""Of processes, while a turn only waited and came no further: it cannot have killed them as far as anybody sees, but so
+many are no chance."""
 _MOST_BURIALS = 10
 """How often it is tried to tell that a turn was given up. Every process that is killed meanwhile counts, too."""
 
@@ -124,6 +129,7 @@ class Worker:
         self._marks = marks
         self._overheard = overheard
         self._began_at = clock.now()
+        self._work = Work(store)
         self._seen = InboxId(0)
         """The newest message that was looked at while it waited."""
         self._pace = pace
@@ -258,7 +264,8 @@ class Worker:
     async def _see_through(self, claim: Claim) -> None:
         """One claim to its end; raises nothing but cancellation."""
         try:
-            await self._served(claim)
+            async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
+                await self._served(claim)
             await self._discard_files(claim)
         except asyncio.CancelledError:
             await self._handed_back(claim, counts=False)
@@ -293,7 +300,7 @@ class Worker:
         except UnreadableEvent:
             await self._discarded(claim)
             return
-        if claim.attempt > self._pace.max_attempts + _MOST_BURIALS:
+        if claim.attempt > self._pace.max_attempts + _MOST_BURIALS or claim.deaths > _MAX_DEATHS + _MOST_BURIALS:
             await self._discarded(claim)
             return
         if await self._decided(claim, envelopes):
@@ -344,9 +351,9 @@ class Worker:
     async def _answered(self, claim: Claim, turn: Turn, notes: tuple[str, ...]) -> None:
         """The messages that are to be answered; `notes` say why others with them are not."""
         turn = replace(turn, talk=self._overheard.talk(turn.chat))
-        if claim.attempt > self._pace.max_attempts:
+        if claim.attempt > self._pace.max_attempts or claim.deaths > _MAX_DEATHS:
             self._counts.add("turns_buried")
-            _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1)
+            _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
             return
         await self._approvals.cancel(claim, turn.incoming[-1])
@@ -467,5 +474,5 @@ class Worker:
             await asyncio.wait([task])
             if shown.is_set():
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(_TYPING_ENDS_SECONDS):
+                    async with waiting(), asyncio.timeout(_TYPING_ENDS_SECONDS):
                         await self._transport.typing(chat, started=False)

@@ -36,6 +36,7 @@ from bot.turn.recalled import with_note
 from bot.turn.sources import NOT_GIVEN, Sources
 from bot.turn.steps import Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
+from bot.turn.work import waiting
 from tools import UnknownOutcome
 
 Watch = Callable[[Progress], Awaitable[None]]
@@ -161,7 +162,9 @@ class Agent:
             work.said += [message, ToolMessage(answers=tuple(run.answer for run in answers))]
 
     async def _begun(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> _Work:
-        offers = tuple(offer for offer in await self._toolbox.offers() if offer.name not in turn.settings.tools_off)
+        async with waiting():
+            offered = await self._toolbox.offers()
+        offers = tuple(offer for offer in offered if offer.name not in turn.settings.tools_off)
         past = _sendable(turn.history, offers)
         history = prompt.window(past, max_tokens=self._limits.max_history_tokens)
         read = [provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in (*history, turn.question)]
@@ -226,7 +229,9 @@ class Agent:
             limit = await self._budget.used_up(work.turn, work.spent_usd)
             if limit is not None:
                 return limit
-        return await self._provider.complete(self._request(work), self._told(work))
+        request = self._request(work)
+        async with waiting():
+            return await self._provider.complete(request, self._told(work))
 
     def _charge(self, work: _Work, completion: Completion) -> None:
         work.completions.append(completion)
@@ -316,15 +321,15 @@ class Agent:
         to_run = [call for call in calls if first[_key(call)] is call and _key(call) not in known]
         allowed = to_run[: work.calls_left]
         work.calls_left = max(0, work.calls_left - len(calls))
-        waiting = [call for call in allowed if self._waits(work, call)]
-        async with asyncio.TaskGroup() as group:
-            tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed if call not in waiting}
+        undecided = [call for call in allowed if self._waits(work, call)]
+        async with waiting(), asyncio.TaskGroup() as group:
+            tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed if call not in undecided}
         await work.journal.flush()  # what was held back for runs, when there were none
-        if waiting:
-            is_asked = all(call.id in work.journal.asked for call in waiting)
-            causes = dict.fromkeys(cause for call in waiting for cause in self._causes(work, call) or ())
-            cost_usd = self._toolbox.cost_usd(waiting)
-            return Pause(calls=tuple(waiting), cost_usd=cost_usd, is_asked=is_asked, causes=tuple(causes))
+        if undecided:
+            is_asked = all(call.id in work.journal.asked for call in undecided)
+            causes = dict.fromkeys(cause for call in undecided for cause in self._causes(work, call) or ())
+            cost_usd = self._toolbox.cost_usd(undecided)
+            return Pause(calls=tuple(undecided), cost_usd=cost_usd, is_asked=is_asked, causes=tuple(causes))
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]

@@ -9,6 +9,7 @@ Left to others: what is in a file (`bot.media.parcels`), the words about it (`bo
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
@@ -23,6 +24,7 @@ from bot.turn.agent import Agent, Watch
 from bot.turn.budget import Budget
 from bot.turn.replies import parts
 from bot.turn.steps import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.turn.work import waiting
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +80,9 @@ class Senses:
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
-        async with self._room.of(_bytes_of(turn)):
+        async with AsyncExitStack() as room:
+            async with waiting():
+                await room.enter_async_context(self._room.of(_bytes_of(turn)))
             return await self._answered(turn, journal, watch, told)
 
     async def _answered(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> Outcome | Pause:
@@ -97,7 +101,7 @@ class Senses:
             return turn
         if self._budget is not None and await self._budget.used_up(turn, Decimal(0)) is not None:
             return turn
-        async with asyncio.TaskGroup() as group:
+        async with waiting(), asyncio.TaskGroup() as group:
             for number, attachment in enumerate(attached.values(), 1):
                 if attachment.id not in journal.opened:
                     group.create_task(self._open(turn, journal, attachment, number))
@@ -118,7 +122,8 @@ class Senses:
             # Until it is kept the last completion stands nowhere else, and speaking takes a while.
             await journal.completed(outcome.completions[-1])
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
-            said = await speech.said(_plain(outcome.text), timeout_seconds=left_seconds)
+            async with waiting():
+                said = await speech.said(_plain(outcome.text), timeout_seconds=left_seconds)
             if said.sound is None:
                 _log.warning("an answer could not be spoken: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)

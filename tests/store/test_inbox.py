@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from store import Arrival, Claim, ConversationId, Store, opened
+from store import Arrival, Claim, ConversationId, Store, TurnId, opened
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(minutes=5)
@@ -170,3 +170,34 @@ async def test_a_damaged_message_stops_no_other(store: Store) -> None:
     assert [item.envelope for item in found.items] == [b"whole"]
     assert await claim(store) is None
     assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 2
+
+
+async def after_death(store: Store, *at_work: int) -> dict[TurnId, Claim]:
+    """The claims of the next process, by their turns."""
+    await store.transaction(lambda shelves: shelves.inbox.recover(at_work=at_work))
+    found = [await claimed(store), await claimed(store)]
+    return {each.turn: each for each in found}
+
+
+async def test_a_death_is_a_try_only_for_what_was_worked_at(store: Store) -> None:
+    """The others only waited; how often, since they came further, is counted apart."""
+    await arrive(store, "direct:a", 1)
+    await arrive(store, "direct:b", 1)
+    culprit, bystander = await claimed(store), await claimed(store)
+    for death in range(1, 4):
+        again = await after_death(store, culprit.turn, 99)
+        assert (again[culprit.turn].attempt, again[culprit.turn].deaths) == (death + 1, 0)
+        assert (again[bystander.turn].attempt, again[bystander.turn].deaths) == (1, death)
+    await store.transaction(
+        lambda shelves: shelves.journal.add(bystander.conversation, bystander.turn, 0, b"it came further")
+    )
+    assert [(await after_death(store))[bystander.turn].deaths for _ in range(3)] == [0, 1, 2]
+
+
+async def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(store: Store) -> None:
+    """A command that kills every process is given up like any other that fails."""
+    await arrive(store, "direct:a", 1, urgent=True)
+    for attempts in (1, 2, 3):
+        [errand] = await store.read(lambda shelves: shelves.inbox.errands())
+        assert errand.item.attempts == attempts
+        await store.transaction(lambda shelves, item=errand.item.id: shelves.inbox.recover(at_work={-item}))

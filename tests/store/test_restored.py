@@ -40,6 +40,7 @@ def as_of_before(copy: Path) -> None:
             "ALTER TABLE receipts ADD COLUMN window_ms INTEGER NOT NULL DEFAULT 0",
             *("ALTER TABLE facts DROP COLUMN labels", "ALTER TABLE summaries DROP COLUMN labels"),
             *("DROP TABLE own_time", "ALTER TABLE reminders DROP COLUMN set_back_ms"),
+            *("ALTER TABLE turns DROP COLUMN deaths", "ALTER TABLE turns DROP COLUMN reached"),
             *("DROP TABLE accounts", "DROP TABLE holds", "DROP TABLE identities"),
             *("DROP TABLE restored", "PRAGMA user_version = 14"),
         ):

@@ -313,6 +313,19 @@ async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, cl
     assert sum("explode" in asked for asked in thinker.asked) == 1
 
 
+@pytest.mark.parametrize(("deaths", "reply"), [(10, "answer"), (11, phrases.GAVE_UP)])
+async def test_a_turn_with_which_processes_die_and_die_is_buried(
+    store: Store, clock: SetClock, deaths: int, reply: str
+) -> None:
+    """It only waited, as far as anybody saw, and never came further: so often is no chance."""
+    await arrive(store, "hello", 1)
+    for _ in range(deaths):
+        await store.transaction(lambda shelves: shelves.inbox.claim(now=clock.now(), until=clock.now(), busy=()))
+        await store.transaction(lambda shelves: shelves.inbox.recover(at_work=()))
+    async with running(worker_of(store, clock, Quay(), Thinker(), max_attempts=1)):
+        assert await said(store, 1) == [reply]
+
+
 async def test_an_item_that_cannot_be_read_is_dead(store: Store, clock: SetClock) -> None:
     """A damaged row ends nothing but itself."""
     async with running(worker_of(store, clock, Quay(), Thinker())):

@@ -1,0 +1,88 @@
+"""Processes die with turns under way: who only waited is answered in the end, who killed them is given up."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aiohttp import web
+
+from bot import phrases
+from tests.flows.processes import started
+from tests.servers.base import Seen
+from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
+from tests.servers.openai import OpenAIServer
+from tests.servers.signal_cli import SignalCli
+from tests.waiting import WAIT_SECONDS, eventually
+
+POISONOUS = "tests.flows.poisonous"
+DEATHS = 6
+"""More than the three tries after which a turn is given up."""
+
+
+@dataclass
+class Slow(OpenAIServer):
+    """Answers nobody before its gate opens."""
+
+    local: bool = True
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        await self.gate.wait()
+        return await super().respond(seen, request)
+
+
+def settings_of(signal: SignalCli, model: Slow, *people: Person) -> dict[str, str]:
+    return {
+        "SIGNAL__URL": signal.url,
+        "ACCESS__ALLOWED": ",".join(person.uuid for person in people),
+        "OPENAI_BASE_URL": model.base_url,
+        "LLM__OPENAI__MODEL": "llama",
+        "SIGNAL__LIVE": "off",
+    }
+
+
+async def test_a_turn_that_waits_outlives_any_number_of_kills(tmp_path: Path) -> None:
+    """Its model takes longer than every process lives, and answers the last one."""
+    async with SignalCli() as signal, Slow() as model:
+        settings = settings_of(signal, model, ALICE)
+        for death in range(DEATHS):
+            async with started("run", settings=settings, folder=tmp_path) as process:
+                if death == 0:
+                    await signal.connected()
+                    await signal.deliver(message("how are you"))
+                await eventually(lambda death=death: len(model.requests) > death)
+                await process.kill()
+        model.gate.set()
+        async with started("run", settings=settings, folder=tmp_path):
+            [sent] = await signal.sent_count(1)
+            assert "how are you" in sent.text
+
+
+async def test_what_kills_the_process_is_given_up_and_what_was_beside_it_is_not(tmp_path: Path) -> None:
+    """It kills at once, with others under way; each of them gets what is theirs."""
+    async with SignalCli() as signal, Slow() as model:
+        settings = settings_of(signal, model, ALICE, BOB, CAROL)
+
+        def told(person: Person) -> list[str]:
+            return [sent.text for sent in signal.visible(person.chat)]
+
+        async with started("run", settings=settings, folder=tmp_path, module=POISONOUS) as process:
+            await signal.connected()
+            await signal.deliver(message("hello from Bob", author=BOB))
+            await signal.deliver(message("hello from Carol", author=CAROL))
+            await eventually(lambda: len(model.requests) > 1)
+            await signal.deliver(message("poison", author=ALICE))
+            await process.ended()
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not told(ALICE):
+                async with started("run", settings=settings, folder=tmp_path, module=POISONOUS) as process:
+                    ended = asyncio.create_task(process.ended())
+                    telling = asyncio.create_task(eventually(lambda: told(ALICE)))
+                    await asyncio.wait([ended, telling], return_when=asyncio.FIRST_COMPLETED)
+                    telling.cancel()
+        assert told(ALICE) == [phrases.said(phrases.GAVE_UP)]
+        model.gate.set()
+        async with started("run", settings=settings, folder=tmp_path, module=POISONOUS):
+            await eventually(lambda: told(BOB) and told(CAROL))
+        assert "hello from Bob" in told(BOB)[0]
+        assert "hello from Carol" in told(CAROL)[0]

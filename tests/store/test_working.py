@@ -1,0 +1,58 @@
+"""What was worked at when a process died is known to the next one, and nothing else is."""
+
+from pathlib import Path
+
+import pytest
+
+from store import working
+from store.working import Working
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "aldis.db-working"
+
+
+def test_what_is_begun_and_not_ended_is_left(file: Path) -> None:
+    """In whatever order; a number that is begun twice is one."""
+    died = Working(file)
+    for number in (7, -3, 9, 7):
+        died.begin(number)
+    died.end(9)
+    died.begin(11)
+    died.end(-3)
+    died.end(-3)
+    assert Working(file).left == {7, 11}
+
+
+def test_a_process_that_ends_leaves_nothing(file: Path) -> None:
+    """And one that dies before it has written down what the one before left does not lose it."""
+    died = Working(file)
+    died.begin(7)
+    assert Working(file).left == {7}
+    again = Working(file)
+    assert again.left == {7}
+    again.begin(8)
+    again.settle()
+    assert Working(file).left == {8}
+    again.close()
+    assert Working(file).left == frozenset()
+
+
+def test_after_a_restart_of_the_machine_nobody_is_to_blame(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The power may have gone."""
+    died = Working(file)
+    died.begin(7)
+    monkeypatch.setattr(working, "_BOOT", file.with_name("none"))
+    assert Working(file).left == frozenset()
+
+
+def test_a_file_that_is_cut_off_is_read_as_far_as_it_goes(file: Path) -> None:
+    """Half a number is none."""
+    died = Working(file)
+    died.begin(7)
+    died.begin(8)
+    file.write_bytes(file.read_bytes()[:-3])
+    assert Working(file).left == {7}
+    file.write_bytes(b"no such thing")
+    assert Working(file).left == frozenset()
