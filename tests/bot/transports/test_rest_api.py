@@ -215,7 +215,7 @@ async def test_a_frame_that_is_too_long_ends_the_connection_alone(server: Signal
     """It is given up with its connection, and the intake connects again."""
     receiving = asyncio.ensure_future(received(bridge.transport(), 1))
     await server.connected()
-    await server.deliver_data("x" * 5_000_000)
+    await server.deliver(message("x" * 5_000_000))
     with pytest.raises(Disconnected):
         await receiving
 
