@@ -27,7 +27,7 @@ from bot.settings import Settings
 from bot.spellings import person_of
 from bot.turn.backlog import Backlog, backlog, replay, settle
 from bot.turn.captchas import MAX_PASTED_CHARS
-from bot.turn.export import exported
+from bot.turn.export import gathered
 from bot.web.control import asked, trust_answer
 from store import (
     NOT_INCLUDED,
@@ -226,13 +226,13 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
     if person is None or person.startswith("+"):
         raise ConfigError("export: name the person by uuid; `python -m bot doctor` shows that of everybody on the list")
 
-    async def gathered(store: Store) -> Mapping[str, Any]:
+    async def answered(store: Store) -> Mapping[str, Any]:
         direct = ChatId(f"direct:{person}")
         now = (await app.own_clock(store)).now()
-        found = await store.read(lambda shelves: exported(shelves, PersonId(person), direct, now=now))
+        found = await gathered(store, PersonId(person), direct, now=now)
         return {"json": found.as_json()}
 
-    answer = asyncio.run(_done(given, "export", {"person": person}, gathered))
+    answer = asyncio.run(_done(given, "export", {"person": person}, answered))
     print(answer["json"])
     return 0
 

@@ -1,6 +1,7 @@
 """The history: what was said in a conversation, whole turns only, one row a message (a tool's answer is a message)."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 
 from store.records import ConversationId, StoredMessage, TurnId
 from store.shelf import Shelf, moment
@@ -12,6 +13,9 @@ LAST_TURNS = (
     ") AND turn_id > ?3 ORDER BY turn_id, position"
 )
 """Walks two indexes from their end: its cost depends on what it gives, not on what there is."""
+
+_ANY_TURN = 2**63 - 1
+"""Greater than every number of a turn."""
 
 
 class History(Shelf):
@@ -43,24 +47,47 @@ class History(Shelf):
             for turn, position, role, call_id, message, expires_at in rows
         )
 
-    def of_person(
-        self, person: str, direct: str | None, *, conversation: ConversationId | None
-    ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        """What is kept about a person, oldest first: all of the chat at `direct`, and elsewhere the turns they asked.
+    def turns_of_person(
+        self, person: str, direct: str | None, *, before: TurnId | None = None, most: int
+    ) -> tuple[TurnId, ...]:
+        """At most so many turns that the person asked or the chat at `direct` has, newest first: those before one.
 
-        `direct` None: no chat is theirs alone; `conversation` set: only what was said there.
+        Of turns that the person asked perhaps nothing is kept. `direct` None: no chat is theirs alone.
         """
+        rows = self.rows(
+            "SELECT turn_id FROM (SELECT turn_id FROM askers WHERE person = ?1 AND turn_id < ?3 ORDER BY turn_id DESC "
+            "LIMIT ?4) UNION SELECT turn_id FROM (SELECT DISTINCT turn_id FROM history WHERE conversation_id = ("
+            "SELECT id FROM conversations WHERE handle = ?2) AND turn_id < ?3 ORDER BY turn_id DESC LIMIT ?4) "
+            "ORDER BY turn_id DESC LIMIT ?4",
+            (
+                self.keyring.handle(person),
+                None if direct is None else self.chat_handle(direct),
+                _ANY_TURN if before is None else before,
+                most,
+            ),
+        )
+        return tuple(TurnId(turn) for (turn,) in rows)
+
+    def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None) -> int:
+        """Of how many of these turns something is kept, in this realm; `conversation` set: and was said there."""
+        [(count,)] = self.rows(
+            "SELECT count(DISTINCT turn_id) FROM history JOIN conversations ON conversations.id = conversation_id "
+            "WHERE turn_id IN (SELECT value FROM json_each(?1)) AND realm = ?2 "
+            "AND (?3 IS NULL OR conversation_id = ?3)",
+            (json.dumps(list(turns)), self.realm, conversation),
+        )
+        return count
+
+    def of_turns(
+        self, turns: Collection[TurnId], *, conversation: ConversationId | None
+    ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
+        """What is kept of these turns, oldest first; `turns` and `conversation` as in `count`."""
         rows = self.rows(
             "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "
             "JOIN turns ON turns.id = turn_id JOIN conversations ON conversations.id = history.conversation_id "
-            "WHERE (conversations.handle = ?1 OR turn_id IN (SELECT turn_id FROM askers WHERE person = ?2)) "
-            "AND realm = ?3 AND (?4 IS NULL OR history.conversation_id = ?4) ORDER BY turn_id, position",
-            (
-                None if direct is None else self.chat_handle(direct),
-                self.keyring.handle(person),
-                self.realm,
-                conversation,
-            ),
+            "WHERE turn_id IN (SELECT value FROM json_each(?1)) AND realm = ?2 "
+            "AND (?3 IS NULL OR history.conversation_id = ?3) ORDER BY turn_id, position",
+            (json.dumps(list(turns)), self.realm, conversation),
         )
         return tuple(
             (

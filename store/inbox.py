@@ -33,7 +33,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import Arrival, Claim, ConversationId, Errand, InboxId, InboxItem, Known, TurnId, Waiting
-from store.shelf import Shelf, millis, moment
+from store.shelf import AT_ONCE, Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -356,9 +356,11 @@ class Inbox(Shelf):
         return self.requeue(now=None)
 
     def prune(self, *, before: datetime) -> int:
-        """Forget the names of settled messages that came before then; gives how many."""
+        """Forget the names of settled messages that came before then, a batch of them; gives how many that were."""
         return self.execute(
-            "DELETE FROM inbox WHERE state IN ('done', 'dead') AND received_at < ?", (millis(before),)
+            "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE state IN ('done', 'dead') AND received_at < ? "
+            "LIMIT ?)",
+            (millis(before), AT_ONCE),
         ).rowcount
 
     def backlog(self) -> Waiting:

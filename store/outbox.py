@@ -39,7 +39,7 @@ from datetime import datetime, timedelta
 from store.errors import Damaged
 from store.proofs import Attempt, Proofs, Reach, proved
 from store.records import ConversationId, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
-from store.shelf import Shelf, millis, moment
+from store.shelf import AT_ONCE, Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -664,9 +664,17 @@ class Outbox(Shelf):
         ).rowcount
 
     def prune(self, *, before: datetime) -> int:
-        """Forget items that were settled before then, and receipts from before; gives how many items."""
-        self.execute("DELETE FROM receipts WHERE target < ?", (millis(before),))
-        return self.execute("DELETE FROM outbox WHERE settled_at < ?", (millis(before),)).rowcount
+        """Forget items that were settled before then and receipts from before, a batch of each; gives how many."""
+        values = (millis(before), AT_ONCE)
+        receipts = self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM receipts WHERE target < ? "
+            "LIMIT ?)",
+            values,
+        )
+        items = self.execute(
+            "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE settled_at < ? LIMIT ?)", values
+        )
+        return receipts.rowcount + items.rowcount
 
     def backlog(self) -> Waiting:
         """How much is under way, over all conversations of the realm."""

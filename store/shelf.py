@@ -12,6 +12,10 @@ from store.sealing import Keyring
 _log = logging.getLogger(__name__)
 
 
+AT_ONCE = 100
+"""How many rows at most go in one transaction that deletes: nobody waits for it for longer than some milliseconds."""
+
+
 class Shelf:
     """A group of statements over the tables of one noun. Runs on the store's thread, inside a transaction.
 

@@ -13,12 +13,14 @@ from bot.languages.spoken import speaking
 from bot.policy import budgets
 from bot.turn import chats, posting, spending
 from bot.turn.approvals import Approvals
-from bot.turn.export import exported
+from bot.turn.export import MAX_FILE_BYTES, gathered
 from bot.turn.replies import parts
 from store import ConversationId, Erased, Shelves, Total
 
 _FEWEST_PARTS = 2
 """An export in so many messages is sent as a file instead."""
+_MOST_BYTES_IN_WORDS = 100_000
+"""Of its file: one that is larger fits no message, and is not tried."""
 
 
 class ChatCommands:
@@ -87,13 +89,17 @@ class ChatCommands:
         # In a group nobody is shown more than what the group has seen.
         direct = None if call.is_in_group else call.message.chat
 
-        def told(shelves: Shelves) -> Told:
-            found = exported(shelves, author, direct, now=now, conversation=call.conversation)
-            words = found.words()
-            if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
-                return Told(text=words)
-            file, shown = found.as_file(in_group=call.is_in_group)
-            return Told(text=phrases.kept_in_file(len(found.turns), shown), files=(file,))
+        found = await gathered(
+            self._desk.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
+        )
+        file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
+
+        def told(_: Shelves) -> Told:
+            if len(file.data) < _MOST_BYTES_IN_WORDS:
+                words = found.words()
+                if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
+                    return Told(text=words)
+            return Told(text=phrases.kept_in_file(found.count, shown), files=(file,))
 
         await self._desk.answer(call, told)
 

@@ -137,10 +137,14 @@ class Housekeeping:
         while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
             _log.info("turns that were older than the retention are destroyed")
 
+        def prune(shelves: Shelves) -> int:
+            return shelves.inbox.prune(before=now - _REMEMBERED) + shelves.outbox.prune(before=now - _REMEMBERED)
+
+        while await self._store.transaction(prune):
+            pass
+
         def tidy(shelves: Shelves) -> int:
             shelves.own_time.keep(self._clock.kept())
-            shelves.inbox.prune(before=now - _REMEMBERED)
-            shelves.outbox.prune(before=now - _REMEMBERED)
             shelves.members.prune(before=now - _REMEMBERED)
             shelves.people.prune(before=now - _REMEMBERED)
             if held := shelves.outbox.give_up_held(before=now - _HELD, now=now):

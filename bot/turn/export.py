@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -21,11 +22,14 @@ from bot.policy.trust import untrusted
 from bot.turn import chats
 from bot.turn.links import inert
 from bot.turn.predictions import predicted
-from store import ConversationId, Shelves, StoredMessage, TurnId
+from store import ConversationId, Shelves, Store, StoredMessage, TurnId
 from tools import Prediction
 
-_MOST_BYTES = 2_000_000
+MAX_FILE_BYTES = 2_000_000
 """Of turns in a file, written without a space; with line breaks for people it grows to less than may be attached."""
+_READ_AT_ONCE = 20
+"""Turns: each is a few messages that are opened, at 40 microseconds."""
+_COUNTED_AT_ONCE = 500
 
 _predictions: TypeAdapter[tuple[Prediction, ...]] = TypeAdapter(tuple[Prediction, ...])
 
@@ -45,6 +49,9 @@ class Export:
     """What is kept about a person."""
 
     turns: tuple[KeptTurn, ...]
+    """Oldest first."""
+    older: int = 0
+    """How many turns are kept that are older than these."""
     settings: ChatSettings = field(default_factory=ChatSettings)
     """What is set in the person's conversation."""
     unanswered: str | None = None
@@ -55,6 +62,11 @@ class Export:
     """What the person wants to be reminded of there, and when next."""
     predictions: tuple[Prediction, ...] = ()
     """What the person has predicted there."""
+
+    @property
+    def count(self) -> int:
+        """How many turns are kept."""
+        return len(self.turns) + self.older
 
     def words(self) -> str:
         """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
@@ -67,7 +79,7 @@ class Export:
             *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
         ]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
-        paragraphs = [phrases.kept_about_you(len(self.turns)), "\n".join(beside), *told]
+        paragraphs = [phrases.kept_about_you(self.count), "\n".join(beside), *told]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
     def as_json(self) -> str:
@@ -81,7 +93,7 @@ class Export:
         Pictures and documents are left out: whoever sent them has them.
         """
         turns: list[Mapping[str, Any]] = []
-        room_bytes = _MOST_BYTES
+        room_bytes = MAX_FILE_BYTES
         for turn in reversed(self.turns):
             told = _read_by_all(turn) if in_group else _whole(_without_media(turn))
             room_bytes -= len(json.dumps(told))
@@ -102,32 +114,85 @@ class Export:
         return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
 
 
-def exported(
-    shelves: Shelves,
+async def gathered(
+    store: Store,
     person: PersonId,
     direct: ChatId | None,
     *,
     now: datetime,
     conversation: ConversationId | None = None,
+    max_bytes: int | None = None,
 ) -> Export:
-    """What is kept about a person, within a transaction: their direct chat whole, elsewhere the turns they asked.
+    """Returns what is kept about a person: their direct chat whole, elsewhere the turns they asked.
 
     `direct` None leaves the direct chat out; `conversation` where it is asked for, None for everywhere. What is kept
-    beside the turns is that of the direct chat, else of `conversation`.
+    beside the turns is that of the direct chat, else of `conversation`. From `max_bytes` on, older turns are counted
+    instead of read. It is read in many short steps, so that nobody waits for it: what goes meanwhile may be in it.
+
+    Raises:
+        StoreError: it cannot be read.
     """
-    rows = shelves.history.of_person(person, direct, conversation=None if direct else conversation)
-    grouped = groupby(rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
-    turns = tuple(
-        KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
-        for (place, _, expires_at), group in grouped
-    )
+    whose = _Whose(person=person, direct=direct, place=None if direct else conversation)
+    found = await store.read(lambda shelves: _beside(shelves, person, direct, now, conversation))
+    turns: list[KeptTurn] = []
+    size_bytes, older, before = 0, 0, None
+    while True:
+        is_full = max_bytes is not None and size_bytes > max_bytes
+        page = await store.read(partial(_counted if is_full else _opened, whose=whose, before=before))
+        if not page.ids:
+            return replace(found, turns=tuple(reversed(turns)), older=older)
+        turns += reversed(page.turns())
+        size_bytes += sum(len(message.message) for _, message in page.rows)
+        older, before = older + page.older, page.ids[-1]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Whose:
+    """Whose turns are looked for, and in which one conversation; None: everywhere."""
+
+    person: PersonId
+    direct: ChatId | None
+    place: ConversationId | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Page:
+    """Some turns, newest first: read, or counted where something of them is kept."""
+
+    ids: tuple[TurnId, ...]
+    rows: tuple[tuple[ConversationId, StoredMessage], ...] = ()
+    older: int = 0
+
+    def turns(self) -> list[KeptTurn]:
+        """Those that were read, oldest first."""
+        grouped = groupby(self.rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
+        return [
+            KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
+            for (place, _, expires_at), group in grouped
+        ]
+
+
+def _opened(shelves: Shelves, whose: _Whose, before: TurnId | None) -> _Page:
+    ids = shelves.history.turns_of_person(whose.person, whose.direct, before=before, most=_READ_AT_ONCE)
+    return _Page(ids=ids, rows=shelves.history.of_turns(ids, conversation=whose.place))
+
+
+def _counted(shelves: Shelves, whose: _Whose, before: TurnId | None) -> _Page:
+    ids = shelves.history.turns_of_person(whose.person, whose.direct, before=before, most=_COUNTED_AT_ONCE)
+    return _Page(ids=ids, older=shelves.history.count(ids, conversation=whose.place))
+
+
+def _beside(
+    shelves: Shelves, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
+) -> Export:
+    """What is kept beside the turns."""
     home = shelves.chats.at(direct) if direct else conversation
     if home is None:
-        return Export(turns=turns)
+        return Export(turns=())
     reminders = shelves.reminders.of_person(person, home)
     facts = shelves.facts.all(home, now=now)
     return Export(
-        turns=turns,
+        turns=(),
         settings=chats.settings_of(shelves, home, now),
         unanswered=_unanswered(shelves, home, person),
         facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),

@@ -28,7 +28,7 @@ from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.turn.captchas import Captchas
-from bot.turn.export import exported
+from bot.turn.export import gathered
 from bot.turn.identities import Identities
 from store import NOT_INCLUDED, Store, StoreError
 
@@ -148,10 +148,10 @@ class Control:
             return _refused('an export is asked for with {"person": ...} and nothing else', status=400)
         person, direct = PersonId(wanted.person), ChatId(f"direct:{wanted.person}")
         try:
-            found = await self._store.read(lambda shelves: exported(shelves, person, direct, now=self._clock.now()))
+            found = await gathered(self._store, person, direct, now=self._clock.now())
         except StoreError as error:
             return _refused(str(error))
-        return web.json_response({"json": found.as_json()})
+        return web.json_response({"json": await asyncio.to_thread(found.as_json)})
 
     async def _trust(self, request: web.Request) -> web.Response:
         try:

@@ -14,7 +14,7 @@ from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.messages import Picture, UserMessage
 from bot.policy.budgets import Budgets
-from bot.turn.export import Export, KeptTurn, exported
+from bot.turn.export import Export, KeptTurn, gathered
 from store import ConversationId, Store
 from tests.bot.loops.harbour import Port, harbour
 from tests.bot.loops.test_revisions import on_disk, open_words, words
@@ -207,10 +207,8 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         assert "Will it rain?" in shown
         assert "tulips" not in await told(port, "/export", author=BOB)
         direct = ChatId(ALICE.chat)
-        found = await store.read(
-            lambda shelves: exported(shelves, PersonId(ALICE.uuid), direct, now=clock.now()).as_json()
-        )
-        kept = json.loads(found)
+        found = await gathered(store, PersonId(ALICE.uuid), direct, now=clock.now())
+        kept = json.loads(found.as_json())
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
         assert kept["reminders"][0]["text"] == "water the tulips"
 
