@@ -11,6 +11,8 @@ The database and the key file do not commit as one, so a conversation is forgott
     conversation (database): the rows go, what came later is sealed anew, the generation counts up
     `Keyring.sweep` (keys): the former generation's key goes
 
+Of a long conversation the words go in batches before that, and the names of messages to the row that it will be
+(`successor`, `ahead`): whoever asked for it asks again after a crash, for that message is settled with the end.
 A crash after the first leaves a key that the next try uses, one after the second a key that is swept at the next
 opening. The words that are left are never without their key, and those that went never have one for longer than that.
 Left to others: the order of the three (`Store.forget`), and what people are told of it.
@@ -29,8 +31,30 @@ from store.shelf import Shelf, millis
 
 _log = logging.getLogger(__name__)
 
-_AT_ONCE = 200
+_AT_ONCE = 50
 """How many turns are named at a time, so that nobody waits long for a transaction that forgets them."""
+
+_TO_SUCCESSOR = (
+    (
+        "UPDATE ledger SET conversation_id = ?2, turn_id = NULL, details = NULL "
+        "WHERE turn_id IN (SELECT value FROM json_each(?1))"
+    ),
+    (
+        "UPDATE inbox SET conversation_id = ?2, envelope = NULL, turn_id = NULL, claimed_until = NULL "
+        "WHERE turn_id IN (SELECT value FROM json_each(?1))"
+    ),
+    (
+        "UPDATE outbox SET conversation_id = ?2, reply = NULL WHERE turn_id IN (SELECT value FROM json_each(?1)) "
+        "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)"
+    ),
+    "DELETE FROM outbox WHERE turn_id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
+    (
+        "UPDATE turns SET conversation_id = ?2 WHERE id IN (SELECT value FROM json_each(?1)) "
+        "AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id)"
+    ),
+    "DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
+)
+"""What is known of turns whose words are gone, without the turns where nothing was sent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +141,54 @@ class Forgetting(Shelf):
         for (generation,) in self.rows("SELECT key_generation FROM conversations WHERE handle = ?", (handle,)):
             self.keyring.make(key_name(handle, generation + 1))
 
-    def conversation(self, address: str, *, before: InboxId, now: datetime) -> Erased:
+    def successor(self, address: str, *, now: datetime) -> ConversationId | None:
+        """As what the conversation at this address will go on, if that is long; nobody finds it before.
+
+        None where there is none, or where it is forgotten in one step. One that is left behind by a crash has the names
+        of some messages, which go as all names do.
+        """
+        rows = self.rows(
+            "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+            "SELECT realm, randomblob(16), ?2, served_at, key_generation + 1 FROM conversations WHERE handle = ?1 "
+            "AND EXISTS (SELECT 1 FROM turns WHERE conversation_id = conversations.id AND state = 'kept' "
+            "LIMIT 1 OFFSET ?3) RETURNING id",
+            (self.chat_handle(address), millis(now), 2 * _AT_ONCE),
+        )
+        return ConversationId(rows[0][0]) if rows else None
+
+    def ahead(self, address: str, successor: ConversationId, *, now: datetime) -> Erased | None:
+        """Beforehand, the words of some turns of this conversation go that are over; None when there are no more.
+
+        What `conversation` would do with them: the names of their messages are the successor's from now on.
+        """
+        rows = self.rows(
+            "SELECT id FROM turns WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?) "
+            "AND state = 'kept' AND NOT EXISTS (SELECT 1 FROM inbox WHERE turn_id = turns.id "
+            "AND state IN ('waiting', 'claimed')) AND NOT EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id "
+            "AND state IN ('waiting', 'sending', 'unknown')) ORDER BY id LIMIT ?",
+            (self.chat_handle(address), _AT_ONCE),
+        )
+        if not rows:
+            return None
+        erased = self._turns([turn for (turn,) in rows], now)
+        these = json.dumps([turn for (turn,) in rows])
+        for statement in _TO_SUCCESSOR:
+            self.execute(statement, (these, successor))
+        return erased
+
+    def person_ahead(self, person: str, *, now: datetime) -> Erased | None:
+        """Beforehand, as of `person`: the words of some turns that are over go; None when few enough are left."""
+        rows = self.rows(
+            "SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE person = ? "
+            "AND state IN ('kept', 'failed') LIMIT ?",
+            (self.keyring.handle(person), 3 * _AT_ONCE),
+        )
+        turns = [turn for (turn,) in rows]
+        return self._turns(turns[:_AT_ONCE], now) if len(turns) == 3 * _AT_ONCE else None
+
+    def conversation(
+        self, address: str, *, before: InboxId, now: datetime, successor: ConversationId | None = None
+    ) -> Erased:
         """All words of the conversation at this address go; it is another one from now on, of another id and key.
 
         `prepare` was committed before. Messages from `before` on that are still open wait in the new conversation;
@@ -136,7 +207,7 @@ class Forgetting(Shelf):
             "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
         )
         later = self._later(old, before)
-        new = self._begun_anew(old, handle, now)
+        new = self._begun_anew(old, handle, now, successor)
         self._move_inbox(old, new, before)
         for item, (place, envelope) in later.items():
             self.execute(
@@ -249,14 +320,20 @@ class Forgetting(Shelf):
                 _log.error("message %d of the inbox is lost: %s", item, error)
         return later
 
-    def _begun_anew(self, old: ConversationId, handle: bytes, now: datetime) -> ConversationId:
+    def _begun_anew(
+        self, old: ConversationId, handle: bytes, now: datetime, successor: ConversationId | None
+    ) -> ConversationId:
         """The conversation's next generation, under its handle; the old one has another that nobody looks for."""
         self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
-        [(new,)] = self.rows(
-            "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
-            "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
-            (handle, millis(now), old),
-        )
+        if successor is None:
+            [(new,)] = self.rows(
+                "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+                "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
+                (handle, millis(now), old),
+            )
+        else:
+            self.execute("UPDATE conversations SET handle = ? WHERE id = ?", (handle, successor))
+            new = successor
         self.keyring.refresh(ConversationId(new))
         # Sealing fails without a key: better now than when the first message comes, which nobody could read then.
         self.keyring.seal(ConversationId(new), "", b"")

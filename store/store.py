@@ -157,12 +157,17 @@ class Store:
         message is in now (its id has changed, unless it came from elsewhere) and with what was destroyed: to answer it
         and to settle it. The conversation's old id is known to nobody any more.
 
+        A long conversation goes in batches, the end of it and `then` in one.
+
         Raises:
-            StoreError: nothing was destroyed. What `then` raises itself comes through unchanged, likewise.
+            StoreError: the message is not settled, and nothing was destroyed, or part of a long conversation; ask
+                again. What `then` raises itself comes through unchanged, likewise.
         """
-        return await self._forget(
-            address, lambda shelves: shelves.forgetting.conversation(address, before=before, now=now), before, then
-        )
+
+        def erase(shelves: Shelves, successor: ConversationId | None) -> Erased:
+            return shelves.forgetting.conversation(address, before=before, now=now, successor=successor)
+
+        return await self._forget(address, erase, before, then, now=now)
 
     async def forget_person(
         self,
@@ -181,11 +186,11 @@ class Store:
             StoreError: as `forget`.
         """
 
-        def erase(shelves: Shelves) -> Erased:
-            direct = shelves.forgetting.conversation(direct_address, before=before, now=now)
+        def erase(shelves: Shelves, successor: ConversationId | None) -> Erased:
+            direct = shelves.forgetting.conversation(direct_address, before=before, now=now, successor=successor)
             return direct + shelves.forgetting.person(person, before=before, now=now)
 
-        return await self._forget(direct_address, erase, before, then)
+        return await self._forget(direct_address, erase, before, then, now=now, person=person)
 
     async def rotate_key(self) -> int:
         """Put a new master key in the place of the one in its file; gives how many keys were wrapped again.
@@ -238,23 +243,40 @@ class Store:
     async def _forget(
         self,
         address: str,
-        work: Callable[[Shelves], Erased],
+        work: Callable[[Shelves, ConversationId | None], Erased],
         before: InboxId,
         then: Callable[[Shelves, ConversationId, Erased], None],
+        *,
+        now: datetime,
+        person: str | None = None,
     ) -> Erased:
         def whole(shelves: Shelves) -> Erased:
-            erased = work(shelves)
+            erased = ahead + work(shelves, successor)
             then(shelves, shelves.forgetting.place(before), erased)
             return erased
 
         async with self._forgetting:
             await self.erase(lambda shelves: shelves.forgetting.prepare(address))
+            successor = await self.erase(lambda shelves: shelves.forgetting.successor(address, now=now))
+            ahead = await self._ahead(
+                lambda shelves: None if successor is None else shelves.forgetting.ahead(address, successor, now=now)
+            )
+            ahead += await self._ahead(
+                lambda shelves: None if person is None else shelves.forgetting.person_ahead(person, now=now)
+            )
             erased = await self._erased(whole, lambda _: self._conversations.clear())
         try:
             await self.checkpoint()
         except StoreError as error:
             _log.error("what was forgotten leaves the files at the next checkpoint only: %s", error)
         return erased
+
+    async def _ahead(self, batch: Callable[[Shelves], Erased | None]) -> Erased:
+        """What went in batches, so that others are served between them."""
+        total = Erased()
+        while (some := await self.erase(batch)) is not None:
+            total += some
+        return total
 
     async def _transaction(self, work: Callable[[Shelves], T], kept: Callable[[T], None]) -> T:
         def noted(_: sqlite3.Connection) -> tuple[T, frozenset[str]]:

@@ -145,8 +145,8 @@ class TestATurn:
                 shelves.journal.close(turn, "kept", now=NOON)
 
         await store.transaction(many)
-        assert len(await store.read(lambda shelves: shelves.forgetting.turns_before(LATER))) == 200
-        assert len(await store.read(lambda shelves: shelves.forgetting.turns_expired(LATER))) == 200
+        assert len(await store.read(lambda shelves: shelves.forgetting.turns_before(LATER))) == 50
+        assert len(await store.read(lambda shelves: shelves.forgetting.turns_expired(LATER))) == 50
 
 
 class TestAConversation:
@@ -416,3 +416,31 @@ class TestAPerson:
         )
         begun = await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=8))
         assert [item.reply for item in begun] == [b"forgotten"]
+
+
+class TestALongConversation:
+    """One that goes in batches: what it leaves is what a short one leaves."""
+
+    async def test_names_and_costs_stay_and_words_do_not(self, path: Path) -> None:
+        """A redelivery is known, what was spent is counted; whoever was killed in between goes on to the end."""
+        async with opened(path, realm="signal") as store:
+            for number in range(1, 131):
+                await talked(store, "direct:a", number, b"one")
+            await talked(store, "direct:b", 1, b"other", author="bob")
+            command = await ordered(store, "direct:a", 1000)
+            spent = await store.read(lambda shelves: shelves.ledger.spending())
+            successor = await store.transaction(lambda shelves: shelves.forgetting.successor("direct:a", now=NOON))
+            assert successor is not None
+            some = await store.transaction(lambda shelves: shelves.forgetting.ahead("direct:a", successor, now=NOON))
+            assert some is not None
+            assert some.turns == 50
+        async with opened(path, realm="signal") as store:
+            erased = await store.forget("direct:a", before=command, now=NOON, then=Answer(command))
+            assert (erased.conversations, erased.turns) == (1, 80)
+            assert await remembered(store, "direct:a") == []
+            assert await remembered(store, "direct:b") != []
+            assert await store.read(lambda shelves: shelves.ledger.spending()) == spent
+            place = await store.conversation("direct:a", now=NOON)
+            for number in (1, 60, 130):
+                again = arrival(place, number)
+                assert await store.transaction(lambda shelves, again=again: shelves.inbox.put(again)) is None

@@ -1,0 +1,174 @@
+"""Nobody waits long for the one thread of the store: no step of anything grows with what is kept.
+
+A step is what runs on that thread in one piece. It is measured in instructions of SQLite's machine, which are the same
+on every machine, over a store and one of three times its size.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot import messages
+from bot.clock import SetClock
+from bot.events import ChatId, PersonId
+from bot.loops.housekeeping import Housekeeping
+from bot.messages import AssistantMessage, Text, UserMessage
+from bot.turn.export import gathered
+from bot.turn.revisions import Revisions
+from bot.turn.turns import Turns
+from store import Arrival, ConversationId, Shelves, Store, StoredMessage, opened
+from store.shelf import millis
+from tests.conftest import NOON
+
+TURNS = 700
+"""More than any step takes at once."""
+LATER = NOON + timedelta(days=400)
+PERSON, DIRECT = PersonId("alice"), ChatId("direct:alice")
+
+Work = Callable[[Store], Awaitable[object]]
+
+
+def arrival(conversation: ConversationId, sent_at: int) -> Arrival:
+    return Arrival(
+        conversation=conversation,
+        account="account",
+        author=PERSON,
+        device=1,
+        sent_at=sent_at,
+        kind="message",
+        envelope=b"hi",
+        received_at=NOON,
+    )
+
+
+async def filled(store: Store, turns: int) -> None:
+    """Questions and answers in one chat, all of them settled."""
+    conversation = await store.conversation(DIRECT, now=NOON)
+    question = messages.dumped([UserMessage(text="When do I sow beans?")])
+    answer = messages.dumped([AssistantMessage(parts=(Text(text="In April."),))])
+
+    def fill(shelves: Shelves) -> None:
+        for number in range(turns):
+            shelves.inbox.put(arrival(conversation, number))
+            claim = shelves.inbox.claim(now=NOON, until=NOON, busy=())
+            assert claim is not None
+            said = [
+                StoredMessage(turn=claim.turn, role="user", call_id=None, message=question),
+                StoredMessage(turn=claim.turn, role="assistant", call_id=None, message=answer),
+            ]
+            shelves.history.append(conversation, said)
+            shelves.journal.close(claim.turn, "kept", now=NOON)
+            shelves.inbox.done(claim.turn)
+            shelves.outbox.execute(
+                "INSERT INTO outbox (conversation_id, turn_id, position, in_group, state, due_at, settled_at) "
+                "VALUES (?, ?, 0, 0, 'sent', 0, ?)",
+                (conversation, claim.turn, millis(NOON)),
+            )
+
+    await store.transaction(fill)
+
+
+class Meter:
+    """Counts what SQLite does on the store's thread, step by step."""
+
+    def __init__(self, store: Store) -> None:
+        self._thread = store._database._thread
+        self._run = self._thread.run
+        self.steps: list[int] = []
+        self._thread.run = self._measured
+
+    async def _measured(self, work: Callable[..., object]) -> object:
+        count = 0
+
+        def measured(connection: object) -> object:
+            def tick() -> int:
+                nonlocal count
+                count += 1
+                return 0
+
+            connection.set_progress_handler(tick, 10)  # type: ignore[attr-defined]
+            try:
+                return work(connection)
+            finally:
+                connection.set_progress_handler(None, 0)  # type: ignore[attr-defined]
+
+        try:
+            return await self._run(measured)
+        finally:
+            self.steps.append(count)
+
+
+async def tidied(store: Store) -> None:
+    """What is done by and by: what was settled long ago is forgotten, and what is older than the retention goes."""
+    clock = SetClock(LATER)
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
+    revisions = Revisions(store, clock, turns, deletes_answers=True)
+    housekeeping = Housekeeping(store, clock, revisions, retention=timedelta(days=30))
+    await housekeeping.tidy()
+    await housekeeping.expire()
+
+
+async def forgotten(store: Store) -> None:
+    """A long chat."""
+    conversation = await store.conversation(DIRECT, now=NOON)
+    asked = await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation, 10_000)))
+    assert asked is not None
+    erased = await store.forget(DIRECT, before=asked, now=NOON, then=lambda *_: None)
+    assert (erased.conversations, erased.messages) == (1, 2 * erased.turns)
+    assert await store.read(lambda shelves: shelves.history.last(conversation, 1)) == ()
+
+
+async def forgotten_elsewhere(store: Store) -> None:
+    """All that a person asked in chats that are not theirs."""
+    conversation = await store.conversation("group:other", now=NOON)
+    asked = await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation, 10_000)))
+    assert asked is not None
+    await store.forget_person(PERSON, direct_address="direct:none", before=asked, now=NOON, then=lambda *_: None)
+    place = await store.conversation(DIRECT, now=NOON)
+    assert await store.read(lambda shelves: shelves.history.last(place, 1)) == ()
+
+
+async def loaded(store: Store) -> None:
+    """The window of a conversation."""
+    conversation = await store.conversation(DIRECT, now=NOON)
+    await store.read(lambda shelves: shelves.history.last(conversation, 20))
+
+
+async def longest(path: Path, turns: int, work: Work) -> int:
+    async with opened(path, realm="signal") as store:
+        await filled(store, turns)
+        meter = Meter(store)
+        await work(store)
+        assert meter.steps
+        return max(meter.steps)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda store: gathered(store, PERSON, DIRECT, now=NOON),
+        lambda store: gathered(store, PERSON, DIRECT, now=NOON, max_bytes=1000),
+        lambda store: gathered(store, PERSON, None, now=NOON, conversation=None),
+        loaded,
+        tidied,
+        forgotten,
+        forgotten_elsewhere,
+        lambda store: store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog())),
+    ],
+    ids=[
+        "all of an export",
+        "the newest of an export",
+        "an export of a group",
+        "the window",
+        "tidying",
+        "forgetting",
+        "forgetting elsewhere",
+        "the backlog",
+    ],
+)
+async def test_no_step_grows_with_what_is_kept(tmp_path: Path, work: Work) -> None:
+    """Three times as much is done in three times as many steps, not in longer ones."""
+    small, large = [await longest(tmp_path / f"{turns}.db", turns, work) for turns in (TURNS, 3 * TURNS)]
+    assert large < 1.5 * small + 20
