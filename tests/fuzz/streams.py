@@ -124,8 +124,11 @@ def _batches(round_: Round, beside: Path | None) -> Iterator[list[str]]:
 def _may_come(raw: str) -> bool:
     """Whether a bridge may hand on such a frame.
 
-    A websocket ends at a frame that is larger than what Signal carries a hundred times.
+    Of another account's none comes where Aldis has subscribed to its own. And a websocket ends at a frame that is
+    larger than what Signal carries a hundred times.
     """
+    if FrameReader(OWN_ACCOUNT, "Aldis", is_exclusive=True).envelope(raw) is not None and _peeked(raw) is None:
+        return False
     return len(raw.encode("utf-8", "surrogatepass")) < MAX_FRAME_BYTES
 
 
@@ -135,7 +138,7 @@ def _wired(raw: str) -> str:
 
 
 def _peeked(raw: str) -> Envelope | None:
-    reader = FrameReader(OWN_ACCOUNT, "Aldis", is_exclusive=True)
+    reader = FrameReader(OWN_ACCOUNT, "Aldis")
     return reader.envelope(raw)
 
 
