@@ -9,6 +9,7 @@ Left to others: each single look (`bot.examinations`), making transports and pro
 verb (`bot.cli`).
 """
 
+import os
 from contextlib import AsyncExitStack, closing
 
 from bot.clock import Clock
@@ -17,7 +18,7 @@ from bot.examinations.bridge import of_bridge
 from bot.examinations.cells import of_cells
 from bot.examinations.findings import Finding, ok
 from bot.examinations.lists import of_lists, of_pins
-from bot.examinations.machine import free_bytes_of, of_attachments, of_machine, of_room, of_store
+from bot.examinations.machine import free_bytes_of, of_attachments, of_machine, of_proxies, of_room, of_store
 from bot.examinations.means import Means
 from bot.examinations.running import of_running
 from bot.examinations.sources import of_sources
@@ -35,7 +36,7 @@ def _of_names() -> Finding:
 
 async def examined(settings: Settings, means: Means, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
     """Everything that was found, in the order in which it is looked at; `asks_models` costs a little money."""
-    found = [_of_names(), *of_machine(settings, clock)]
+    found = [_of_names(), *of_machine(settings, clock), *of_proxies(os.environ)]
     with closing(means.sandbox()) as sandbox:
         found.append(await of_cells(sandbox))
     async with AsyncExitStack() as stack:

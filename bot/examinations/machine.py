@@ -6,7 +6,7 @@ Left to others: what a finding is (`findings`).
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
@@ -16,6 +16,7 @@ from bot.settings import Settings
 from store import Store, StoreError, StoreInUse, opened
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
@@ -40,6 +41,15 @@ def of_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
         )
     else:
         yield ok(f"SQLite {version}")
+
+
+def of_proxies(environ: Mapping[str, str]) -> list[Finding]:
+    """That the environment names a proxy, where it does: nothing of Aldis goes through one."""
+    named = sorted(name for name, value in environ.items() if name.lower() in _PROXIES and value)
+    if not named:
+        return []
+    how = "let the machine's own routes do it, or name a gateway as the address of a service (OPENAI_BASE_URL)"
+    return [warning(f"network: {', '.join(named)} is set, and Aldis goes through no proxy", how)]
 
 
 def _has_reset_bug(version: tuple[int, ...]) -> bool:

@@ -185,7 +185,7 @@ class Anthropic:
             timeout=anthropic.Timeout(None, connect=connect_timeout_seconds),
             max_retries=0,
             open_telemetry=False,
-            http_client=anthropic.DefaultAioHttpClient(),
+            http_client=anthropic.DefaultAioHttpClient(trust_env=False),
         )
 
     @property

@@ -135,7 +135,7 @@ class OpenAI:
             webhook_secret="",
             timeout=openai.Timeout(None, connect=connect_timeout_seconds),
             max_retries=0,
-            http_client=openai.DefaultAioHttpClient(),
+            http_client=openai.DefaultAioHttpClient(trust_env=False),
         )
         self._client.organization = None
         self._client.project = None

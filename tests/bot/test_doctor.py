@@ -192,6 +192,16 @@ async def test_the_machine_s_sqlite_is_named(practice: Practice) -> None:
     assert (found.level == "warning") == machine._has_reset_bug(sqlite3.sqlite_version_info)
 
 
+async def test_a_proxy_that_nothing_goes_through_is_named(practice: Practice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever set it believes that it is used."""
+    for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    assert about(await practice.examine(), "HTTPS_PROXY is set").level == "warning"
+    monkeypatch.delenv("HTTPS_PROXY")
+    assert not [finding for finding in await practice.examine() if finding.what.startswith("network:")]
+
+
 async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
     """Machines without a battery begin in 1970; the bridge's clock tells as well."""
     practice.daemon.way = "http"

@@ -82,6 +82,18 @@ def vendor(open_vendor: Vendor) -> Iterator[Vendor]:
     open_vendor.end()
 
 
+@pytest.mark.parametrize("kind", ["anthropic", "chat"])
+async def test_no_proxy_of_the_environment_is_asked(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with the tools, which have to know whom they reach; a model in the house would not be found behind one."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    async with opened(kind) as vendor:
+        vendor.server.scripted(say("It is cold."))
+        assert (await vendor.provider.complete(QUESTION)).message == AssistantMessage(parts=(Text(text="It is cold."),))
+
+
 async def test_a_plain_answer(vendor: Vendor) -> None:
     """Words come back as text, with what they cost in tokens and who said them."""
     vendor.server.scripted(say("It is cold.").using(Tokens(fresh=70, cache_read=20, cache_write=10, output=5)))
