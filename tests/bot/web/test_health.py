@@ -31,7 +31,7 @@ def free_port() -> int:
 
 
 def page_of(store: Store, clock: SetClock, counts: Counts, quay: Quay | None = None) -> HealthPage:
-    return HealthPage(store, Lookout(quay or Quay(), counts, seconds=lambda: 100.0), clock, counts)
+    return HealthPage(store, Lookout(quay or Quay(is_open=False), counts, seconds=lambda: 100.0), clock, counts)
 
 
 @asynccontextmanager
