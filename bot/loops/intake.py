@@ -209,10 +209,11 @@ class Intake:
             await self._take(envelopes)
         except StoreError:
             raise
-        except Exception:
+        except Exception as error:  # noqa: BLE001  (a bug must not cost the others, nor the stream)
             if len(envelopes) == 1:
-                raise
-            await self._take_apart(envelopes)
+                _passed_over(error)
+            else:
+                await self._take_apart(envelopes)
         self._held = ()
 
     async def _take_apart(self, envelopes: tuple[Envelope, ...]) -> None:
@@ -223,8 +224,8 @@ class Intake:
                 await self._take((envelope,))
             except StoreError:
                 raise
-            except Exception as error:  # noqa: BLE001  (a bug must not cost the others)
-                _log.error("an envelope was passed over, for it failed: %s", described(error))
+            except Exception as error:  # noqa: BLE001  (likewise)
+                _passed_over(error)
 
     async def _take(self, envelopes: tuple[Envelope, ...]) -> None:
         entries: list[_Entry] = []
@@ -583,3 +584,7 @@ class Intake:
         if count:
             self._counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)
+
+
+def _passed_over(error: Exception) -> None:
+    _log.error("an envelope was passed over, for it failed: %s", described(error))
