@@ -1,7 +1,7 @@
 """Aldis with bugs: `python -m tests.flows.bursting VERB ...`. What fails has people's words in its message.
 
 A message with the word     what happens
-`stumble`                   it cannot be routed when it arrives: the intake fails over it, once
+`stumble`                   it cannot be routed when it arrives: the intake fails over it
 `burst`                     its turn fails, from an error that came of another, each time it is tried
 `fray`                      a task that nobody waits for fails beside the turn
 `collapse`                  housekeeping fails, and with it the process
@@ -21,7 +21,6 @@ from bot.turn.agent import Agent
 from tools.calculator import Calculator
 
 _answer, _event = Agent.answer, FrameReader.event
-_stumbled: list[str] = []
 _collapsing = asyncio.Event()
 _words: list[str] = []
 
@@ -56,8 +55,7 @@ async def _frayed(words: str) -> None:
 
 
 def _stumbling(self: FrameReader, envelope: Any) -> Any:
-    if "stumble" in envelope.raw and envelope.raw not in _stumbled:
-        _stumbled.append(envelope.raw)
+    if "stumble" in envelope.raw:
         raise LookupError(envelope.raw)
     return _event(self, envelope)
 
