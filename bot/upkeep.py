@@ -7,7 +7,7 @@ itself. A store that was restored is not started before somebody has decided wha
     restore, run, chat --> what is open is listed --asked, --settle, --replay--> decided
                                                   '-nobody to ask--> the start is refused
 
-Left to others: the command line (`bot.cli`), what the doctor looks at (`bot.doctor`), the work (`store`).
+Left to others: the command line (`bot.cli`), what the doctor looks at (`bot.doctor.checkup`), the work (`store`).
 """
 
 import argparse
@@ -18,11 +18,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from bot import app, doctor, logs, phrases
+from bot import app, logs, phrases
 from bot.clock import MachineClock
+from bot.doctor import checkup
+from bot.doctor.findings import exit_status, format_findings
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
-from bot.examinations.findings import exit_status, printed
 from bot.settings import Settings
 from bot.spellings import person_of
 from bot.turn.backlog import Backlog, backlog, replay, settle
@@ -63,8 +64,8 @@ _DONE: dict[Decision, str] = {
 def examine(given: Settings, options: argparse.Namespace) -> int:
     """`doctor`: every finding on a line; status 1 where one is a problem."""
     logs.set_up("ERROR", given.log.format)
-    found = asyncio.run(doctor.examined(given, app.means(given), MachineClock(), asks_models=options.model))
-    print(printed(found))
+    found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
+    print(format_findings(found))
     return exit_status(found)
 
 

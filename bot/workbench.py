@@ -1,7 +1,7 @@
 """The operator's verbs for tools: `tools` lists them all, `tools call` runs one by hand with the real settings.
 
 Nothing of Aldis need run for it, and no store is opened: who stands behind a conversation is not there, and what a call
-costs is in no ledger. Left to others: what there is to list (`bot.examinations.tools`), running a call
+costs is in no ledger. Left to others: what there is to list (`bot.doctor.tools`), running a call
 (`bot.turn.toolbox`), the command line (`bot.cli`).
 """
 
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from bot import app, logs
+from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON, File
-from bot.examinations.tools import ToolGroup, inventory
 from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings

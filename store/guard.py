@@ -16,7 +16,7 @@ came later fails.
            '-> looked through: what is forged, missing or older is named --> generation + 1: database, then key file
 
 The database is first, so that a crash in between leaves it ahead of the key file, which means nothing.
-Left to others: what an operator is told (`bot.examinations`, `bot.web`), the key (`store.sealing`).
+Left to others: what an operator is told (`bot.doctor`, `bot.web`), the key (`store.sealing`).
 """
 
 import hashlib

@@ -23,7 +23,7 @@ from bot.app.equipment import surroundings_alone, toolbox, user_agent
 from bot.app.models import unpriced_models
 from bot.app.parts import Parts, identities_of
 from bot.clock import Clock, MachineClock
-from bot.examinations.means import Means
+from bot.doctor.deps import Deps
 from bot.languages.spoken import speak
 from bot.media.cell import Refused
 from bot.media.feeds import FeedReader
@@ -40,11 +40,11 @@ from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
     "assembled",
+    "doctor_deps",
     "identities",
     "linking",
     "linking_ready",
     "log_waits",
-    "means",
     "own_clock",
     "signal_transport",
     "surroundings_alone",
@@ -156,9 +156,9 @@ def identities(settings: Settings, transport: Transport, store: Store, clock: Cl
     return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())
 
 
-def means(settings: Settings) -> Means:
+def doctor_deps(settings: Settings) -> Deps:
     """How the doctor makes the parts that it looks at."""
-    return Means(
+    return Deps(
         linking=lambda bridge: bridges.linking_over(settings, bridge),
         transport=lambda bridge, account: bridges.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),

@@ -6,7 +6,7 @@ Signal began to want a new key exchange (April 2026), every account behind a sig
 unregistered. What concerns ways that Aldis does not go is left out: `receive` with `maxMessages: 1` skips messages in
 manual mode (https://github.com/AsamK/signal-cli/issues/2055); Aldis subscribes.
 
-Left to others: asking a bridge for its version (the transports, `bot.examinations.bridge`).
+Left to others: asking a bridge for its version (the transports, `bot.doctor.bridge`).
 
 Source: the README, CHANGELOG and issues of AsamK/signal-cli and the tags of bbernhard/signal-cli-rest-api, read
 2026-11-22. A release that is not listed is taken to be as old as the next one that is; a newer one than all of them is

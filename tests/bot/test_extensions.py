@@ -10,9 +10,9 @@ import pytest
 
 from bot import cli
 from bot.app import equipment
+from bot.doctor.findings import Finding
+from bot.doctor.tools import check_tools
 from bot.errors import ConfigError
-from bot.examinations.findings import Finding
-from bot.examinations.tools import of_tools
 from bot.settings import Settings, loaded, table
 from tests.flows.processes import REPOSITORY, started
 from tests.tools.conftest import USER_AGENT
@@ -117,7 +117,7 @@ def test_a_conversation_has_those_that_work(caplog: pytest.LogCaptureFixture) ->
 @pytest.mark.usefixtures("installed")
 def test_the_doctor_tells_of_them() -> None:
     """What is on, what is off, and what is left out, which is worth a warning."""
-    told = {finding.what: finding for finding in of_tools(given(TOOLS__SUMS__ENABLED="false"), AROUND)}
+    told = {finding.what: finding for finding in check_tools(given(TOOLS__SUMS__ENABLED="false"), AROUND)}
     assert told["tools: tides is on"].level == "ok"
     assert told["tools: sums is off"].advice == "TOOLS__SUMS__ENABLED=true switches it on"
     left_out = "tools: ropes of aldis-ropes 1.2 is left out: it cannot be imported: RuntimeError"
@@ -127,7 +127,7 @@ def test_the_doctor_tells_of_them() -> None:
 def test_one_that_came_too_late_for_a_name_hides_nobody(installed: Path) -> None:
     """The one that has the name is listed as it works, the other as left out."""
     put(installed, "zealous-tides", {"tides": "zealous:Tides"}, {"zealous": TIDES})
-    told = [finding for finding in of_tools(given(), AROUND) if "tides" in finding.what]
+    told = [finding for finding in check_tools(given(), AROUND) if "tides" in finding.what]
     assert [finding.level for finding in told] == ["ok", "warning"]
     assert told[0].what == "tools: tides is on"
     assert "zealous-tides" in told[1].what

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot import cli, workbench
-from bot.examinations.tools import ToolGroup
+from bot.doctor.tools import ToolGroup
 from bot.settings import loaded
 from bot.workbench import WIDTH
 from tests.tools.conftest import USER_AGENT

@@ -7,8 +7,8 @@ import http.client
 import logging
 from collections.abc import Iterator
 
-from bot.examinations.findings import Finding, ok, problem, warning
-from bot.examinations.pages import fetched
+from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.http import fetch_json
 from bot.settings import Settings
 from bot.transports.frame import Json, items_in, object_in
 from bot.unanswered import REASONS
@@ -44,14 +44,14 @@ _TELLING_COUNTS = (
 """The counts of the health page that the operator should know of, in words, and what to do."""
 
 
-async def of_running(settings: Settings, *, is_expected: bool) -> list[Finding]:
+async def check_running(settings: Settings, *, is_expected: bool) -> list[Finding]:
     """What the health page says; `is_expected` tells whether somebody holds the store."""
     web = settings.web
     if web.port == 0:
         return [ok("running: the health page is switched off, so nothing is known of a running Aldis")]
     place = f"[{web.host}]" if ":" in web.host else web.host
     try:
-        state, _ = await fetched(f"http://{place}:{web.port}/healthz")
+        state, _ = await fetch_json(f"http://{place}:{web.port}/healthz")
     except (OSError, ValueError, http.client.HTTPException):
         if is_expected:
             return [warning(f"running: no health page answers at {place}:{web.port}", "look into the log of Aldis")]

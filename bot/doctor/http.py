@@ -16,10 +16,10 @@ ASK_SECONDS = 10.0
 """For one question, whatever it is."""
 
 
-async def fetched(url: str, body: Json | None = None) -> tuple[Json, datetime | None]:
+async def fetch_json(url: str, body: Json | None = None) -> tuple[Json, datetime | None]:
     """The JSON object at an address, and the time that its server shows."""
 
-    def fetched() -> tuple[Json, datetime | None]:
+    def ask() -> tuple[Json, datetime | None]:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310 - http by its type
         # The machine's proxies have no business on the way to what is close by.
@@ -33,4 +33,4 @@ async def fetched(url: str, body: Json | None = None) -> tuple[Json, datetime | 
             return as_object(json.load(answer)), parsedate_to_datetime(date) if date else None
 
     async with asyncio.timeout(ASK_SECONDS):
-        return await asyncio.to_thread(fetched)
+        return await asyncio.to_thread(ask)

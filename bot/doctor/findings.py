@@ -1,6 +1,6 @@
 """What was found where something was looked at, and how an operator reads it.
 
-Left to others: looking (the other examinations), the order of it (`bot.doctor`).
+Left to others: looking (the other checks), the order of it (`checkup`).
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class Finding:
     """What the operator can do; empty where there is nothing to do."""
 
 
-def printed(findings: Iterable[Finding]) -> str:
+def format_findings(findings: Iterable[Finding]) -> str:
     """A line for each finding, and one below it for what to do."""
     lines: list[str] = []
     for finding in findings:

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot import doctor, settings
+from bot import settings
 from bot.app import models
 from bot.clock import Clock, MachineClock, SetClock
+from bot.doctor import cells, checkup, machine
+from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding, exit_status, format_findings
 from bot.events import Account
-from bot.examinations import cells, machine
-from bot.examinations.findings import Finding, exit_status, printed
-from bot.examinations.means import Means
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
 from bot.providers.anthropic import Anthropic
@@ -95,7 +95,7 @@ class Practice:
                 base_url=given.llm.anthropic.base_url,
             )
 
-        means = Means(
+        deps = Deps(
             linking=linking,
             transport=transport,
             provider=provider,
@@ -104,7 +104,7 @@ class Practice:
             surroundings=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
             sandbox=sandbox,
         )
-        return await doctor.examined(given, means, clock or MachineClock(), asks_models=asks_models)
+        return await checkup.examine(given, deps, clock or MachineClock(), asks_models=asks_models)
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ async def test_everything_is_well(practice: Practice) -> None:
 async def test_no_key_is_printed_and_nothing_is_sent(practice: Practice) -> None:
     """Whatever is looked at; and no model is asked unless that is wanted."""
     practice.given = {"BRAVE_API_KEY": "brave-key-canary", "TOOLS__WEATHER__API_KEY": "weather-key-canary"}
-    shown = printed(await practice.examine())
+    shown = format_findings(await practice.examine())
     assert "canary" not in shown
     assert practice.model.key
     assert practice.model.key not in shown
@@ -154,7 +154,7 @@ def test_findings_are_lines() -> None:
         Finding(level="ok", what="store: fine"),
         Finding(level="problem", what="access: \x1b[2Jme\nok  all is well", advice="look"),
     )
-    assert printed(found).splitlines() == [
+    assert format_findings(found).splitlines() == [
         "ok       store: fine",
         "problem  access:  [2Jme ok  all is well",
         "         -> look",
@@ -217,7 +217,7 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
 )
 async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict: str) -> None:
     """Which of the layers there are; that none is there is worth a word."""
-    found = cells.of_level(Level(landlock=landlock, seccomp=seccomp))
+    found = cells.check_cell_level(Level(landlock=landlock, seccomp=seccomp))
     assert found.level == verdict
     assert (f"Landlock {landlock}" in found.what) == bool(landlock)
     assert ("no seccomp" in found.what) == (not seccomp)
@@ -236,7 +236,7 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Pract
 async def test_cells_that_cannot_be_are_a_problem() -> None:
     """Nothing that strangers send can be opened then."""
     zygote = Zygote(["no.such.module"])
-    found = await cells.of_cells(Sandbox(zygote))
+    found = await cells.check_cells(Sandbox(zygote))
     zygote.close()
     assert (found.level, "does not start" in found.what) == ("problem", True)
 
@@ -244,7 +244,7 @@ async def test_cells_that_cannot_be_are_a_problem() -> None:
 @pytest.mark.parametrize(("free_bytes", "level"), [(10**9, "ok"), (10**8, "warning"), (10**7, "problem")])
 def test_room_on_the_disk(free_bytes: int, level: str) -> None:
     """Little is worth a warning; next to nothing is a problem."""
-    assert machine.of_room(free_bytes).level == level
+    assert machine.check_disk(free_bytes).level == level
 
 
 async def test_the_disk_of_the_store_is_looked_at(practice: Practice) -> None:
@@ -264,7 +264,7 @@ async def test_a_store_that_opens(practice: Practice) -> None:
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
     assert about(found, "1 people were let in").level == "ok"
-    assert MALLORY.uuid not in printed(found)
+    assert MALLORY.uuid not in format_findings(found)
 
 
 async def test_a_store_that_a_running_aldis_holds(practice: Practice) -> None:
@@ -537,7 +537,7 @@ async def test_a_model_that_does_not_answer(practice: Practice) -> None:
     practice.given = {"ANTHROPIC_API_KEY": "wrong-key-canary"}
     found = await practice.examine(asks_models=True)
     assert about(found, "does not answer", "BadKey").level == "problem"
-    assert "canary" not in printed(found)
+    assert "canary" not in format_findings(found)
 
 
 async def test_a_model_that_people_may_choose(practice: Practice) -> None:

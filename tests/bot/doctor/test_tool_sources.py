@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.examinations.sources import of_sources
+from bot.doctor.tool_sources import check_tool_sources
 from bot.settings import Settings, loaded
 from tests.servers import mcp_rough
 
@@ -21,7 +21,7 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
     """Those that answer are counted, each that does not is named with what to do; afterwards none runs."""
     where = tmp_path / "pid"
     rough = {"command": sys.executable, "args": [mcp_rough.__file__, "plain", str(where)]}
-    found = await of_sources(given({"club": rough, "none": {"command": "/nonexistent/mcp"}}))
+    found = await check_tool_sources(given({"club": rough, "none": {"command": "/nonexistent/mcp"}}))
     assert [(finding.level, finding.what) for finding in found] == [
         ("ok", "tools: the servers of mcp give 4 tools"),
         ("problem", "tools: the server none of mcp does not answer"),
@@ -34,6 +34,6 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
 async def test_without_servers_there_is_nothing_to_see() -> None:
     """Nor where tools are switched off, all or these."""
     none = {"none": {"command": "/nonexistent/mcp"}}
-    assert await of_sources(loaded({}, None)) == []
-    assert await of_sources(given(none, TOOLS__ENABLED="false")) == []
-    assert await of_sources(given(none, TOOLS__MCP__ENABLED="false")) == []
+    assert await check_tool_sources(loaded({}, None)) == []
+    assert await check_tool_sources(given(none, TOOLS__ENABLED="false")) == []
+    assert await check_tool_sources(given(none, TOOLS__MCP__ENABLED="false")) == []

@@ -5,15 +5,15 @@ Left to others: the decision itself (`bot.policy.access`).
 
 from collections.abc import Iterator
 
-from bot.examinations.bridge import Known
-from bot.examinations.findings import Finding, ok, problem, warning
+from bot.doctor.bridge import Known
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.policy.access import EVERYBODY
 from bot.settings import Settings
 from bot.transports.base import Contact
 from store import Store
 
 
-def of_lists(settings: Settings, signal: Known | None) -> Iterator[Finding]:
+def check_access(settings: Settings, signal: Known | None) -> Iterator[Finding]:
     """Who everybody on the lists is; `signal` None means that nobody could be looked up."""
     access = settings.access
     if settings.signal.note_to_self:
@@ -66,7 +66,7 @@ def _group(entry: str, signal: Known | None, *, is_asked: bool) -> Finding:
     return ok(what)
 
 
-async def of_pins(settings: Settings, store: Store | None, signal: Known | None) -> list[Finding]:
+async def check_pins(settings: Settings, store: Store | None, signal: Known | None) -> list[Finding]:
     """The listed numbers behind which there is another account than there was."""
     if store is None:
         return []

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.clock import Clock
+from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.http import ASK_SECONDS, fetch_json
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.examinations.findings import Finding, ok, problem, warning
-from bot.examinations.means import Means
-from bot.examinations.pages import ASK_SECONDS, fetched
 from bot.settings import Settings
 from bot.transports.accounts import UNNAMED, Choice, choice_of
 from bot.transports.base import Contact, Group, Transport
@@ -34,7 +34,7 @@ class Known:
     groups: tuple[Group, ...]
 
 
-async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Known | None, list[Finding]]:
+async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Known | None, list[Finding]]:
     """What the bridge knows, where it answers and has an account."""
     url, wanted = settings.signal.url, settings.signal.transport
     try:
@@ -45,11 +45,11 @@ async def of_bridge(settings: Settings, means: Means, clock: Clock) -> tuple[Kno
     if wanted not in {"auto", bridge}:
         found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
     found += _losses(settings, bridge)
-    account, of_account = await _account(settings, means, bridge)
+    account, of_account = await _account(settings, deps, bridge)
     found.append(of_account)
     if account is None:
         return None, found
-    transport = means.transport(bridge, account)
+    transport = deps.transport(bridge, account)
     try:
         signal, of_lists = await _asked(transport)
         if found[0].level != "problem":
@@ -107,11 +107,11 @@ def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
 async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
     """What runs there, and what time it has; a socket tells no time, and is close by."""
     if bridge == "rest_api":
-        answer, date = await fetched(f"{url}/v1/about")
+        answer, date = await fetch_json(f"{url}/v1/about")
         check_about(answer)
         return Release(bridge=bridge, version=text_in(answer, "version")), date
     if not is_socket(url):
-        answer, date = await fetched(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
+        answer, date = await fetch_json(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
         return Release(bridge=bridge, version=text_in(object_in(answer, "result"), "version"), is_http=True), date
     rpc = Rpc(url)
     try:
@@ -120,9 +120,9 @@ async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
         await rpc.aclose()
 
 
-async def _account(settings: Settings, means: Means, bridge: Bridge) -> tuple[Account | None, Finding]:
+async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, Finding]:
     """The account to answer for, where it is clear which."""
-    linking, wanted = means.linking(bridge), settings.signal.account
+    linking, wanted = deps.linking(bridge), settings.signal.account
     try:
         choice = await choice_of(linking, wanted)
         account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None

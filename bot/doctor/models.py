@@ -3,9 +3,9 @@
 Left to others: making providers (`bot.app` hands over how).
 """
 
+from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.errors import ConfigError, ProviderError
-from bot.examinations.findings import Finding, ok, problem, warning
-from bot.examinations.means import Means
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
 from bot.settings import ProviderName, Settings
@@ -13,25 +13,25 @@ from bot.settings import ProviderName, Settings
 _MODEL_SECONDS = 60.0
 
 
-async def of_models(settings: Settings, means: Means, *, asks_models: bool) -> list[Finding]:
+async def check_models(settings: Settings, deps: Deps, *, asks_models: bool) -> list[Finding]:
     """Which models answer; `asks_models` asks each a very small question, which costs a little."""
     found: list[Finding] = []
     for name in settings.llm.providers_in_order:
         found.append(_model(settings, name))
         if asks_models and found[-1].level == "ok":
-            found.append(await _answered(means.provider(name)))
+            found.append(await _answered(deps.provider(name)))
     _, *choices = settings.llm.models_to_choose
     for choice in choices:
         found.append(ok(f"models: people may choose {choice}"))
         if asks_models:
-            found.append(await _answered(means.choice(choice)))
-    return [*found, *_of_budgets(means)]
+            found.append(await _answered(deps.choice(choice)))
+    return [*found, *_check_budgets(deps)]
 
 
-def _of_budgets(means: Means) -> list[Finding]:
+def _check_budgets(deps: Deps) -> list[Finding]:
     """Whether what is spent can be counted; nothing where nothing is limited."""
     try:
-        budgets = means.budgets()
+        budgets = deps.budgets()
     except ConfigError as error:
         return [problem(f"budgets: {error}")]
     return [ok("budgets: the price of each model is known")] if budgets.limit_anything(in_group=True) else []
@@ -71,7 +71,7 @@ async def _answered(provider: Provider) -> Finding:
     return warning(what, "set its price in BUDGET__PRICES") if answer.cost_usd is None else ok(what)
 
 
-def of_audio(settings: Settings) -> Finding:
+def check_audio(settings: Settings) -> Finding:
     """Whether voice notes are understood, and by whom."""
     audio = settings.audio
     if audio.base_url is None:

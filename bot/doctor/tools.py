@@ -1,7 +1,7 @@
 """The tools as an operator sees them: which are on, what the others lack, and what those of other people are worth.
 
 Tools are made for it and never called. Left to others: which tools there are (`tools`), what they may do in a
-conversation (`bot.turn`), how they are shown (`bot.doctor`, `bot.workbench`).
+conversation (`bot.turn`), how they are shown (`checkup`, `bot.workbench`).
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.examinations.findings import Finding, ok, warning
+from bot.doctor.findings import Finding, ok, warning
 from bot.settings import Settings
 from tools import CATALOG, Extended, Options, Surroundings, Tool, extended, made
 
@@ -50,7 +50,7 @@ def inventory(settings: Settings, around: Surroundings) -> tuple[ToolGroup, ...]
     return (*own, *_foreign(settings, more))
 
 
-def of_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
+def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
     """Which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
         yield ok("tools: all are switched off", "TOOLS__ENABLED=true switches them on")

@@ -3,7 +3,7 @@
 Left to others: what each layer keeps (`bot.media.confinement`).
 """
 
-from bot.examinations.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.media.cell import Refused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
@@ -11,16 +11,16 @@ from bot.media.sandbox import Sandbox
 _WHERE = "cells: files and pages of strangers are opened in processes that"
 
 
-async def of_cells(sandbox: Sandbox) -> Finding:
+async def check_cells(sandbox: Sandbox) -> Finding:
     """Whether there can be any, and how well they hold."""
     try:
-        return of_level(await sandbox.level())
+        return check_cell_level(await sandbox.level())
     except Refused:
         what = "cells: the process that opens files and pages of strangers does not start"
         return problem(what, "what it said stands above; is there memory left, and room for processes?")
 
 
-def of_level(level: Level) -> Finding:
+def check_cell_level(level: Level) -> Finding:
     """How well cells hold on a machine that can do so much."""
     if level.holds:
         return ok(f"{_WHERE} can open, reach and start nothing ({level.words})")

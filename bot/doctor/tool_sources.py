@@ -3,12 +3,12 @@
 Left to others: the tools that are always there (`tools`).
 """
 
-from bot.examinations.findings import Finding, ok, problem
+from bot.doctor.findings import Finding, ok, problem
 from bot.settings import Settings
 from tools import sources
 
 
-async def of_sources(settings: Settings) -> list[Finding]:
+async def check_tool_sources(settings: Settings) -> list[Finding]:
     """How many tools the servers of `TOOLS__MCP__SERVERS` give, and which of them do not answer; empty without any."""
     found: list[Finding] = []
     for source in sources(settings.tools.options_by_name, taken=()) if settings.tools.enabled else ():

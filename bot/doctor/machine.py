@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 from bot.clock import Clock
-from bot.examinations.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.settings import Settings
 from store import Store, StoreError, StoreInUse, opened
 
@@ -27,7 +27,7 @@ Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
 
 
-def of_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
+def check_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
     """Whether its clock can be right, and whether its SQLite is sound."""
     if clock.wall() < _WRITTEN:
         yield problem("clock: it is wrong by months or years", "set the machine's clock; Signal needs it to be right")
@@ -43,7 +43,7 @@ def of_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
         yield ok(f"SQLite {version}")
 
 
-def of_proxies(environ: Mapping[str, str]) -> list[Finding]:
+def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
     """That the environment names a proxy, where it does: nothing of Aldis goes through one."""
     named = sorted(name for name, value in environ.items() if name.lower() in _PROXIES and value)
     if not named:
@@ -57,7 +57,7 @@ def _has_reset_bug(version: tuple[int, ...]) -> bool:
     return version < (line[0] if line else _RESET_BUG_FIXED[-1])
 
 
-async def of_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
+async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
     """The open store, where it can be opened, and whether somebody else holds it."""
     given = settings.store
     if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
@@ -86,7 +86,7 @@ async def of_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | N
     return store, False, found
 
 
-def of_attachments(settings: Settings) -> Iterator[Finding]:
+def check_attachments(settings: Settings) -> Iterator[Finding]:
     """Whether Aldis can delete what people send, where it is told the folder."""
     folder = settings.signal.attachments
     if folder is None:
@@ -98,7 +98,7 @@ def of_attachments(settings: Settings) -> Iterator[Finding]:
         yield problem(what, "make it signal-cli's folder of attachments, in which Aldis may write")
 
 
-def of_room(free_bytes: int) -> Finding:
+def check_disk(free_bytes: int) -> Finding:
     """Whether that is enough to go on with."""
     what = f"disk: {free_bytes // 1_000_000:,} MB are free where the store is"
     if free_bytes < _NO_ROOM_BYTES:

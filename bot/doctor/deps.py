@@ -17,7 +17,7 @@ from tools import Surroundings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Means:
+class Deps:
     """How the parts are made that only `bot.app` names."""
 
     linking: Callable[[Bridge], Linking]
