@@ -6,6 +6,7 @@ other languages they stand in `bot.languages`, by the same names. The functions 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -290,6 +291,57 @@ EVERY_MONTHS = "every {count} months"
 EVERY_YEAR = "every year"
 EVERY_YEARS = "every {count} years"
 
+DEED_CALCULATE = "calculate {expression}"
+DEED_CLOCK = "look at the clock"
+DEED_CONVERT = "convert {amount} {unit} to {to}"
+DEED_WEATHER = "look up the weather in {place}"
+DEED_SEARCH_WEB = "search the web for {query}"
+DEED_VERIFY = "search the web for evidence on {claim}"
+DEED_SEARCH_POSTS = "search X (Twitter) for {query}"
+DEED_ENCYCLOPAEDIA = "look up {article} in Wikipedia"
+DEED_SEARCH_MARKETS = "search prediction markets for {query}"
+DEED_MARKET = "look up the prediction market {market}"
+DEED_SEARCH_FEEDS = "search the news feeds for {query}"
+DEED_FEEDS = "look through the news feeds"
+DEED_PAGE = "read the page {url}"
+DEED_DRAW = "have the image service draw {prompt}"
+DEED_ROWS = "read the table {table} of the database {database}"
+DEED_TABLES = "see which tables the databases have"
+DEED_PREDICT = "record your prediction, {percent} % likely by {due}: {statement}"
+DEED_PREDICTION_CAME_TRUE = "record that your prediction {number} came true"
+DEED_PREDICTION_DID_NOT = "record that your prediction {number} did not come true"
+DEED_PREDICTION_VOID = "record that nobody can tell what came of your prediction {number}"
+DEED_PREDICTION_OPEN = "open your prediction {number} again"
+DEED_PREDICTION_STRUCK = "strike your prediction {number} off the record"
+DEED_PREDICTIONS = "look through your predictions"
+DEED_CALIBRATION = "work out how good the predictions were"
+DEED_REMIND = "remind you {when}: {text}"
+DEED_REMIND_ASK = "do this for you {when}: {prompt} (reminder: {text})"
+DEED_REMIND_LIST = "look through your reminders"
+DEED_REMIND_CANCEL = "cancel your reminder {number} (`/remind` shows it)"
+DEED_REMIND_TIMEZONE = "reckon your times by the time zone {zone}"
+DEED_REMEMBER = "remember this about you: {fact}"
+DEED_FORGET = "forget number {number} of what I remember about you (`/memory` shows it)"
+DEED_TOOL = "use {name}"
+DEED_TOOL_OF_SERVER = "use {name} (server: {server})"
+VALUE_CUT = "{value} (shortened; {count} characters in all)"
+VALUES_LEFT_OUT = "… and {count} more"
+WHEN_AT = "on {day} at {time}"
+WHEN_IN = "in {duration}"
+WHEN_ON_DAYS = "every {days} at {time}, from {day}"
+WHEN_AGAIN = "{repeats} at {time}, from {day}"
+WHEN_HOURLY = "{repeats}, from {day} at {time}"
+WHEN_AGAIN_IN = "{repeats}, for the first time in {duration}"
+WHEN_COUNTED = "{when}, {count} times in all"
+WHEN_UNTIL = "{when}, until {day}"
+EVERY_FIRST = "{repeats} (the first {weekday})"
+EVERY_SECOND = "{repeats} (the second {weekday})"
+EVERY_THIRD = "{repeats} (the third {weekday})"
+EVERY_FOURTH = "{repeats} (the fourth {weekday})"
+EVERY_LAST = "{repeats} (the last {weekday})"
+AND_LAST = "{some} and {last}"
+_MAY_I_DO = "May I {deed}?"
+
 STATUS_THINKING = "Thinking …"
 STATUS_CALCULATE = "Calculating …"
 STATUS_CONVERT = "Converting …"
@@ -304,6 +356,17 @@ STATUS_NEWS = "Looking through the news …"
 STATUS_REMIND = "Setting a reminder …"
 STATUS_REMEMBER = "Making a note …"
 STATUS_TOOL = "Using a tool …"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deed:
+    """Something that a person may be asked about, in the language that is spoken."""
+
+    words: str
+    """What follows "May I", in Markdown, on one line."""
+    details: tuple[str, ...] = ()
+    """What is listed below it, likewise."""
+
 
 _BY_ERROR: tuple[tuple[type[ProviderError], str], ...] = (
     (Overloaded, OVERLOADED),
@@ -420,21 +483,33 @@ def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
     return said(_NEARLY[scope, span], percent=min(percent, 100))
 
 
-def may_i(calls: Sequence[tuple[str, str]], cost_usd: Decimal, causes: Sequence[Source] = ()) -> str:
-    """The question whether these calls of tools may run: each a name and the JSON of exactly what would be done, and
-    because of what it is asked; no causes: because the operator or the tool wants it.
+def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = ()) -> str:
+    """The question whether all this may be done, and because of what it is asked; no causes: because the operator or
+    the tool wants it.
     """
-    lines = [f"- {name}: `{arguments}`" for name, arguments in calls]
+    asked = _asked(deeds[0]) if len(deeds) == 1 else [said(_MAY_I), "", *_numbered(deeds)]
     why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
     cost = ["", said(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
-    return "\n".join([said(_MAY_I), "", *lines, *why, *cost, "", said(_YES_OR_NO)])
+    return "\n".join([*asked, *why, *cost, "", said(_YES_OR_NO)])
 
 
-def unattended(calls: Sequence[tuple[str, str]], causes: Sequence[Source]) -> str:
-    """What a scheduled run has left undone: these calls of tools, each a name and the JSON of what would be done."""
-    lines = [f"- {name}: `{arguments}`" for name, arguments in calls]
+def unattended(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
+    """What a scheduled run has left undone."""
     why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
-    return "\n".join([said(UNATTENDED), "", *lines, *why])
+    return "\n".join([said(UNATTENDED), "", *_numbered(deeds), *why])
+
+
+def _asked(deed: Deed) -> list[str]:
+    below = ["", *(f"- {line}" for line in deed.details)] if deed.details else []
+    return [said(_MAY_I_DO, deed=deed.words), *below]
+
+
+def _numbered(deeds: Sequence[Deed]) -> list[str]:
+    lines: list[str] = []
+    for place, deed in enumerate(deeds, 1):
+        lines.append(f"{place}. {deed.words[:1].upper()}{deed.words[1:]}")
+        lines += [f"   - {line}" for line in deed.details]
+    return lines
 
 
 def origin(sources: Sequence[Source]) -> str:

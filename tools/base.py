@@ -1,6 +1,6 @@
 """The seam to the tools: what a tool says of itself, what it is handed, what it gives back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -93,6 +93,19 @@ Key = Annotated[SecretStr, AfterValidator(_as_key)]
 """A service's key, fit to travel in a header."""
 
 
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a call would do, for the person who is asked about it."""
+
+    sentence: str
+    """The name of the sentence that says it, which stands where all sentences for people stand."""
+    values: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What is filled in: a `str` is shown as a quotation, for anybody may have written it; `int`, `Decimal` and `date`
+    as the language writes them; a `Wish` is shown as the time that it is for."""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What is listed below the sentence, by name."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
     """What a tool says of itself."""
@@ -119,6 +132,11 @@ class ToolSpec:
     minor_arguments: frozenset[str] = frozenset()
     """Arguments that a message need not name, for the worst choice of them does no harm: a time, a unit; or one value
     of an argument: `action=set`."""
+    intent: Callable[[Any], Intent] | None = None
+    """What a call with these `arguments` would do, in words for the person who is asked about it. None: they are shown
+    its name and the arguments one by one."""
+    server: str = ""
+    """The server that it is a tool of, as the operator calls it; empty: none."""
     looking: frozenset[str] = frozenset()
     """Values of arguments with which a call of a tool with effects only looks: `action=list`."""
     fetches: str | None = None

@@ -20,7 +20,7 @@ import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types a
 from pydantic import Field
 
 from tools.arithmetic import CONSTANTS, EXACT_DIGITS, EXPONENTS, FUNCTIONS, OPERATORS, SIGNS, Number, bounded
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.text import cleaned
 
@@ -99,6 +99,7 @@ class Calculator:
             " sign: 15% of 80 is 0.15 * 80."
         ),
         arguments=CalculatorArguments,
+        intent=lambda given: Intent("calculate", {"expression": given.expression}),
         computes_only=True,
     )
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import Field
 
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import NotFound
 from tools.text import cleaned
 
@@ -83,6 +83,7 @@ class CurrentTime:
             " where the people are when neither is named. Use it whenever an answer depends on the time of day."
         ),
         arguments=CurrentTimeArguments,
+        intent=lambda _given: Intent("clock"),
         computes_only=True,
     )
 

@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 
 from pydantic import Field
 
-from tools.base import Arguments, BaseUrl, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.http import Http
 from tools.rates import ATTRIBUTION, Rates
@@ -65,6 +65,9 @@ class Convert:
             " the answer. No rates of the past, no cryptocurrencies, no cooking by ingredient (cups to grams)."
         ),
         arguments=ConvertArguments,
+        intent=lambda given: Intent(
+            "convert", {"amount": Decimal(str(given.amount)), "unit": given.unit, "to": given.to}
+        ),
     )
 
     async def run(self, arguments: ConvertArguments, context: ToolContext) -> Result:

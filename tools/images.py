@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tools.base import Arguments, BaseUrl, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
 from tools.fetch import Fetcher
 from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer
@@ -108,6 +108,7 @@ class ImageGenerate:
                 " which refuses some subjects; it cannot change a picture that exists."
             ),
             arguments=ImageArguments,
+            intent=lambda given: Intent("draw", {"prompt": given.prompt}),
             effects="once",
             own_words=True,
             discloses=True,

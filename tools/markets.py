@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, BaseUrl, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, ToolError
 from tools.exchanges.base import Exchange, Market
 from tools.exchanges.manifold import Manifold
@@ -92,6 +92,7 @@ class MarketSearch:
             " advice: name the source, the volume and that it is a market's estimate."
         ),
         arguments=MarketSearchArguments,
+        intent=lambda given: Intent("search_markets", {"query": given.query}),
     )
 
     async def run(self, arguments: MarketSearchArguments, context: ToolContext) -> Result:
@@ -132,6 +133,7 @@ class MarketGet:
             " came out if it is decided."
         ),
         arguments=MarketGetArguments,
+        intent=lambda given: Intent("market", {"market": given.market}),
     )
 
     async def run(self, arguments: MarketGetArguments, context: ToolContext) -> Result:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import Memory
 
@@ -35,6 +35,12 @@ class RememberArguments(Arguments):
     number: int | None = Field(default=None, ge=1, description="The number of a remembered fact.")
 
 
+def _intent(given: RememberArguments) -> Intent:
+    if given.action == "forget":
+        return Intent("forget", {"number": given.number})
+    return Intent("remember", {"fact": given.fact})
+
+
 class Remember:
     """Remembers what the person asks to be remembered about themselves."""
 
@@ -46,6 +52,7 @@ class Remember:
             " a file, or what you merely find useful; never passwords and the like. It does not work in groups."
         ),
         arguments=RememberArguments,
+        intent=_intent,
         effects="repeatable",
         own_words=True,
         deeds=("remember", "forget", "merk", "behalt", "vergiss", "retien", "souvien", "oubli", "recuerd", "olvid"),

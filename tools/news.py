@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from tools.addresses import canonical_url
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import News, Story
 from tools.search.base import Hit
@@ -106,6 +106,7 @@ class IntelSearch:
             " article. Cite what you relied on by its number in square brackets, such as [3]: Aldis adds the addresses."
         ),
         arguments=IntelSearchArguments,
+        intent=lambda given: Intent("search_feeds", {"query": given.query}),
         finds_pages=True,
         discloses=False,
     )
@@ -146,6 +147,7 @@ class IntelRecent:
             " as [3]: Aldis adds the addresses."
         ),
         arguments=IntelRecentArguments,
+        intent=lambda _given: Intent("feeds"),
         finds_pages=True,
         discloses=False,
     )

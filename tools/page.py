@@ -13,7 +13,7 @@ from http import HTTPStatus
 from pydantic import Field
 
 from tools.addresses import MAX_CHARS as MAX_URL_CHARS
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
 from tools.fetch import Fetcher, Page
 from tools.ports import PageLink, PageText, Paper, Papers
@@ -104,6 +104,7 @@ class WebFetch:
                 " JavaScript, logs in nowhere, reads no pictures: people can send those as files."
             ),
             arguments=PageArguments,
+            intent=lambda given: Intent("page", {"url": given.url}),
             fetches="url",
             timeout_seconds=options.timeout_seconds + _OPEN_SECONDS,
             max_result_chars=2 * options.max_chars + _OTHER_CHARS,

@@ -8,11 +8,12 @@ Left to others: where predictions are kept, and who sees them (the port `Predict
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.calibration import Score, Settled, bins, by_domain, score
 from tools.chart import CONTENT_TYPE, Point, point_chart
 from tools.errors import BadArguments
@@ -55,6 +56,10 @@ class PredictArguments(Arguments):
     )
 
 
+def _percent(probability: float) -> Decimal:
+    return (Decimal(str(probability)) * 100).normalize()
+
+
 class Predict:
     """Records what the person predicts, in the conversation they do it in."""
 
@@ -66,6 +71,9 @@ class Predict:
             " ask for it where they gave none, and for a day likewise. Tell them the number that comes back."
         ),
         arguments=PredictArguments,
+        intent=lambda given: Intent(
+            "predict", {"percent": _percent(given.probability), "due": given.due, "statement": given.statement}
+        ),
         effects="repeatable",
         own_words=True,
         deeds=_DEEDS,
@@ -117,6 +125,7 @@ class ResolvePrediction:
             " they say so or have agreed to what you found; nobody resolves the predictions of another person."
         ),
         arguments=ResolveArguments,
+        intent=lambda given: Intent(f"prediction_{given.outcome}", {"number": given.number}),
         effects="repeatable",
         own_words=True,
         deeds=_DEEDS,
@@ -161,6 +170,7 @@ class ListPredictions:
             " which wait for their word on what came of them."
         ),
         arguments=ListArguments,
+        intent=lambda _given: Intent("predictions"),
         own_words=True,
         reads_private=True,
     )
@@ -205,6 +215,7 @@ class CalibrationStats:
             " count. With few predictions say that the figures are mostly chance."
         ),
         arguments=StatsArguments,
+        intent=lambda _given: Intent("calibration"),
         own_words=True,
         reads_private=True,
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import Every, Planned, Reminders, Repeat, Weekday, Wish
 
@@ -66,6 +66,16 @@ class RemindArguments(Arguments):
     number: int | None = Field(default=None, ge=1, description="Which reminder, as set or list gave it.")
 
 
+def _intent(given: RemindArguments) -> Intent:
+    if given.action == "set":
+        wish = _wish(given)
+        if wish.prompt is None:
+            return Intent("remind", {"when": wish, "text": wish.text})
+        return Intent("remind_ask", {"when": wish, "text": wish.text, "prompt": wish.prompt})
+    values = {"cancel": {"number": given.number}, "timezone": {"zone": given.timezone}, "list": {}}[given.action]
+    return Intent(f"remind_{given.action}", values)
+
+
 class Remind:
     """Plans, lists and cancels the reminders of the person who asks, in the conversation they ask in."""
 
@@ -78,6 +88,7 @@ class Remind:
             " false, ask once where they live and keep it with action timezone."
         ),
         arguments=RemindArguments,
+        intent=_intent,
         effects="repeatable",
         own_words=True,
         deeds=(

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from tools import operators
-from tools.base import Arguments, BaseUrl, Key, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer, no_pause
 from tools.ports import Quotas
@@ -117,6 +117,7 @@ class TwitterSearch:
                 " check news elsewhere. Cite by number, such as [3]."
             ),
             arguments=TwitterArguments,
+            intent=lambda given: Intent("search_posts", {"query": given.query}),
             finds_pages=True,
             cost_usd=usual_usd,
         )

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from tools.addresses import canonical_url
-from tools.base import Arguments, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
 from tools.evidence.judgement import Evidence, Reader, Rules, Source, confidence, sources, weighed
 from tools.evidence.plan import Inquiry, Step
@@ -133,6 +133,7 @@ class VerifyNews:
                 " Cite by number in square brackets, such as [3]: Aldis adds the addresses."
             ),
             arguments=VerifyNewsArguments,
+            intent=lambda given: Intent("verify", {"claim": given.claim}),
             finds_pages=True,
             timeout_seconds=options.timeout_seconds + _SECONDS_TO_ANSWER,
             cost_usd=options.max_searches * desk.usual_usd,

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tools.base import Arguments, BaseUrl, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import CONTENT_TYPE, line_chart
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.forecast import AIR, CODE, CURRENT, DAILY, HOURLY, Part, Span, air, days, days_of, hours, now, panels, span
@@ -87,6 +87,10 @@ class WeatherArguments(Arguments):
         return self
 
 
+def _intent(given: WeatherArguments) -> Intent:
+    return Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"})
+
+
 class Weather:
     """Tells the weather."""
 
@@ -111,6 +115,7 @@ class Weather:
             " answer."
         ),
         arguments=WeatherArguments,
+        intent=_intent,
     )
 
     async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:

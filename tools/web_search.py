@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from tools.base import Arguments, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
 from tools.search.desk import SearchDesk, worded
 from tools.search.options import SearchOptions
@@ -64,6 +64,7 @@ class WebSearch:
                 " in square brackets, such as [3]: Aldis adds the addresses."
             ),
             arguments=WebSearchArguments,
+            intent=lambda given: Intent("search_web", {"query": given.query}),
             finds_pages=True,
             cost_usd=desk.usual_usd,
         )

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
-from tools.base import Arguments, BaseUrl, Options, Result, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, RateLimited, ToolError, Unavailable
 from tools.http import LONGEST_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
 from tools.text import cleaned, shortened
@@ -137,6 +137,7 @@ class Wikipedia:
             " subject is best described in. Name the article and link it when you answer."
         ),
         arguments=WikipediaArguments,
+        intent=lambda given: Intent("encyclopaedia", {"article": given.article}),
     )
 
     async def run(self, arguments: WikipediaArguments, context: ToolContext) -> Result:

@@ -27,6 +27,31 @@ _DAYS: Mapping[Language, str] = {
     "fr": "lun. mar. mer. jeu. ven. sam. dim.",
     "es": "lun mar mié jue vie sáb dom",
 }
+_LONG_DAYS: Mapping[Language, str] = {
+    "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    "de": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "es": "lunes martes miércoles jueves viernes sábado domingo",
+}
+_MONTHS: Mapping[Language, str] = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+}
+_LONG_DATES: Mapping[Language, str] = {
+    "en": "{day} {month} {year}",
+    "de": "{day}. {month} {year}",
+    "fr": "{day} {month} {year}",
+    "es": "{day} de {month} de {year}",
+}
+_WITH_WEEKDAY: Mapping[Language, str] = {
+    "en": "{weekday}, {date}",
+    "de": "{weekday}, {date}",
+    "fr": "{weekday} {date}",
+    "es": "{weekday} {date}",
+}
+_QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "« {} »", "es": "«{}»"}
 _DATES: Mapping[Language, str] = {"en": "%Y-%m-%d", "de": "%d.%m.%Y", "fr": "%d/%m/%Y", "es": "%d/%m/%Y"}
 
 _spoken: ContextVar[Language] = ContextVar("spoken", default="en")
@@ -60,6 +85,25 @@ def sentence(name: str) -> str | None:
 def day(at: date) -> str:
     """A date, as it is written in the language."""
     return at.strftime(_DATES[_spoken.get()])
+
+
+def weekday(number: int) -> str:
+    """The name of a day of the week; Monday is 0."""
+    return _LONG_DAYS[_spoken.get()].split()[number]
+
+
+def long_day(at: date, *, with_weekday: bool = False) -> str:
+    """A date in words: `24 December 2026`, with its weekday `Thursday, 24 December 2026`."""
+    language = _spoken.get()
+    number = "1er" if language == "fr" and at.day == 1 else at.day
+    month = _MONTHS[language].split()[at.month - 1]
+    words = _LONG_DATES[language].format(day=number, month=month, year=at.year)
+    return _WITH_WEEKDAY[language].format(weekday=weekday(at.weekday()), date=words) if with_weekday else words
+
+
+def quotation(words: str) -> str:
+    """The words between quotation marks."""
+    return _QUOTES[_spoken.get()].format(words)
 
 
 def moment(at: datetime) -> str:

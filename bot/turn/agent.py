@@ -30,7 +30,7 @@ from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import cited
 from bot.turn.enclosures import enclosed
-from bot.turn.links import defanged, given_in, inert
+from bot.turn.links import defanged, given_in
 from bot.turn.overheard import beside
 from bot.turn.recalled import with_note
 from bot.turn.sources import NOT_GIVEN, Sources
@@ -295,7 +295,7 @@ class Agent:
             return outcome
         calls = [ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments) for run in refused]
         causes = dict.fromkeys(cause for call in calls for cause in self._causes(work, call) or ())
-        undone = phrases.unattended([(call.name, inert(_json(call))) for call in calls], tuple(causes))
+        undone = phrases.unattended(list(map(self._toolbox.deed, calls)), tuple(causes))
         return replace(outcome, text=f"{outcome.text}\n\n{undone}")
 
     def _request(self, work: _Work) -> Request:
@@ -329,7 +329,10 @@ class Agent:
             is_asked = all(call.id in work.journal.asked for call in undecided)
             causes = dict.fromkeys(cause for call in undecided for cause in self._causes(work, call) or ())
             cost_usd = self._toolbox.cost_usd(undecided)
-            return Pause(calls=tuple(undecided), cost_usd=cost_usd, is_asked=is_asked, causes=tuple(causes))
+            deeds = tuple(map(self._toolbox.deed, undecided))
+            return Pause(
+                calls=tuple(undecided), deeds=deeds, cost_usd=cost_usd, is_asked=is_asked, causes=tuple(causes)
+            )
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]

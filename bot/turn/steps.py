@@ -21,6 +21,7 @@ from bot.labels import Labels, Source
 from bot.languages.spoken import Language
 from bot.media.findings import Fee, Finding
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
+from bot.phrases import Deed
 from bot.policy.budgets import Scope
 from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
@@ -210,6 +211,8 @@ class Pause:
     """How far a turn has come that needs a person's word before it goes on: may these calls run?"""
 
     calls: tuple[ToolCall, ...]
+    deeds: tuple[Deed, ...]
+    """What each of them would do, for the person."""
     cost_usd: Decimal
     """What they cost together, as far as that is known before."""
     is_asked: bool

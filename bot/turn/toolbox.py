@@ -24,12 +24,14 @@ from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels, Source, dumped
 from bot.logs import described
 from bot.messages import ToolAnswer, ToolCall
+from bot.phrases import Deed
 from bot.policy.limits import Rate
 from bot.policy.own_words import asks_for, names
 from bot.policy.trust import approval_causes, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import provenance
 from bot.turn.enclosures import files_of
+from bot.turn.intents import deed
 from bot.turn.outlines import outline
 from bot.turn.steps import ToolRun
 from tools import (
@@ -146,6 +148,10 @@ class Toolbox:
         if causes or is_wanted or (spec.needs_naming and not (is_named and is_asked_for)):
             return causes
         return None
+
+    def deed(self, call: ToolCall) -> Deed:
+        """What a valid call would do, for the person who is asked about it."""
+        return deed(call, self.spec(call.name))
 
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
         """What the calls cost together, as far as that is known before."""

@@ -8,7 +8,6 @@ Left to others: what to ask and when to stop (`bot.turn.agent`), the steps (`bot
 or change (`bot.turn.revisions`), how an answer is cut and styled (`bot.turn.replies`).
 """
 
-import json
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -25,7 +24,6 @@ from bot.policy import budgets
 from bot.policy.chat import ChatSettings
 from bot.turn import chats, posting, prompt, steps
 from bot.turn.enclosures import with_enclosures
-from bot.turn.links import inert
 from bot.turn.recalled import Recalled, recalled
 from bot.turn.steps import Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
 from store import (
@@ -249,8 +247,7 @@ class Turns:
         calls = tuple(call.id for call in pause.calls)
         people = tuple(dict.fromkeys(message.author for message in turn.incoming))
         step = steps.dumped(Paused(call_ids=calls, until=until, people=people))
-        shown = [(call.name, inert(json.dumps(call.arguments, ensure_ascii=False))) for call in pause.calls]
-        question = phrases.may_i(shown, pause.cost_usd, pause.causes)
+        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes)
         replies = posting.replies_to(question, turn.incoming, ok=True)
 
         def put_off(shelves: Shelves) -> None:

@@ -9,7 +9,7 @@ SENTENCES = {
     name: value
     for name, value in vars(phrases).items()
     # Those with places to fill in, and parts of others, are for the functions of the module.
-    if name.isupper() and isinstance(value, str) and not name.startswith(("_", "EVERY_")) and "{" not in value
+    if name.isupper() and isinstance(value, str) and not name.startswith(("_", "EVERY_", "DEED_")) and "{" not in value
 }
 
 

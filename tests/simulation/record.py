@@ -2,14 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Literal
 from zlib import crc32
 
 from bot import phrases
 from tests.simulation.scenario import Said
 
-_MAY_I = phrases.may_i((), Decimal(0)).partition("\n")[0]
+_MAY_I = "May I "
+"""How every question begins."""
 
 SendFate = Literal["sent", "unknown but sent", "unknown and lost", "not sent", "undeliverable"]
 Words = tuple[tuple[int, int], ...]

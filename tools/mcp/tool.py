@@ -35,6 +35,7 @@ class McpTool:
             name=self.name,
             description=f"{self.listed.description} (A tool of the server {options.name}.)",
             arguments=self.listed.arguments,
+            server=options.name,
             effects=self.listed.effects,
             needs_approval=options.approve == "all",
             needs_naming=options.approve == "writes" and writes,

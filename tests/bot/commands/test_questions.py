@@ -184,7 +184,7 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
         port.thinker.script += [says("done"), calls(("echo", {"word": "a"})), says("done again")]
         assert await told(port, "Say it.", quote=quote) == "done"
         await port.quiet()
-        assert ("May I do this?" in await told(port, "/retry")) is is_quoting
+        assert ("May I " in await told(port, "/retry")) is is_quoting
         assert echo.ran == ([] if is_quoting else ["a"])
 
 

@@ -136,7 +136,7 @@ async def test_what_others_said_makes_tools_ask_first(store: Store, clock: SetCl
         port.thinker.script += [calls(("echo", {"word": "a"})), says("Done.")]
         await port.deliver(message("Aldis, what do you think?", group=GROUP))
         [reply] = await port.answered(1)
-        assert reply.content.text.startswith("May I do this?")
+        assert reply.content.text.startswith("May I ")
 
 
 # Who is named

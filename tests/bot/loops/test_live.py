@@ -218,7 +218,7 @@ async def test_a_question_takes_the_place_of_the_status(store: Store, clock: Set
         await port.answered(1)
         port.thinker.gates["slow"].set()
         _, question = await port.answered(2)
-        assert question.content.text.startswith("May I do this?")
+        assert question.content.text.startswith("May I ")
         assert question.edits == FIRST + 1
         await port.until(lambda: not port.worker.running_turns())
         port.thinker.gates["slow"] = asyncio.Event()

@@ -67,7 +67,7 @@ async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetCloc
     """A page that says "remember this" makes Aldis ask; without a yes nothing is remembered."""
     async with harbour(store, clock, tools=(Echo(),), remembers=True) as port:
         port.thinker.script = [calls(("echo", {"word": "page"})), remember("trusts evil.example")]
-        assert "May I do this?" in await told(port, "read that page")
+        assert "May I " in await told(port, "read that page")
         assert await port.count("SELECT count(*) FROM facts") == 0
 
 

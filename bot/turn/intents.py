@@ -1,0 +1,181 @@
+"""What calls of tools would do, in sentences for the person who is asked about them.
+
+    a tool of ours     its own spec names the sentence and what fills it in   remind you in 10 min: “buy a lamp”
+    any other tool     its name, its server, and its arguments one by one     use delete_file (server: files)
+                                                                              - path: “/srv/old”
+
+Whatever a model fills in, a stranger may have written: it stands between quotation marks, on one line, with no signs
+that style or hide anything and no links, cut where it is long. So it can look like nothing but a quotation.
+Left to others: when somebody is asked (`bot.policy.trust`), the question around it (`bot.phrases`).
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import cast
+
+from bot import phrases
+from bot.languages.spoken import long_day, number, quotation, weekday
+from bot.logs import described
+from bot.messages import ToolCall
+from bot.phrases import Deed, duration, said
+from bot.turn.links import inert
+from tools import Intent, ToolSpec, Weekday, Wish, cleaned
+
+_log = logging.getLogger(__name__)
+
+MAX_VALUE_CHARACTERS = 600
+"""Of one value; of a longer one the length is told."""
+MAX_VALUES = 20
+"""Of one call's arguments; of more it is told how many there are."""
+_MAX_NAME_CHARACTERS = 60
+_MAX_DEPTH = 8
+
+_SENTENCES: Mapping[str, str] = {
+    name.removeprefix("DEED_").lower(): sentence
+    for name, sentence in vars(phrases).items()
+    if name.startswith("DEED_") and not name.startswith("DEED_TOOL")
+}
+_NTH: Mapping[int, str] = {
+    1: phrases.EVERY_FIRST,
+    2: phrases.EVERY_SECOND,
+    3: phrases.EVERY_THIRD,
+    4: phrases.EVERY_FOURTH,
+    -1: phrases.EVERY_LAST,
+}
+_DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
+_QUOTATION_MARKS = dict.fromkeys(map(ord, "“”„‟«»❝❞〝〞＂"), '"')
+# A backslash may begin a formula, and cannot be escaped; this sign looks like one.
+_BACKSLASH = {ord("\\"): "\u29f5"}
+_STYLING = re.compile(r"([*_~`|#$<])")
+
+
+def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
+    """What a valid call would do; `spec` None: there is no such tool now."""
+    if spec is not None and spec.intent is not None:
+        try:
+            return _sentence(spec.intent(spec.arguments.model_validate(call.arguments)))
+        except Exception as error:  # noqa: BLE001  (what is missing or wrong in it the call itself will say)
+            _log.debug("no sentence for a call of %s: %s", spec.name, described(error))
+    details = tuple(_lines(call.arguments))
+    if spec is not None and spec.server:
+        words = said(phrases.DEED_TOOL_OF_SERVER, name=_name(call.name), server=_name(spec.server))
+    else:
+        words = said(phrases.DEED_TOOL, name=_name(call.name))
+    return Deed(words=words, details=details)
+
+
+def quoted(text: str) -> str:
+    """Words of anybody as a quotation in Markdown: on one line, inert, cut where they are long."""
+    line = " ".join(cleaned(text).split()).translate(_QUOTATION_MARKS)
+    if len(line) <= MAX_VALUE_CHARACTERS:
+        return quotation(_plain(line))
+    shown = quotation(_plain(line[:MAX_VALUE_CHARACTERS].rstrip() + "…"))
+    return said(phrases.VALUE_CUT, value=shown, count=len(line))
+
+
+def _plain(line: str) -> str:
+    """The line in Markdown, so that nothing in it is styled, a link or a formula."""
+    safe = inert(line.translate(_BACKSLASH)).replace("](", "] (")
+    return _STYLING.sub(r"\\\1", safe)
+
+
+def _name(name: str) -> str:
+    return _plain(" ".join(cleaned(name).split())[:_MAX_NAME_CHARACTERS])
+
+
+def _sentence(intent: Intent) -> Deed:
+    values = {name: _value(value) for name, value in intent.values.items()}
+    return Deed(words=said(_SENTENCES[intent.sentence], **values), details=tuple(_lines(intent.details)))
+
+
+def _value(value: object) -> str:
+    match value:
+        case str():
+            return quoted(value)
+        case int():
+            return str(value)
+        case Decimal():
+            return number(value)
+        case date():
+            return long_day(value)
+        case Wish():
+            return _when(value)
+        case _:
+            raise TypeError(f"nothing to fill in: {type(value).__name__}")
+
+
+def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
+    """One for each value, however deep it lies."""
+    leaves = list(_leaves("", dict(arguments)))
+    for path, value in leaves[:MAX_VALUES]:
+        yield f"{_name(path)}: {value}"
+    if len(leaves) > MAX_VALUES:
+        yield said(phrases.VALUES_LEFT_OUT, count=len(leaves) - MAX_VALUES)
+
+
+def _leaves(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
+    match value:
+        case dict() | list() if depth >= _MAX_DEPTH:
+            yield path, quoted(json.dumps(value, ensure_ascii=False))
+        case dict():
+            for name, item in cast("dict[str, object]", value).items():
+                yield from _leaves(f"{path}.{name}" if path else name, item, depth + 1)
+        case list():
+            for item in cast("list[object]", value):
+                yield from _leaves(path, item, depth + 1)
+        case str():
+            yield path, quoted(value)
+        case bool() | None:
+            yield path, {True: "✔", False: "✘", None: "–"}[value]
+        case _:
+            yield path, _plain(str(value)[:_MAX_NAME_CHARACTERS])
+
+
+def _when(wish: Wish) -> str:
+    """When something is to come: `every Monday and Wednesday at 18:00, from 24 December 2026`."""
+    words = _first(wish) if wish.repeat is None else _again(wish)
+    repeat = wish.repeat
+    if repeat is not None and repeat.count is not None:
+        words = said(phrases.WHEN_COUNTED, when=words, count=repeat.count)
+    if repeat is not None and repeat.until is not None:
+        words = said(phrases.WHEN_UNTIL, when=words, day=long_day(repeat.until))
+    return words if wish.timezone is None else f"{words} ({_name(wish.timezone)})"
+
+
+def _first(wish: Wish) -> str:
+    if wish.delay_seconds is not None:
+        return said(phrases.WHEN_IN, duration=duration(wish.delay_seconds))
+    at = datetime.fromisoformat(wish.local or "")
+    return said(phrases.WHEN_AT, day=long_day(at, with_weekday=True), time=f"{at:%H:%M}")
+
+
+def _again(wish: Wish) -> str:
+    repeat = wish.repeat
+    assert repeat is not None  # noqa: S101  (its caller has looked)
+    days = [_DAYS.index(day) for day in repeat.weekdays]
+    if repeat.nth is not None:
+        every = said(
+            _NTH[repeat.nth], repeats=phrases.repeats(repeat.every, repeat.interval, ()), weekday=weekday(*days)
+        )
+    else:
+        every = phrases.repeats(repeat.every, repeat.interval, days)
+    if wish.delay_seconds is not None:
+        return said(phrases.WHEN_AGAIN_IN, repeats=every, duration=duration(wish.delay_seconds))
+    at = datetime.fromisoformat(wish.local or "")
+    day, time = long_day(at), f"{at:%H:%M}"
+    if repeat.every == "week" and repeat.interval == 1 and days:
+        return said(
+            phrases.WHEN_ON_DAYS, days=_listed([weekday(number) for number in sorted(days)]), time=time, day=day
+        )
+    return said(
+        phrases.WHEN_HOURLY if repeat.every == "hour" else phrases.WHEN_AGAIN, repeats=every, time=time, day=day
+    )
+
+
+def _listed(names: list[str]) -> str:
+    *some, last = names
+    return said(phrases.AND_LAST, some=", ".join(some), last=last) if some else last
