@@ -36,7 +36,10 @@ from tools.errors import (
 )
 from tools.extensions import Extended, Extension, Extensions, Failure, announced, extended, imported
 from tools.fetch import Fetcher, Page
-from tools.http import BytesAnswer, FormFile, Http, JsonAnswer
+from tools.http import BytesAnswer, FormFile, Http, JsonAnswer, Unreachable
+from tools.images import ImagesOptions
+from tools.mcp.options import McpOptions
+from tools.news import NewsOptions
 from tools.ports import (
     Every,
     Forecast,
@@ -59,7 +62,9 @@ from tools.ports import (
     Weekday,
     Wish,
 )
+from tools.search.options import SearchOptions
 from tools.text import cleaned, fitted, plain, shortened
+from tools.twitter import TwitterOptions
 
 __all__ = [
     "CATALOG",
@@ -81,11 +86,14 @@ __all__ = [
     "Forecast",
     "FormFile",
     "Http",
+    "ImagesOptions",
     "Intent",
     "JsonAnswer",
     "Key",
+    "McpOptions",
     "Memory",
     "News",
+    "NewsOptions",
     "NotFound",
     "Options",
     "Page",
@@ -103,6 +111,7 @@ __all__ = [
     "Repeat",
     "Result",
     "ResultFile",
+    "SearchOptions",
     "Span",
     "Stories",
     "Story",
@@ -114,8 +123,10 @@ __all__ = [
     "ToolError",
     "ToolSource",
     "ToolSpec",
+    "TwitterOptions",
     "Unavailable",
     "UnknownOutcome",
+    "Unreachable",
     "Verdict",
     "Weekday",
     "Wish",

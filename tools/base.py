@@ -48,6 +48,12 @@ class Options(BaseModel):
         """
         return None
 
+    def lacking(self) -> str | None:
+        """The extra of Aldis without which what is set here cannot work, where it is not installed; None: it is all
+        there.
+        """
+        return None
+
     def unasked(self) -> Mapping[str, str]:
         """The services that a tool which works already would ask besides, each with the variable of its group that
         switches it on: `{"Brave Search": "API_KEY"}`; empty where there are none.

@@ -63,6 +63,11 @@ class DbQueryOptions(Options):
             return None
         return _PACKAGE
 
+    def lacking(self) -> str | None:
+        """As `Options.lacking`: PostgreSQL's."""
+        is_needed = any(access.engine == "postgresql" for access in self.accesses)
+        return "postgres" if is_needed and not _has_postgres() else None
+
     def seen_by(self) -> tuple[str, ...]:
         """As `Options.seen_by`: the operator's own servers, if any."""
         is_served = any(access.engine == "postgresql" for access in self.accesses)

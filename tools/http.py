@@ -260,11 +260,11 @@ class Http:
         return self._client
 
 
-class _Unreachable(Unavailable):
+class Unreachable(Unavailable):
     """The connection failed, so asking again may help."""
 
 
-class BrokenOff(_Unreachable):
+class BrokenOff(Unreachable):
     """The connection failed when it stood already: the service may have got the request and done what it asks for."""
 
 
@@ -273,7 +273,7 @@ async def _ask_twice(
 ) -> JsonAnswer:
     try:
         answer = await _ask(client, request, service)
-    except _Unreachable:
+    except Unreachable:
         await asyncio.sleep(_moment_seconds())
         return await _ask(client, request, service)
     pause_seconds = pause(answer)
@@ -299,7 +299,7 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, service: st
         finally:
             await response.aclose()
     except _BEFORE_ANYTHING_IS_SENT as error:
-        raise _Unreachable(f"{service} cannot be reached ({type(error).__name__}).") from error
+        raise Unreachable(f"{service} cannot be reached ({type(error).__name__}).") from error
     except httpx.TransportError as error:
         raise BrokenOff(f"{service} broke off without a whole answer ({type(error).__name__}).") from error
 

@@ -9,7 +9,7 @@ The rules are in `tests.servers.anthropic_rules`, the scripted answers in `tests
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
@@ -33,6 +33,9 @@ _STOP_REASONS = {
 class AnthropicServer(ModelServer):
     """`base_url` of a client is `server.url`, the key `server.key`."""
 
+    aliases: dict[str, str] = field(default_factory=dict[str, str])
+    """Other names of models, which are known and not listed."""
+
     @property
     def base_url(self) -> str:
         return self.url
@@ -48,9 +51,16 @@ class AnthropicServer(ModelServer):
             raise Mistake(f'anthropic-version: "{version}" is not a valid version')
 
     def listed(self, seen: Seen) -> dict[str, Any]:
+        """The models, or the one of that name or alias (platform.claude.com, "Get a Model", 2026-11-22)."""
+        models = [{"type": "model", "id": name, "display_name": name} for name in self.models or rules.MODELS]
+        named = seen.path.removeprefix("/v1/models/")
+        if named != seen.path:
+            found = next((model for model in models if model["id"] == self.aliases.get(named, named)), None)
+            if found is None:
+                raise Mistake(f"model: {named}", status=404, kind="not_found_error")
+            return found
         if seen.path != "/v1/models":
             raise Mistake("Not found", status=404, kind="not_found_error")
-        models = [{"type": "model", "id": name, "display_name": name} for name in self.models or rules.MODELS]
         return {"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
 
     def check(self, seen: Seen, body: dict[str, Any]) -> None:

@@ -55,9 +55,19 @@ class OpenAIServer(ModelServer):
             raise Mistake("Incorrect API key provided.", status=401, code="invalid_api_key")
 
     def listed(self, seen: Seen) -> Json:
+        """The models, or the one of that name (OpenAI's API reference, "Models", 2026-11-22)."""
+        models = [{"id": name, "object": "model"} for name in self.models or rules.MODELS]
+        named = seen.path.removeprefix("/v1/models/")
+        if named != seen.path:
+            if self.local and self.models is None:
+                return {"id": named, "object": "model"}
+            found = next((model for model in models if model["id"] in {named, f"{named}:latest"}), None)
+            if found is None:
+                raise Mistake(f"The model '{named}' does not exist", status=404, code="model_not_found")
+            return found
         if seen.path != "/v1/models":
             raise Mistake(f"Invalid URL (GET {seen.path})", status=404)
-        return {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models or rules.MODELS]}
+        return {"object": "list", "data": models}
 
     def check(self, seen: Seen, body: Json) -> None:
         if seen.method != "POST" or seen.path not in {CHAT, RESPONSES}:

@@ -29,6 +29,8 @@ class OpenAIAudio(Server):
     says: list[str] = field(default_factory=list[str])
     usage: dict[str, Any] | None = None
     key: str | None = KEY
+    models: tuple[str, ...] = ("gpt-4o-mini-transcribe", "gpt-4o-mini-tts", "tts-1", "whisper-1")
+    """Empty: it has no list of them, as whisper.cpp's server."""
     heard: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """The fields of the forms that were answered; `file` is name, type and bytes."""
     spoken: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -40,6 +42,9 @@ class OpenAIAudio(Server):
             return self._transcribed(_form(seen))
         if (seen.method, seen.path) == ("POST", "/v1/audio/speech"):
             return self._spoken(seen.json())
+        if (seen.method, seen.path) == ("GET", "/v1/models") and self.models:
+            data = [{"id": name, "object": "model"} for name in self.models]
+            return web.json_response({"object": "list", "data": data})
         return refused("Invalid URL", status=404)
 
     def _transcribed(self, form: dict[str, Any]) -> web.StreamResponse:

@@ -46,10 +46,13 @@ class OpenAIImages(Server):
         return f"{self.url}/v1"
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if (seen.method, seen.path) != ("POST", "/v1/images/generations"):
+        is_list = (seen.method, seen.path) == ("GET", "/v1/models")
+        if not is_list and (seen.method, seen.path) != ("POST", "/v1/images/generations"):
             return refused(f"Invalid URL ({seen.method} {seen.path})", status=404)
         if not self.local and seen.headers.get("authorization") != f"Bearer {KEY}":
             return refused("Incorrect API key provided.", status=401, code="invalid_api_key")
+        if is_list:
+            return web.json_response({"object": "list", "data": [{"id": name} for name in sorted(MODELS)]})
         body: dict[str, Any] = seen.json()
         if (mistake := self._mistake(body)) is not None:
             return mistake

@@ -36,6 +36,10 @@ class SerpApi(Server):
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         query = seen.query
+        if (seen.method, seen.path) == ("GET", "/account.json"):  # serpapi.com/account-api, 2026-11-22
+            if query.get("api_key") != KEY:
+                return _refused(401, "Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key")
+            return web.json_response({"account_id": "5ac5", "api_key": KEY, "total_searches_left": 5958})
         if seen.path != "/search.json" or seen.method != "GET":
             return web.Response(status=404, text="<html>404</html>", content_type="text/html")
         if query.get("api_key") != KEY:

@@ -49,6 +49,10 @@ class Tavily(Server):
     keyless: bool = True
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        if (seen.method, seen.path) == ("GET", "/usage"):  # docs.tavily.com, "Usage", 2026-11-22
+            if seen.headers.get("authorization") != f"Bearer {KEY}":
+                return web.json_response({"detail": {"error": "Unauthorized: missing or invalid API key."}}, status=401)
+            return web.json_response({"key": {"usage": 7, "limit": 1000}, "account": {"current_plan": "Researcher"}})
         if seen.path != "/search" or seen.method != "POST":
             return web.json_response({"detail": "Not Found"}, status=404)
         is_keyless = seen.headers.get("x-tavily-access-mode") == "keyless"
