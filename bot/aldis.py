@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from bot.loops.checkups import Checkups
 from bot.loops.courier import Courier
 from bot.loops.feeds import Gathering
 from bot.loops.housekeeping import Housekeeping
@@ -52,6 +53,7 @@ class Aldis:
     gathering: Gathering
     lookout: Lookout
     identities: IdentityWatch
+    checkups: Checkups
     health: HealthPage
     control: Control
 
@@ -64,7 +66,11 @@ class Aldis:
             ConfigError: the bridge says that it will never work, or the control socket cannot be made.
         """
         async with listening(self.control, self.settings.store.path):
-            loops = (("lookout", self.lookout.run), ("identities", self.identities.run))
+            loops = (
+                ("lookout", self.lookout.run),
+                ("identities", self.identities.run),
+                ("checkups", self.checkups.run),
+            )
             watching = [asyncio.create_task(run(), name=name) for name, run in loops]
             try:
                 await self._loop(stop, self.intake.run, hurry)

@@ -8,6 +8,7 @@
     |  |- ContextTooLong           the bot: ask again with fewer turns
     |  |- BadKey                   the operator: the key or the account was refused
     |  '- Rejected                 nobody: the request itself was refused
+    |     '- NoSuchModel           the operator: there is nothing at this address, or no model of this name
     '- TransportError              Signal did not take something
        |- NotSent                  again later: it surely did not go out; may say when
        |- SendUnknown              nobody knows whether it went out: reconcile, never repeat blindly
@@ -73,6 +74,10 @@ class BadKey(ProviderError):
 
 class Rejected(ProviderError):
     """The model's service refused the request itself (400, 404, 422): repeating it changes nothing."""
+
+
+class NoSuchModel(Rejected):
+    """There is no model of this name, or nothing that answers at this address (404): the operator has to act."""
 
 
 class TransportError(AldisError):

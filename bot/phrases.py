@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.labels import Source, SourceKind
 from bot.languages.spoken import day, moment, number, sentence
 
@@ -21,6 +21,10 @@ OVERLOADED = "The language model has too much to do right now. Please ask again 
 UNAVAILABLE = "I can't reach the language model right now. Please ask again in a few minutes."
 BAD_KEY = (
     "The language model refused my access. Whoever runs me needs to check the key or the account; nothing else helps."
+)
+NO_SUCH_MODEL = (
+    "The language model I am set up to use cannot be found. Whoever runs me has to fix that in my settings; there is "
+    "nothing wrong with your message."
 )
 REJECTED = "The language model refused this request. Please put it differently, or ask something shorter."
 TOO_LONG = "That is more text than the language model can take at once. Please send a shorter message."
@@ -357,6 +361,29 @@ STATUS_REMIND = "Setting a reminder …"
 STATUS_REMEMBER = "Making a note …"
 STATUS_TOOL = "Using a tool …"
 
+_NOTICE_KEY = (
+    "{subject} no longer accepts the key I was given, or the account is out of credit. Please check both; "
+    "`python -m bot doctor` says which setting it is."
+)
+_NOTICE_MODEL = (
+    "The model “{subject}” that I am set up to use does not exist at its service. Please correct its name; "
+    "`python -m bot doctor` says what there is."
+)
+_NOTICE_DISK = (
+    "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
+    "`python -m bot doctor` says how much is left."
+)
+_NOTICE_DEAF = (
+    "I have not received any messages for ten minutes, although the bridge to Signal is running. If people write to me "
+    "now, I may not see it. Please look at the bridge; `python -m bot doctor` helps."
+)
+_NOTICES: Mapping[str, str] = {
+    "key": _NOTICE_KEY,
+    "model": _NOTICE_MODEL,
+    "disk": _NOTICE_DISK,
+    "deaf": _NOTICE_DEAF,
+}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deed:
@@ -373,6 +400,7 @@ _BY_ERROR: tuple[tuple[type[ProviderError], str], ...] = (
     (Unavailable, UNAVAILABLE),
     (ContextTooLong, TOO_LONG),
     (BadKey, BAD_KEY),
+    (NoSuchModel, NO_SUCH_MODEL),
     (Rejected, REJECTED),
 )
 
@@ -752,6 +780,11 @@ def budget_each(limits: Sequence[Decimal | None]) -> str:
 def identity_changed(name: str | None, label: str) -> str:
     """Somebody's safety number has changed, and what an admin can do about it."""
     return said(_IDENTITY_CHANGED, name=_named(name, label), label=label)
+
+
+def notice(kind: str, subject: str) -> str:
+    """What the admins are told without having asked: a key that is refused, a model that there is not, and the like."""
+    return said(_NOTICES[kind], subject=subject)
 
 
 def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:

@@ -65,7 +65,7 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
     """`doctor`: every finding on a line; status 1 where one is a problem."""
     logs.set_up("ERROR", given.log.format)
     found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
-    print(format_findings(found))
+    print(format_findings(found, is_verbose=options.verbose))
     return exit_status(found)
 
 

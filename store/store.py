@@ -35,6 +35,7 @@ from store.journal import Journal
 from store.ledger import Ledger
 from store.members import Members
 from store.migrations import has_no_schema, migrate
+from store.notices import Notices
 from store.outbox import Outbox
 from store.own_time import OwnTime
 from store.people import People
@@ -73,6 +74,7 @@ class Shelves:
     predictions: Predictions
     summaries: Summaries
     quotas: Quotas
+    notices: Notices
     feeds: Feeds
     restored: Restored
     own_time: OwnTime
@@ -385,6 +387,7 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         predictions=Predictions(connection, keyring, stirred, realm),
         summaries=Summaries(connection, keyring, stirred, realm),
         quotas=Quotas(connection, keyring, stirred, realm),
+        notices=Notices(connection, keyring, stirred, realm),
         feeds=Feeds(connection, keyring, stirred, realm),
         restored=Restored(connection, keyring, stirred, realm),
         own_time=OwnTime(connection, keyring, stirred, realm),

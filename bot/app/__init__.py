@@ -15,6 +15,7 @@ import gc
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from dataclasses import replace
 
 from bot.aldis import Aldis
 from bot.app import bridges, equipment, machine, models, rules
@@ -23,7 +24,9 @@ from bot.app.equipment import surroundings_alone, toolbox, user_agent
 from bot.app.models import unpriced_models
 from bot.app.parts import Parts, identities_of
 from bot.clock import Clock, MachineClock
+from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
+from bot.doctor.troubles import ModelTroubles
 from bot.languages.spoken import speak
 from bot.media.cell import Refused
 from bot.media.feeds import FeedReader
@@ -88,7 +91,8 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         await store.transaction(lambda shelves: shelves.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
-        provider = models.provider(settings)
+        troubles = ModelTroubles()
+        provider = models.provider(settings, troubles)
         stack.push_async_callback(_close, provider)
         sandbox = stack.enter_context(closing(Sandbox()))
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
@@ -96,7 +100,19 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
         clock = await own_clock(store)
-        parts = Parts(settings, transport, store, realm, rules.speech(settings, http), sandbox, reader, clock=clock)
+        deps = replace(doctor_deps(settings), surroundings=alone(http, fetcher))
+        parts = Parts(
+            settings,
+            transport,
+            store,
+            realm,
+            rules.speech(settings, http),
+            sandbox,
+            reader,
+            clock=clock,
+            troubles=troubles,
+            ask=lambda: recheck(settings, deps),
+        )
         around = Surroundings(
             http=http,
             fetcher=fetcher,
@@ -165,5 +181,6 @@ def doctor_deps(settings: Settings) -> Deps:
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),
         surroundings=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
+        is_contained=machine.is_contained(),
         sandbox=Sandbox,
     )

@@ -8,6 +8,7 @@ beside the loop: names that do not answer would keep those that do from being lo
 import asyncio
 import resource
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 _MAX_FILES = 65_536
 _MAX_THREADS = 64
@@ -21,3 +22,8 @@ def widen() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside")
     asyncio.get_running_loop().set_default_executor(threads)
+
+
+def is_contained() -> bool:
+    """Whether the process runs in a container of Docker or Podman, whose files these are."""
+    return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))

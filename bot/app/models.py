@@ -3,6 +3,7 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
+from bot.doctor.troubles import ModelTroubles
 from bot.errors import ConfigError
 from bot.policy.budgets import Budgets
 from bot.providers.base import Provider
@@ -11,13 +12,17 @@ from bot.providers.prices import Prices, published, unknown_price
 from bot.settings import Settings
 
 
-def provider(settings: Settings) -> Provider:
-    """The providers in their order, and those of the models that people may choose besides."""
+def provider(settings: Settings, troubles: ModelTroubles | None = None) -> Provider:
+    """The providers in their order, and those of the models that people may choose besides.
+
+    `troubles` is told what fails and what answers.
+    """
     llm = settings.llm
     providers = {llm.model_of(name): vendor(settings, name) for name in llm.providers_in_order}
     others = [choice for choice in llm.choices if choice not in providers]
     chosen = {choice: vendor(settings, *choice.split("/", 1)) for choice in others}
-    return Fallback([*providers.values()], choices=providers | chosen)
+    told = troubles or ModelTroubles()
+    return Fallback([*providers.values()], choices=providers | chosen, on_error=told.on_error, on_answer=told.on_answer)
 
 
 def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
@@ -79,5 +84,6 @@ def budgets(settings: Settings) -> Budgets:
     """
     limits = Budgets(**settings.budget.model_dump(exclude={"prices", "prices_file"}))
     if limits.limit_anything(in_group=True) and (unpriced := unpriced_models(settings)):
-        raise ConfigError("; ".join(f"BUDGET__...: {unknown_price(model)}" for model in unpriced))
+        named = next(name for name, limit in settings.budget if name.endswith("_usd") and limit is not None)
+        raise ConfigError("; ".join(f"BUDGET__{named.upper()}: {unknown_price(model)}" for model in unpriced))
     return limits

@@ -4,7 +4,7 @@ settings, transport, store --> turns, approvals, commands, budgets --> intake, w
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 from bot.aldis import Aldis
@@ -22,7 +22,11 @@ from bot.commands.questions import QuestionCommands
 from bot.commands.reminders import ReminderCommands
 from bot.commands.standing import StandingCommands
 from bot.commands.trust import TrustCommands
+from bot.doctor.findings import Finding, ok, problem
+from bot.doctor.machine import check_disk, free_bytes_of
+from bot.doctor.troubles import ModelTroubles
 from bot.events import PersonId
+from bot.loops.checkups import Checkups
 from bot.loops.courier import Courier, Patience
 from bot.loops.feeds import Gathering, Subscription
 from bot.loops.housekeeping import Housekeeping
@@ -49,10 +53,11 @@ from bot.turn.approvals import Approvals
 from bot.turn.budget import Budget
 from bot.turn.captchas import Captchas
 from bot.turn.feeds import Feeds
-from bot.turn.identities import Gate, Identities
+from bot.turn.identities import Identities
 from bot.turn.live import Live
 from bot.turn.marks import EMOJI, Marks
 from bot.turn.memory import Memory
+from bot.turn.notices import Admins, Notice, Notices
 from bot.turn.overheard import Overheard
 from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
@@ -72,7 +77,10 @@ _log = logging.getLogger(__name__)
 
 
 class Parts:
-    """The parts over an open store, and what they share. `reader` None: no feeds are read."""
+    """The parts over an open store, and what they share.
+
+    `reader` None: no feeds are read. `ask` looks at servers; None: nobody does.
+    """
 
     def __init__(
         self,
@@ -85,6 +93,8 @@ class Parts:
         reader: FeedReader | None = None,
         *,
         clock: Clock,
+        troubles: ModelTroubles | None = None,
+        ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
     ) -> None:
         self._settings = settings
         self._speech = speech
@@ -94,6 +104,8 @@ class Parts:
         self._store = store
         self._realm = realm
         self._clock = clock
+        self._troubles = troubles or ModelTroubles()
+        self._ask = ask or _nothing_asked
         self._counts = Counts()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
@@ -123,7 +135,15 @@ class Parts:
         minutes = settings.signal.round_trip_minutes
         lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
-        health = HealthPage(self._store, lookout, self._clock, self._counts, level=lambda: self._sandbox.known_level)
+        checkups = self._checkups(lookout, lambda: intake.allowed)
+        health = HealthPage(
+            self._store,
+            lookout,
+            self._clock,
+            self._counts,
+            level=lambda: self._sandbox.known_level,
+            findings=lambda: checkups.findings,
+        )
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
         )
@@ -158,6 +178,7 @@ class Parts:
             gathering=self._gathering(),
             lookout=lookout,
             identities=IdentityWatch(identities, self._store),
+            checkups=checkups,
             health=health,
             control=Control(
                 self._store,
@@ -167,6 +188,25 @@ class Parts:
                 captchas=Captchas(self._transport, self._store, self._clock, self._counts),
             ),
         )
+
+    def _checkups(self, lookout: Lookout, allowed: Callable[[], AccessList]) -> Checkups:
+        settings = self._settings
+
+        def look() -> list[Finding]:
+            deaf = Notice(kind="deaf")
+            heard = ok("bridge: something is heard", topic="bridge")
+            nothing = problem("bridge: nothing is heard over it", topic="bridge", notice=deaf)
+            disk = check_disk(free_bytes_of(settings))
+            return [*self._troubles.findings(), disk, nothing if lookout.is_deaf else heard]
+
+        checkups = Checkups(
+            Notices(self._store, self._clock, _admins(settings, self._clock, allowed)),
+            look=look,
+            ask=self._ask,
+            contacts=Audience(self._transport, allowed).contacts,
+        )
+        self._troubles.on_change = checkups.wake
+        return checkups
 
     def _budget(self) -> Budget:
         budgets = models.budgets(self._settings)
@@ -309,12 +349,24 @@ def identities_of(
         store,
         clock,
         counts,
-        gate=Gate(may_write=audience.may_write, admins=lambda: allowed().admins),
+        may_write=audience.may_write,
+        admins=_admins(settings, clock, allowed),
         accepts=settings.signal.new_safety_numbers == "accept",
+    )
+
+
+def _admins(settings: Settings, clock: Clock, allowed: Callable[[], AccessList]) -> Admins:
+    return Admins(
+        clock,
+        listed=lambda: allowed().admins,
         language=lambda shelves, conversation: chats.language_of(
             chats.settings_of(shelves, conversation, clock.now()), settings.locale.language
         ),
     )
+
+
+async def _nothing_asked() -> tuple[Finding, ...]:
+    return ()
 
 
 def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget) -> Agent:

@@ -1,15 +1,18 @@
 """The doctor: looks at everything that Aldis stands on, and says what is wrong and what to do about it.
 
-    machine, store, bridge and account, access lists, models, tools, a running Aldis --> findings --> lines
+    machine, store, bridge and account, access lists, models, speech, pictures, search, feeds, tools, a running Aldis
+    --side by side, each in its time--> findings --> lines, the health page, the admins
 
-It opens the store as a start would, asks the bridge for its lists, and sends nothing to anybody; a model is asked only
-where that is wanted, for it costs money. Phone numbers and names are shown: they are the operator's own, on their own
-terminal. Keys never are.
+It opens the store as a start would, asks the bridge for its lists and servers for what they tell for nothing, and sends
+nothing to anybody; a model is asked only where that is wanted, for it costs money. Phone numbers and names are shown:
+they are the operator's own, on their own terminal. Keys never are.
 Left to others: each single check (the modules beside this one), making transports and providers (`bot.app` hands over
 how), the verb (`bot.cli`).
 """
 
+import asyncio
 import os
+from collections.abc import Awaitable
 from contextlib import AsyncExitStack, closing
 
 from bot.clock import Clock
@@ -17,13 +20,112 @@ from bot.doctor.access import check_access, check_pins
 from bot.doctor.bridge import check_bridge
 from bot.doctor.cells import check_cells
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, ok
-from bot.doctor.machine import check_attachments, check_disk, check_machine, check_proxies, check_store, free_bytes_of
-from bot.doctor.models import check_audio, check_models
+from bot.doctor.feeds import check_feeds
+from bot.doctor.findings import Finding, ok, warning
+from bot.doctor.machine import (
+    check_attachments,
+    check_disk,
+    check_machine,
+    check_ports,
+    check_proxies,
+    check_store,
+    check_store_folder,
+    free_bytes_of,
+)
+from bot.doctor.models import ask_models, check_audio, check_budgets, check_choices, check_images, check_models
 from bot.doctor.running import check_running
+from bot.doctor.search import check_search
 from bot.doctor.tool_sources import check_tool_sources
 from bot.doctor.tools import check_tools
+from bot.media.sandbox import Sandbox
 from bot.settings import Settings, unread_names
+
+CHECK_SECONDS = 60.0
+"""For one check; they run side by side."""
+_ASKING_SECONDS = 90.0
+
+
+async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
+    """Everything that was found, in the order of the list above; `asks_models` costs a little money."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(deps.surroundings.http)
+        await stack.enter_async_context(deps.surroundings.fetcher)
+        sandbox = stack.enter_context(closing(deps.sandbox()))
+        parts = await asyncio.gather(
+            _in_time("machine", _check_machine(settings, clock, sandbox)),
+            _in_time("store", _check_kept(settings, deps, clock)),
+            _in_time("models", check_models(settings, deps)),
+            _in_time("models", _ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
+            _in_time("audio", check_audio(settings, deps)),
+            _in_time("images", check_images(settings, deps)),
+            _in_time("search", check_search(settings, deps)),
+            _in_time("feeds", check_feeds(settings, deps, sandbox)),
+            _in_time("tools", check_tool_sources(settings)),
+        )
+    machine, kept, models, answers, *others, sources = parts
+    return (
+        _check_names(),
+        *machine,
+        *kept,
+        *models,
+        *check_choices(settings),
+        *answers,
+        *check_budgets(settings, deps),
+        *(finding for found in others for finding in found),
+        *check_tools(settings, deps.surroundings),
+        *sources,
+    )
+
+
+async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
+    """What is cheap, free and safe to look at again and again while Aldis runs; its connections are open already."""
+    found = await asyncio.gather(
+        _in_time("models", check_models(settings, deps)),
+        _in_time("audio", check_audio(settings, deps)),
+        _in_time("images", check_images(settings, deps)),
+        _in_time("search", check_search(settings, deps)),
+    )
+    return tuple(finding for findings in found for finding in findings)
+
+
+async def _check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> list[Finding]:
+    return [*check_machine(settings, clock), *check_proxies(os.environ), await check_cells(sandbox)]
+
+
+async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Finding]:
+    """The store, and beside it the bridge, for numbers are looked up in both."""
+    async with AsyncExitStack() as stack:
+        (store, is_held, stored), (signal, bridged) = await asyncio.gather(
+            check_store(settings, stack), check_bridge(settings, deps, clock)
+        )
+        return [
+            *stored,
+            *await asyncio.to_thread(check_store_folder, settings),
+            check_disk(free_bytes_of(settings)),
+            *await asyncio.to_thread(check_ports, settings, is_held=is_held),
+            *bridged,
+            *check_attachments(settings),
+            *check_access(settings, signal),
+            *await check_pins(settings, store, signal),
+            *await check_running(settings, is_expected=is_held),
+        ]
+
+
+async def _ask_models(settings: Settings, deps: Deps) -> list[Finding]:
+    return await ask_models(settings, deps)
+
+
+async def _nothing() -> list[Finding]:
+    return []
+
+
+async def _in_time(name: str, checking: Awaitable[list[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:
+    """What a check found; that it took too long is a finding, too."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await checking
+    except TimeoutError:
+        return [warning(f"{name}: not looked at to the end within {seconds:g} seconds", "try again later")]
 
 
 def _check_names() -> Finding:
@@ -31,25 +133,5 @@ def _check_names() -> Finding:
     unread = unread_names()
     if not unread:
         return ok("settings: every variable is understood")
-    return ok(f"settings: not read by Aldis: {', '.join(unread)}", "if one was meant for it, `python -m bot settings`")
-
-
-async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
-    """Everything that was found, in the order in which it is looked at; `asks_models` costs a little money."""
-    found = [_check_names(), *check_machine(settings, clock), *check_proxies(os.environ)]
-    with closing(deps.sandbox()) as sandbox:
-        found.append(await check_cells(sandbox))
-    async with AsyncExitStack() as stack:
-        store, is_held, stored = await check_store(settings, stack)
-        signal, bridged = await check_bridge(settings, deps, clock)
-        found += [
-            *stored,
-            check_disk(free_bytes_of(settings)),
-            *bridged,
-            *check_attachments(settings),
-            *check_access(settings, signal),
-            *await check_pins(settings, store, signal),
-        ]
-    found += await check_models(settings, deps, asks_models=asks_models)
-    found += [check_audio(settings), *check_tools(settings, deps.surroundings), *await check_tool_sources(settings)]
-    return (*found, *await check_running(settings, is_expected=is_held))
+    what = f"settings: not read by Aldis: {', '.join(unread)}; if one was meant for it, see `python -m bot settings`"
+    return ok(what)

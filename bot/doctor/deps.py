@@ -30,4 +30,6 @@ class Deps:
     """Raises `ConfigError` where they cannot be kept."""
     surroundings: Surroundings
     """Of tools that are only looked at."""
+    is_contained: bool = False
+    """Whether Aldis runs in a container, where loopback is nobody else's."""
     sandbox: Callable[[], Sandbox]

@@ -1,13 +1,15 @@
 """What was found where something was looked at, and how an operator reads it.
 
-Left to others: looking (the other checks), the order of it (`checkup`).
+Left to others: looking (the other checks), the order of it (`checkup`), telling the admins (`bot.turn.notices`).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-Level = Literal["ok", "warning", "problem"]
+from bot.turn.notices import Notice
+
+Level = Literal["ok", "hint", "warning", "problem"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,15 +20,31 @@ class Finding:
     what: str
     advice: str = ""
     """What the operator can do; empty where there is nothing to do."""
+    topic: str = ""
+    """What was looked at to the end: what was found of it before counts no more; empty: nothing of that kind."""
+    notice: Notice | None = None
+    """What the admins hear of it in Signal; None: it is for the operator's eyes alone."""
 
 
-def format_findings(findings: Iterable[Finding]) -> str:
-    """A line for each finding, and one below it for what to do."""
+def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> str:
+    """A line for each finding, and one below it for what to do.
+
+    Without `is_verbose` nothing is advertised: no hints, and no advice where all is well.
+    """
     lines: list[str] = []
     for finding in findings:
+        if finding.level == "hint" and not is_verbose:
+            continue
         lines.append(f"{finding.level:<8} {_plain(finding.what)}")
-        lines += [f"{'':<8} -> {finding.advice}"] if finding.advice else []
+        if finding.advice and (is_verbose or finding.level != "ok"):
+            lines.append(f"{'':<8} -> {_plain(finding.advice)}")
     return "\n".join(lines)
+
+
+def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """What is wrong, as the health page shows it: `level`, `what` and `advice` of each."""
+    wrong = [finding for finding in findings if finding.level in {"warning", "problem"}]
+    return [{"level": one.level, "what": _plain(one.what), "advice": _plain(one.advice)} for one in wrong]
 
 
 def exit_status(findings: Iterable[Finding]) -> int:
@@ -34,19 +52,24 @@ def exit_status(findings: Iterable[Finding]) -> int:
     return int(any(finding.level == "problem" for finding in findings))
 
 
-def ok(what: str, advice: str = "") -> Finding:
+def ok(what: str, advice: str = "", *, topic: str = "") -> Finding:
     """All is well there; `advice` is what could be done besides."""
-    return Finding(level="ok", what=what, advice=advice)
+    return Finding(level="ok", what=what, advice=advice, topic=topic)
 
 
-def warning(what: str, advice: str = "") -> Finding:
+def hint(what: str, advice: str = "") -> Finding:
+    """What is not there and could be."""
+    return Finding(level="hint", what=what, advice=advice)
+
+
+def warning(what: str, advice: str = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
     """Something for the operator to read."""
-    return Finding(level="warning", what=what, advice=advice)
+    return Finding(level="warning", what=what, advice=advice, topic=topic, notice=notice)
 
 
-def problem(what: str, advice: str = "") -> Finding:
+def problem(what: str, advice: str = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
     """Something without which Aldis does not work as it is meant to."""
-    return Finding(level="problem", what=what, advice=advice)
+    return Finding(level="problem", what=what, advice=advice, topic=topic, notice=notice)
 
 
 def _plain(text: str) -> str:

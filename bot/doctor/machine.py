@@ -3,9 +3,12 @@
 Left to others: what a finding is (`findings`).
 """
 
+import errno
 import os
 import shutil
+import socket
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -13,6 +16,7 @@ from datetime import UTC, datetime
 from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.settings import Settings
+from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, opened
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
@@ -100,12 +104,58 @@ def check_attachments(settings: Settings) -> Iterator[Finding]:
 
 def check_disk(free_bytes: int) -> Finding:
     """Whether that is enough to go on with."""
-    what = f"disk: {free_bytes // 1_000_000:,} MB are free where the store is"
+    what, notice = f"disk: {free_bytes // 1_000_000:,} MB are free where the store is", Notice(kind="disk")
     if free_bytes < _NO_ROOM_BYTES:
-        return problem(what, "make room: without it Aldis takes no messages in")
+        return problem(what, "make room: without it Aldis takes no messages in", topic="disk", notice=notice)
     if free_bytes < _LITTLE_ROOM_BYTES:
-        return warning(what, "make room before it is full")
-    return ok(what)
+        return warning(what, "make room before it is full", topic="disk", notice=notice)
+    return ok(what, topic="disk")
+
+
+def check_store_folder(settings: Settings) -> list[Finding]:
+    """Whether this user can write where the store is or will be; nothing where they can."""
+    folder = settings.store.path.absolute().parent
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return []
+    except OSError as error:
+        if error.errno == errno.ENOSPC:  # told of where the room is looked at
+            return []
+        what = f"store: {there} cannot be written by user {os.geteuid()}: {error.strerror}"
+        return [problem(what, f"give that user the folder, or set STORE__PATH (it is {settings.store.path})")]
+
+
+def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
+    """Whether what Aldis listens on is free; `is_held`: an Aldis runs, and has them itself."""
+    web, signal = settings.web, settings.signal
+    found = (
+        [_port("WEB", web.host, web.port, "set another WEB__PORT, or 0 for none", is_held=is_held)] if web.port else []
+    )
+    if signal.webhook_secret is not None:
+        advice = "set another SIGNAL__WEBHOOK_PORT, there and in RECEIVE_WEBHOOK_URL"
+        found.append(_port("SIGNAL__WEBHOOK", signal.webhook_host, signal.webhook_port, advice, is_held=is_held))
+    return [finding for finding in found if finding is not None]
+
+
+def _port(group: str, host: str, port: int, advice: str, *, is_held: bool) -> Finding | None:
+    names = (f"{group}__PORT", f"{group}__HOST") if group == "WEB" else (f"{group}_PORT", f"{group}_HOST")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as those who listen do
+            trial.bind(address)
+            trial.listen(1)
+    except socket.gaierror:
+        return problem(f"network: {names[1]} is {host}, and there is no such address", f"correct {names[1]}")
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return None if is_held else problem(f"network: {names[0]} is {port}, and that is taken at {host}", advice)
+        if error.errno == errno.EADDRNOTAVAIL:
+            what = f"network: {names[1]} is {host}, which is no address of this machine"
+            return problem(what, f"set {names[1]} to 127.0.0.1, or to 0.0.0.0 for every address")
+        return problem(f"network: {names[0]} is {port}, where Aldis may not listen: {error.strerror}", advice)
+    return None
 
 
 def free_bytes_of(settings: Settings) -> int:

@@ -1,52 +1,140 @@
-"""What answers: the models, asked a small question where that is wanted, and who listens to voice notes.
+"""What answers: the models, who listens to voice notes and speaks, who draws; whether what is spent can be counted.
+
+    of each server that is set: address, key and names, for nothing (`servers`)
+    of each model, where that is wanted: a small question, for little
 
 Left to others: making providers (`bot.app` hands over how).
 """
 
+import asyncio
+from collections.abc import Iterator, Mapping
+
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Finding, hint, ok, problem, warning
+from bot.doctor.servers import Server, look_at, look_for, nearest, with_other_name
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
-from bot.settings import ProviderName, Settings
+from bot.settings import Settings
+from tools import ImagesOptions
 
 _MODEL_SECONDS = 60.0
 
-
-async def check_models(settings: Settings, deps: Deps, *, asks_models: bool) -> list[Finding]:
-    """Which models answer; `asks_models` asks each a very small question, which costs a little."""
-    found: list[Finding] = []
-    for name in settings.llm.providers_in_order:
-        found.append(_model(settings, name))
-        if asks_models and found[-1].level == "ok":
-            found.append(await _answered(deps.provider(name)))
-    _, *choices = settings.llm.models_to_choose
-    for choice in choices:
-        found.append(ok(f"models: people may choose {choice}"))
-        if asks_models:
-            found.append(await _answered(deps.choice(choice)))
-    return [*found, *_check_budgets(deps)]
+_ANTHROPIC_URL = "https://api.anthropic.com"
+_ANTHROPIC_VERSION = "2026-10-21"
+"""As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
+_OPENAI_URL = "https://api.openai.com/v1"
 
 
-def _check_budgets(deps: Deps) -> list[Finding]:
+async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
+    """Whether the servers of the models can be reached, take the key and have what is asked for; costs nothing."""
+    if settings.llm.providers_in_order == ("offline",):
+        what = "models: no key is set, so no model answers, only the offline one"
+        return [warning(what, "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own")]
+    found = await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in _vendors(settings)))
+    return [finding for findings in found for finding in findings]
+
+
+async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
+    server = _server_of(vendor, settings)
+    looked = await look_at(server, deps.surroundings.http, is_contained=deps.is_contained)
+    models = _models_of(vendor, settings)
+    if looked.names is None or not looked.names:
+        return [*looked.findings, *([] if models else [_first_model(server, looked.names)])]
+    wanted = [
+        look_for(model, server, variable, looked.names, deps.surroundings.http) for model, variable in models.items()
+    ]
+    others = [] if models else [_first_model(server, looked.names)]
+    return [*looked.findings, *others, *await asyncio.gather(*wanted)]
+
+
+def _first_model(server: Server, names: tuple[str, ...] | None) -> Finding:
+    if names is not None and not names:
+        return problem(f"{server.what} lists no model at all", f"set {server.model_variable}")
+    return ok(f"{server.what} is asked for its first model")
+
+
+def _vendors(settings: Settings) -> Iterator[str]:
+    names = (*settings.llm.providers_in_order, *(choice.partition("/")[0] for choice in settings.llm.choices))
+    return (name for name in dict.fromkeys(names) if name != "offline")
+
+
+def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
+    """The models that a vendor is or may be asked for, each with the variable that names it."""
+    llm = settings.llm
+    names = {choice: "LLM__CHOICES" for choice in llm.choices if choice.startswith(f"{vendor}/")}
+    first = llm.model_of("anthropic" if vendor == "anthropic" else "openai")
+    names |= {first: f"LLM__{vendor.upper()}__MODEL"} if vendor in llm.providers_in_order else {}
+    return {model: variable for name, variable in names.items() if (model := name.partition("/")[2])}
+
+
+def _server_of(vendor: str, settings: Settings) -> Server:
+    key_variable = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
+    if vendor == "anthropic":
+        given = settings.llm.anthropic
+        key = given.api_key.get_secret_value() if given.api_key else ""
+        return Server(
+            what="models: anthropic",
+            base_url=given.base_url or _ANTHROPIC_URL,
+            path="/v1",
+            headers={"anthropic-version": _ANTHROPIC_VERSION},
+            key_headers={"x-api-key": key} if key else {},
+            address_variable="LLM__ANTHROPIC__BASE_URL",
+            key_variable=key_variable,
+            model_variable="LLM__ANTHROPIC__MODEL",
+            is_vendor=given.base_url in {None, _ANTHROPIC_URL},
+        )
+    given = settings.llm.openai
+    key = given.api_key.get_secret_value() if given.api_key else ""
+    return Server(
+        what="models: openai",
+        base_url=given.base_url or _OPENAI_URL,
+        key_headers={"Authorization": f"Bearer {key}"} if key else {},
+        address_variable=with_other_name("LLM__OPENAI__BASE_URL"),
+        key_variable=key_variable,
+        model_variable="LLM__OPENAI__MODEL",
+        is_vendor=given.is_openai_itself,
+    )
+
+
+async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
+    """What each model answers to a very small question, which costs a little."""
+    llm = settings.llm
+    providers = [deps.provider(name) for name in llm.providers_in_order if name != "offline"]
+    providers += [deps.choice(choice) for choice in llm.models_to_choose[1:]]
+    return list(await asyncio.gather(*map(_answered, providers)))
+
+
+def check_choices(settings: Settings) -> list[Finding]:
+    """Which models people may choose besides the first."""
+    return [ok(f"models: people may choose {choice}") for choice in settings.llm.models_to_choose[1:]]
+
+
+def check_budgets(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether what is spent can be counted; nothing where nothing is limited."""
     try:
         budgets = deps.budgets()
     except ConfigError as error:
         return [problem(f"budgets: {error}")]
-    return [ok("budgets: the price of each model is known")] if budgets.limit_anything(in_group=True) else []
+    if not budgets.limit_anything(in_group=True):
+        return []
+    return [ok("budgets: the price of each model is known"), *_uncounted(settings)]
 
 
-def _model(settings: Settings, name: ProviderName) -> Finding:
-    llm = settings.llm
-    match name:
-        case "anthropic":
-            return ok(f"models: anthropic has a key and is asked for {llm.anthropic.model}")
-        case "openai":
-            place = "" if llm.openai.is_openai_itself else f" at {llm.openai.base_url}"
-            return ok(f"models: openai{place} is asked for {llm.openai.chosen_model or 'its first model'}")
-        case "offline":
-            return warning("models: no key is set, so no model answers, only the offline one", "set LLM__..._API_KEY")
+def _uncounted(settings: Settings) -> Iterator[Finding]:
+    """What costs money, perhaps, and uses up no budget."""
+    audio, images = settings.audio, settings.tools.options_by_name.get("images")
+    wanted = {
+        "AUDIO__PRICE": audio.base_url is not None and audio.price is None,
+        "AUDIO__SPEECH_PRICE": audio.base_url is not None and audio.speak and audio.speech_price is None,
+        "TOOLS__IMAGES__COST_USD": isinstance(images, ImagesOptions)
+        and images.enabled
+        and images.missing() is None
+        and not images.cost_usd,
+    }
+    for variable, is_wanted in wanted.items():
+        if is_wanted:
+            yield warning(f"budgets: {variable} is not set, so what that costs uses up no budget", f"set {variable}")
 
 
 async def _answered(provider: Provider) -> Finding:
@@ -71,14 +159,59 @@ async def _answered(provider: Provider) -> Finding:
     return warning(what, "set its price in BUDGET__PRICES") if answer.cost_usd is None else ok(what)
 
 
-def check_audio(settings: Settings) -> Finding:
+async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether voice notes are understood, and by whom."""
     audio = settings.audio
     if audio.base_url is None:
         if audio.speak or audio.api_key is not None:
-            return warning("audio: there are settings, but no address: nobody listens", "set AUDIO__BASE_URL")
-        return ok("audio: voice notes are not understood", "AUDIO__BASE_URL switches that on")
+            return [warning("audio: there are settings, but no address: nobody listens", "set AUDIO__BASE_URL")]
+        return [hint("audio: voice notes are not understood", "AUDIO__BASE_URL switches that on")]
     if audio.is_openai_itself and settings.audio_key is None:
-        return problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")
+        return [problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")]
+    key = settings.audio_key.get_secret_value() if settings.audio_key else ""
+    server = Server(
+        what="audio",
+        base_url=audio.base_url,
+        key_headers={"Authorization": f"Bearer {key}"} if key else {},
+        address_variable="AUDIO__BASE_URL",
+        key_variable="AUDIO__API_KEY",
+        model_variable="AUDIO__MODEL",
+        is_vendor=audio.is_openai_itself,
+    )
+    models = {"AUDIO__MODEL": audio.listening_model}
+    models |= {"AUDIO__SPEECH_MODEL": audio.speaking_model} if audio.speak else {}
     speaks = f", and {audio.speaking_model} speaks" if audio.speak else ""
-    return ok(f"audio: {audio.listening_model} at {audio.base_url} listens{speaks}")
+    found = await _check_server(server, models, deps)
+    is_well = all(finding.level == "ok" for finding in found)
+    what = f"audio: {audio.listening_model} at {audio.base_url} listens{speaks}"
+    return [*([ok(what)] if is_well else []), *found]
+
+
+async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
+    """Whether who draws can be reached; nothing where nobody does."""
+    options = settings.tools.options_by_name.get("images")
+    if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled) or options.missing():
+        return []
+    key = options.api_key.get_secret_value() if options.api_key else ""
+    server = Server(
+        what="images",
+        base_url=options.base_url or _OPENAI_URL,
+        key_headers={"Authorization": f"Bearer {key}"} if key else {},
+        address_variable="TOOLS__IMAGES__BASE_URL",
+        key_variable="TOOLS__IMAGES__API_KEY",
+        model_variable="TOOLS__IMAGES__MODEL",
+        is_vendor=options.base_url is None,
+    )
+    return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
+
+
+async def _check_server(server: Server, models: dict[str, str], deps: Deps) -> list[Finding]:
+    """A server beside the models that answer: what it does not list is worth a word."""
+    looked = await look_at(server, deps.surroundings.http, is_contained=deps.is_contained)
+    found = list(looked.findings)
+    for variable, model in models.items():
+        if looked.names and model not in looked.names:
+            near = nearest(model, looked.names)
+            meant = f"; did you mean {near}?" if near else ""
+            found.append(warning(f"{server.what} does not list the model {model}{meant}", f"correct {variable}"))
+    return found

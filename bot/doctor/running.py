@@ -7,10 +7,10 @@ import http.client
 import logging
 from collections.abc import Iterator
 
-from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.http import fetch_json
 from bot.settings import Settings
-from bot.transports.frame import Json, items_in, object_in
+from bot.transports.frame import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
 
 _TELLING_COUNTS = (
@@ -48,7 +48,7 @@ async def check_running(settings: Settings, *, is_expected: bool) -> list[Findin
     """What the health page says; `is_expected` tells whether somebody holds the store."""
     web = settings.web
     if web.port == 0:
-        return [ok("running: the health page is switched off, so nothing is known of a running Aldis")]
+        return [hint("running: the health page is switched off, so nothing is known of a running Aldis")]
     place = f"[{web.host}]" if ":" in web.host else web.host
     try:
         state, _ = await fetch_json(f"http://{place}:{web.port}/healthz")
@@ -57,9 +57,21 @@ async def check_running(settings: Settings, *, is_expected: bool) -> list[Findin
             return [warning(f"running: no health page answers at {place}:{web.port}", "look into the log of Aldis")]
         return [ok("running: Aldis is not running, or not here")]
     told = [words for words in items_in(state, "problems") if isinstance(words, str)]
-    if not told:
-        return [ok("running: Aldis is well"), *_counted(object_in(state, "counts"))]
-    return [*(problem(f"running: {words}") for words in told), *_counted(object_in(state, "counts"))]
+    well = [] if told else [ok("running: Aldis is well")]
+    return [
+        *well,
+        *(problem(f"running: {words}") for words in told),
+        *_found(state),
+        *_counted(object_in(state, "counts")),
+    ]
+
+
+def _found(state: Json) -> Iterator[Finding]:
+    """What it has found itself, such as a key that a model refused."""
+    for found in map(as_object, items_in(state, "findings")):
+        if what := text_in(found, "what"):
+            tell = problem if text_in(found, "level") == "problem" else warning
+            yield tell(f"running: {what}", text_in(found, "advice"))
 
 
 def _counted(counts: Json) -> Iterator[Finding]:

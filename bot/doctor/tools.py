@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.doctor.findings import Finding, ok, warning
+from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.settings import Settings
 from tools import CATALOG, Extended, Options, Surroundings, Tool, extended, made
 
@@ -53,7 +53,7 @@ def inventory(settings: Settings, around: Surroundings) -> tuple[ToolGroup, ...]
 def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
     """Which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
-        yield ok("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
+        yield hint("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
         return
     groups = inventory(settings, around)
     for group in groups:
@@ -61,16 +61,20 @@ def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
             case "on":
                 yield ok(f"tools: {group.name} is on", group.advice)
             case "off":
-                yield ok(f"tools: {group.name} is off", f"{group.advice} switches it on")
+                yield hint(f"tools: {group.name} is off", f"{group.advice} switches it on")
             case "missing":
-                yield ok(f"tools: {group.name} is not offered", f"it lacks {group.advice}")
+                yield hint(f"tools: {group.name} is not offered", f"it lacks {group.advice}")
             case "failed":
                 what = f"tools: {group.name} of {group.origin} is left out: {group.why}"
                 yield warning(what, "mend it, or take it away")
+    for name, options in settings.tools.options_by_name.items():
+        if options.enabled and (extra := options.lacking()) is not None:
+            what = f"tools: what is set for {name} needs the extra {extra}, which is not installed"
+            yield problem(what, f"install it (pip install '.[{extra}]'), or build the image with EXTRAS={extra}")
     if settings.tools.contact is None and any(
         "Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on"
     ):
-        yield ok(
+        yield hint(
             "tools: Wikipedia does not know how to reach you, and answers 10 requests a minute",
             "200 with TOOLS__CONTACT, an e-mail address or a page of yours",
         )

@@ -7,6 +7,17 @@ SENTENCES: Mapping[str, str] = {
     "UNAVAILABLE": "Ich erreiche das Sprachmodell gerade nicht. Bitte frag in ein paar Minuten noch einmal.",
     "BAD_KEY": "Das Sprachmodell lässt mich nicht herein. Wer mich betreibt, muss Schlüssel oder Konto prüfen; sonst "
     "hilft nichts.",
+    "NO_SUCH_MODEL": "Das Sprachmodell, mit dem ich arbeiten soll, gibt es nicht. Wer mich betreibt, muss das in den "
+    "Einstellungen beheben; an deiner Nachricht liegt es nicht.",
+    "NOTICE_KEY": "{subject} nimmt meinen Schlüssel nicht mehr an, oder das Guthaben ist aufgebraucht. Bitte prüf "
+    "beides; `python -m bot doctor` nennt die Einstellung.",
+    "NOTICE_MODEL": "Das Modell „{subject}“, mit dem ich arbeiten soll, gibt es beim Anbieter nicht. Bitte korrigier "
+    "den Namen; `python -m bot doctor` zeigt, was es gibt.",
+    "NOTICE_DISK": "Meine Festplatte ist fast voll. Bitte schaff Platz: Ist sie voll, kann ich keine Nachrichten "
+    "mehr annehmen. `python -m bot doctor` sagt, wie viel noch frei ist.",
+    "NOTICE_DEAF": "Seit zehn Minuten kommen bei mir keine Nachrichten an, obwohl die Brücke zu Signal läuft. Was "
+    "man mir schreibt, sehe ich vielleicht nicht. Bitte sieh nach der Brücke; `python -m bot doctor` "
+    "hilft dabei.",
     "REJECTED": "Das Sprachmodell hat diese Anfrage abgelehnt. Bitte sag es anders oder frag etwas Kürzeres.",
     "TOO_LONG": "Das ist mehr Text, als das Sprachmodell auf einmal aufnimmt. Bitte schick eine kürzere Nachricht.",
     "REFUSED": "Das Sprachmodell wollte darauf nicht antworten.",

@@ -7,6 +7,16 @@ SENTENCES: Mapping[str, str] = {
     "UNAVAILABLE": "No consigo llegar al modelo de lenguaje. Vuelve a preguntar en unos minutos.",
     "BAD_KEY": "El modelo de lenguaje me niega el acceso. Quien me mantiene tiene que revisar la clave o la cuenta; "
     "otra cosa no ayuda.",
+    "NO_SUCH_MODEL": "No encuentro el modelo de lenguaje que debo usar. Quien me mantiene tiene que corregirlo en mis "
+    "ajustes; tu mensaje está bien.",
+    "NOTICE_KEY": "{subject} ya no acepta mi clave, o la cuenta se ha quedado sin saldo. Comprueba las dos cosas; "
+    "`python -m bot doctor` dice de qué ajuste se trata.",
+    "NOTICE_MODEL": "El modelo «{subject}» que debo usar no existe en su servicio. Corrige el nombre; `python -m bot "
+    "doctor` muestra los que hay.",
+    "NOTICE_DISK": "Mi disco está casi lleno. Haz sitio, por favor: cuando se llene, no podré recibir más mensajes. "
+    "`python -m bot doctor` dice cuánto queda.",
+    "NOTICE_DEAF": "Llevo diez minutos sin recibir ningún mensaje, aunque el puente con Signal funciona. Es posible "
+    "que no vea lo que me escriben. Revisa el puente, por favor; `python -m bot doctor` ayuda.",
     "REJECTED": "El modelo de lenguaje ha rechazado esta petición. Dilo de otra manera, o pide algo más corto.",
     "TOO_LONG": "Es más texto del que el modelo de lenguaje puede leer de una vez. Envía un mensaje más corto.",
     "REFUSED": "El modelo de lenguaje no ha querido responder a eso.",

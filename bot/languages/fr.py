@@ -7,6 +7,17 @@ SENTENCES: Mapping[str, str] = {
     "UNAVAILABLE": "Je n'arrive pas à joindre le modèle de langage. Repose ta question dans quelques minutes.",
     "BAD_KEY": "Le modèle de langage me refuse l'accès. La personne qui s'occupe de moi doit vérifier la clé ou le "
     "compte ; rien d'autre n'y fera.",
+    "NO_SUCH_MODEL": "Le modèle de langage que je dois utiliser est introuvable. La personne qui s'occupe de moi doit "
+    "corriger mes réglages ; ton message n'y est pour rien.",
+    "NOTICE_KEY": "{subject} n'accepte plus ma clé, ou le compte n'a plus de crédit. Merci de vérifier les deux ; "
+    "`python -m bot doctor` indique le réglage concerné.",
+    "NOTICE_MODEL": "Le modèle « {subject} » que je dois utiliser n'existe pas chez son fournisseur. Merci de "
+    "corriger son nom ; `python -m bot doctor` montre ceux qui existent.",
+    "NOTICE_DISK": "Mon disque est presque plein. Merci de faire de la place : une fois qu'il sera plein, je ne "
+    "pourrai plus recevoir de messages. `python -m bot doctor` indique ce qui reste.",
+    "NOTICE_DEAF": "Je ne reçois plus aucun message depuis dix minutes, alors que la passerelle vers Signal "
+    "fonctionne. Je ne vois peut-être pas ce qu'on m'écrit. Merci de vérifier la passerelle ; `python"
+    " -m bot doctor` peut aider.",
     "REJECTED": "Le modèle de langage a refusé cette demande. Formule-la autrement, ou demande quelque chose de plus "
     "court.",
     "TOO_LONG": "C'est plus de texte que le modèle de langage ne peut en lire d'un coup. Envoie un message plus court.",

@@ -51,6 +51,9 @@ SILENCE_SECONDS = 180.0
 ANSWER_SECONDS = 120.0
 """How long the other devices of the account may take to show a note to self."""
 
+DEAF_SECONDS = 600.0
+"""From then on the admins hear of it: a bridge that starts anew takes a minute or two."""
+
 _LOOK_SECONDS = 60.0
 _HOUR_SECONDS = 3600.0
 _FEW_UNREADABLE = 5
@@ -93,6 +96,8 @@ class Lookout:
         self._look_seconds = look_seconds
         self._seconds = seconds
         self._is_linked: bool | None = None
+        self._deaf_since: float | None = None
+        """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
         self._linked_problem: str | None = None
         self._samples: deque[_Sample] = deque([self._sample()])
         self._note_at = seconds() + (round_trip_seconds or 0)
@@ -126,7 +131,14 @@ class Lookout:
             self._samples.popleft()
         if self._round_trip_seconds is not None:
             await self._send_note(self._round_trip_seconds)
-        self._tell(self.problems())
+        problems = self.problems()
+        can_send = self._linked_problem is None and self._is_linked is True
+        unheard = {CLOSED, SILENT, UNREADABLE, UNHEARD, self._transport.problem} & set(problems)
+        if not (can_send and unheard):
+            self._deaf_since = None
+        elif self._deaf_since is None:
+            self._deaf_since = self._seconds()
+        self._tell(problems)
         self._advise()
 
     def noticed(self, sent_at: int) -> None:
@@ -145,6 +157,11 @@ class Lookout:
             CAPTCHA if self._transport.challenge else None,
         )
         return tuple(problem for problem in found if problem is not None)
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether nothing that people write has been heard for a while although the bridge answers."""
+        return self._deaf_since is not None and self._seconds() - self._deaf_since >= DEAF_SECONDS
 
     @property
     def concerns(self) -> tuple[Concern, ...]:

@@ -23,7 +23,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.providers.base import Attempt, Completion, Provider, Request, Told
 
 BACK_OFF_SECONDS = (0.5, 2.0)
@@ -79,6 +79,8 @@ class Fallback:
     `choices` are the providers of the models that a request may name (`Request.model`); those of `providers` may be
     among them. A name that is not there, because the operator took it away, means the first as always.
 
+    `on_error` is called with each try that fails, `on_answer` with each completion.
+
     `monotonic`, `pause` and `fraction` (0 up to 1, for the jitter) are the machine's; a test hands in its own.
     """
 
@@ -87,6 +89,8 @@ class Fallback:
         providers: Sequence[Provider],
         *,
         choices: Mapping[str, Provider] | None = None,
+        on_error: Callable[[ProviderError], None] = lambda _: None,
+        on_answer: Callable[[Completion], None] = lambda _: None,
         monotonic: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
         fraction: Callable[[], float] = random.random,
@@ -96,6 +100,8 @@ class Fallback:
         self._seats = tuple(map(_Seat, providers))
         seated = {id(seat.provider): seat for seat in self._seats}
         self._chosen = {name: seated.get(id(provider)) or _Seat(provider) for name, provider in (choices or {}).items()}
+        self._on_error = on_error
+        self._on_answer = on_answer
         self._monotonic = monotonic
         self._pause = pause
         self._fraction = fraction
@@ -146,6 +152,7 @@ class Fallback:
             completion = await self._try(seat, run, left_seconds / 2 if followers else left_seconds)
             if completion is not None:
                 seat.cool_until = -math.inf
+                self._on_answer(completion)
                 return completion
         return None
 
@@ -178,8 +185,9 @@ class Fallback:
         if not _worth_repeating(error):
             run.hopeful.remove(seat)
         seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
-        level = logging.ERROR if isinstance(error, BadKey) else logging.WARNING
-        _log.log(level, "%s (model %s) did not answer: %s", error.provider, error.model or "unknown", kind)
+        self._on_error(error)
+        level = logging.ERROR if isinstance(error, BadKey | NoSuchModel) else logging.WARNING
+        _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, error.model or "unknown", kind, error)
 
     def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError], back_off_seconds: float | None) -> float | None:
         """The pause before the next round, whose providers are `run.hopeful`; None where there must be none."""

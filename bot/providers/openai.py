@@ -20,7 +20,7 @@ import openai
 from aiohttp import ClientError
 from httpx2 import TransportError
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
 from bot.providers import (
     media,
     openai_chat,
@@ -50,6 +50,8 @@ _PHRASES: wire.Phrases = {
     "billing_hard_limit_reached": BadKey,
     "account_deactivated": BadKey,
     "invalid_api_key": BadKey,
+    "model_not_found": NoSuchModel,
+    "model not exist": NoSuchModel,  # DeepSeek, with status 400
     "context_length_exceeded": ContextTooLong,
     "maximum context length": ContextTooLong,
     "exceed_context_size": ContextTooLong,

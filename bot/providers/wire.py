@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
 from bot.providers.prices import Prices
@@ -167,6 +167,7 @@ _STATUSES: Mapping[int, type[ProviderError]] = {
     401: BadKey,
     402: BadKey,
     403: BadKey,
+    404: NoSuchModel,
     408: Unavailable,
     409: Unavailable,
     413: ContextTooLong,

@@ -19,15 +19,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bot import events, phrases
+from bot import phrases
 from bot.clock import Clock
 from bot.errors import CallRefused
-from bot.events import ChatId, PersonId, Reply
-from bot.languages.spoken import Language, speaking
+from bot.events import ChatId, PersonId
 from bot.metrics import Counts
 from bot.transports.base import Contact, Identity, Transport
-from bot.turn.replies import parts
-from store import ConversationId, NewIdentity, Shelves, Store
+from bot.turn.notices import Admins
+from store import NewIdentity, Shelves, Store
 
 _log = logging.getLogger(__name__)
 
@@ -60,15 +59,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gate:
-    """Who may write, and who may give the operator's commands."""
-
-    may_write: Callable[[Shelves, Contact], bool]
-    admins: Callable[[], frozenset[str]]
-    """Uuids and numbers."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Known:
     """What the bridge knows."""
 
@@ -90,17 +80,17 @@ class Identities:
         clock: Clock,
         counts: Counts,
         *,
-        gate: Gate,
+        may_write: Callable[[Shelves, Contact], bool],
+        admins: Admins,
         accepts: bool,
-        language: Callable[[Shelves, ConversationId], Language],
     ) -> None:
         self._transport = transport
         self._store = store
         self._clock = clock
         self._counts = counts
-        self._gate = gate
+        self._may_write = may_write
+        self._admins = admins
         self._accepts = accepts
-        self._language = language
         self._noticed: dict[PersonId, int] = {}
         """Who was noticed, and how often the bridge has been asked since."""
 
@@ -225,7 +215,7 @@ class Identities:
         if conversation is None:
             return False
         contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
-        return conversation in shelves.outbox.held() or self._gate.may_write(shelves, contact)
+        return conversation in shelves.outbox.held() or self._may_write(shelves, contact)
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
         """Trust the new keys that nobody has to be asked about; gives whose."""
@@ -289,33 +279,15 @@ class Identities:
                 shelves.outbox.release(conversation)
 
     def _tell(self, shelves: Shelves, suspect: Suspect, known: _Known, now: datetime) -> None:
-        """Tell every admin who has a chat with Aldis, once; but not the suspect, who may be somebody else by now."""
-        held = shelves.outbox.held()
-        chats = {ChatId(f"direct:{admin}") for admin in self._admins(shelves, known) if admin != suspect.person}
-        for chat in sorted(chats):
-            conversation = shelves.chats.at(chat)
-            if conversation is None or conversation in held:
-                continue
-            with speaking(self._language(shelves, conversation)):
-                text = phrases.identity_changed(suspect.name, suspect.label)
-            turn = shelves.inbox.begin_turn(conversation, now=now)
-            shelves.journal.close(turn, "ignored", now=now)
-            [content, *_] = parts(text)
-            reply = events.dumped(Reply(chat=chat, content=content))
-            shelves.outbox.put(conversation, turn, 0, reply, in_group=False, now=now)
+        """Tell the admins, once; but not the suspect, who may be somebody else by now."""
+        told = self._admins.tell(
+            shelves,
+            lambda: phrases.identity_changed(suspect.name, suspect.label),
+            known.contacts.values(),
+            besides={suspect.person},
+        )
+        if told:
             shelves.people.identity_told(suspect.person, account=self._account, now=now)
-
-    def _admins(self, shelves: Shelves, known: _Known) -> frozenset[PersonId]:
-        """The admins by uuid: who is listed by a number is who is known to have it."""
-        listed = self._gate.admins()
-        by_number = {
-            contact.person
-            for contact in known.contacts.values()
-            if contact.number in listed
-            and (pin := shelves.people.pinned(contact.number or "", contact.person)) is not None
-            and pin.is_theirs
-        }
-        return frozenset({PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number)
 
     def _settle_noticed(self, noticed: frozenset[PersonId], known: _Known) -> None:
         """Who was noticed is known by now, or was asked for often enough."""

@@ -8,7 +8,7 @@ over Aldis (docker's health check, say); they listen on loopback unless set othe
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from aiohttp import web
 
 from bot.clock import Clock
+from bot.doctor.findings import Finding, as_json
 from bot.errors import ConfigError
 from bot.loops.lookout import Lookout
 from bot.media.confinement import Level
@@ -46,21 +47,27 @@ class HealthPage:
         counts: Counts,
         *,
         level: Callable[[], Level | None] = lambda: None,
+        findings: Callable[[], Sequence[Finding]] = tuple,
     ) -> None:
-        """`level` is what is known of the cells in which files of strangers are opened; None: nothing yet."""
+        """`level` is what is known of the cells in which files of strangers are opened; None: nothing yet. `findings`
+        are what a running Aldis has found itself.
+        """
         self._store = store
         self._lookout = lookout
         self._clock = clock
         self._counts = counts
         self._level = level
+        self._findings = findings
 
     async def state(self) -> dict[str, Any]:
         """The state now.
 
         `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...},
-        "outbox": {...}, "counts": {...}}`; the challenge is the token of the captcha that Signal wants solved, mostly
-        null; the bridge has a name, an age in days and warnings, and is null until it has told; the cells are what
-        holds them, in words. Without a store there are only the first two.
+        "outbox": {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}]}`; the challenge is
+        the token of the captcha that Signal wants solved, mostly null; the bridge has a name, an age in days and
+        warnings, and is null until it has told; the cells are what holds them, in words; the findings are what the
+        operator should mend, and leave "ok" as it is, for whoever starts Aldis anew for them gains nothing. Without a
+        store there are only the first two.
         """
         problems = list(self._lookout.problems())
         try:
@@ -79,6 +86,7 @@ class HealthPage:
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
+            "findings": as_json(self._findings()),
         }
 
     def _bridge(self) -> dict[str, Any] | None:
@@ -136,6 +144,7 @@ class HealthPage:
         lookout = self._lookout
         return (
             _gauge("problems", "How many problems the lookout sees.", value=len(lookout.problems())),
+            _gauge("findings", "How many things the operator should mend.", value=len(as_json(self._findings()))),
             _gauge("stream_open", "Whether the stream of messages is open.", value=lookout.is_open),
             _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=lookout.heard_seconds_ago),
             _gauge("linked", "Whether the bridge has the account.", value=lookout.is_linked),

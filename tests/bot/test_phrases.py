@@ -3,7 +3,7 @@
 import pytest
 
 from bot import phrases
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 
 SENTENCES = {
     name: value
@@ -21,6 +21,7 @@ SENTENCES = {
         (ContextTooLong, phrases.TOO_LONG),
         (BadKey, phrases.BAD_KEY),
         (Rejected, phrases.REJECTED),
+        (NoSuchModel, phrases.NO_SUCH_MODEL),
         (ProviderError, phrases.FAILED),
     ],
 )

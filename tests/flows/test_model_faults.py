@@ -3,18 +3,22 @@
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 import pytest
 
+from bot import phrases
 from store import opened
 from tests.flows.gates import Gate
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer, error_body
-from tests.servers.base import answer_json
-from tests.servers.envelopes import ALICE, message
+from tests.servers.base import answer_json, free_port
+from tests.servers.envelopes import ALICE, BOB, Person, message
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.script import call, cut_body, cut_connection, say
 from tests.servers.signal_cli import SignalCli
+from tests.waiting import eventually
 
 AT_ONCE = {"retry-after": "0"}
 """A failed provider may be asked again at once: it is not passed over for the next question."""
@@ -89,6 +93,46 @@ async def test_the_second_model_answers_and_nothing_is_said_of_it(world: World) 
     assert await world.model_calls() == [*failed_over, ("openai", "ok")]
     assert "sesame" not in ended.stderr
     assert world.second.refused == []
+
+
+async def test_a_wrong_name_of_a_model_is_the_operator_s_matter(world: World) -> None:
+    """The person hears that, the log and the health page say which, and the admin is told once, also over a restart."""
+    port, signal = free_port(), world.signal
+    right = {**world.settings, "LLM__PROVIDERS": "anthropic", "ACCESS__ADMINS": BOB.uuid, "WEB__PORT": str(port)}
+    mistaken = {**right, "LLM__ANTHROPIC__MODEL": "claude-9"}
+
+    def said(person: Person) -> list[str]:
+        return [sent.text for sent in signal.sent if sent.recipient == person.uuid]
+
+    async with started("run", settings=right, folder=world.folder) as process:
+        await signal.deliver(message("I am the admin.", author=BOB))
+        await eventually(lambda: len(said(BOB)) == 1)
+        await process.terminate()
+    for run in (1, 2):
+        async with started("run", settings=mistaken, folder=world.folder) as process:
+            for number in (2 * run - 1, 2 * run):
+                await signal.deliver(message(f"sesame {number}"))
+                await eventually(lambda number=number: len(said(ALICE)) == number)
+            await eventually(lambda: len(said(BOB)) == 2)
+            state = await healthz(port)
+            ended = await process.terminate()
+        [found] = [one for one in state["findings"] if one["level"] == "problem"]
+        assert "claude-9 (anthropic answered 404 not_found_error)" in found["what"]
+        assert state["ok"]
+        assert "404 not_found_error" in ended.stderr
+        assert "sesame" not in ended.stderr
+    assert said(ALICE) == [phrases.NO_SUCH_MODEL] * 4
+    assert said(BOB)[1:] == [phrases.notice("model", "claude-9").replace("`", "")]
+    async with started("run", settings=right, folder=world.folder) as process:
+        await world.ask("And now?")
+        state = await healthz(port)
+        await process.terminate()
+    assert [one for one in state["findings"] if one["level"] == "problem"] == []
+
+
+async def healthz(port: int) -> dict[str, Any]:
+    async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{port}/healthz") as response:
+        return await response.json()
 
 
 async def test_the_tools_of_one_model_are_answered_to_the_other(world: World) -> None:

@@ -16,7 +16,7 @@ from bot.app import models
 from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import cells, checkup, machine
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, exit_status, format_findings
+from bot.doctor.findings import Finding, as_json, exit_status, format_findings, hint, ok, problem
 from bot.events import Account
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
@@ -34,6 +34,7 @@ from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server, answer_json
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, message
+from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_cli import ReceiveMode, SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
@@ -57,6 +58,11 @@ class Practice:
         """The bridge, where it is signal-cli's own daemon."""
         assert isinstance(self.signal, SignalCli)
         return self.signal
+
+    @property
+    def posts(self) -> list[Seen]:
+        """What the model was asked, besides what costs nothing."""
+        return [seen for seen in self.model.requests if seen.method == "POST"]
 
     @property
     def settings(self) -> Settings:
@@ -124,7 +130,9 @@ async def test_everything_is_well(practice: Practice) -> None:
     practice.given = {"ACCESS__GROUPS": GROUP, "ACCESS__ADMINS": BOB.number or ""}
     found = await practice.examine()
     assert [
-        finding.what for finding in found if finding.level != "ok" and not re.search("SQLite|HTTP", finding.what)
+        finding.what
+        for finding in found
+        if finding.level in {"warning", "problem"} and not re.search("SQLite|HTTP", finding.what)
     ] == []
     assert exit_status(found) == 0
     assert about(found, "ACCESS__ALLOWED", ALICE.uuid, "Alice", ALICE.number or "").level == "ok"
@@ -144,8 +152,22 @@ async def test_no_key_is_printed_and_nothing_is_sent(practice: Practice) -> None
     assert "canary" not in shown
     assert practice.model.key
     assert practice.model.key not in shown
-    assert practice.model.requests == []
+    assert {seen.method for seen in practice.model.requests} == {"GET"}
+    assert [seen.body for seen in practice.model.requests if seen.body] == []
     assert (practice.signal.sent, practice.signal.read, practice.signal.streams_opened) == ([], [], 0)
+
+
+def test_what_only_advertises_is_shown_where_somebody_wants_it() -> None:
+    """Without -v there are no hints, and no advice where all is well; what is wrong keeps its advice."""
+    found = (ok("fine", "or finer"), hint("off", "switch it on"), problem("broken", "mend it"))
+    assert format_findings(found, is_verbose=False).splitlines() == [
+        "ok       fine",
+        "problem  broken",
+        "         -> mend it",
+    ]
+    assert "switch it on" in format_findings(found, is_verbose=True)
+    assert "or finer" in format_findings(found, is_verbose=True)
+    assert as_json(found) == [{"level": "problem", "what": "broken", "advice": "mend it"}]
 
 
 def test_findings_are_lines() -> None:
@@ -302,7 +324,7 @@ async def test_no_bridge(practice: Practice) -> None:
     found = await practice.examine()
     assert about(found, "nothing answers at SIGNAL__URL").level == "problem"
     assert about(found, ALICE.uuid, "could not be looked up").level == "warning"
-    assert about(found, "models: anthropic").level == "ok"
+    assert about(found, "models: anthropic", "takes the key").level == "ok"
 
 
 async def test_something_else_answers(practice: Practice) -> None:
@@ -529,7 +551,7 @@ async def test_a_model_is_asked_where_that_is_wanted(practice: Practice) -> None
     found = about(await practice.examine(asks_models=True), "answered as")
     assert found.level == "ok"
     assert "USD" in found.what
-    assert len(practice.model.requests) == 1
+    assert len(practice.posts) == 1
 
 
 async def test_a_model_that_does_not_answer(practice: Practice) -> None:
@@ -546,9 +568,11 @@ async def test_a_model_that_people_may_choose(practice: Practice) -> None:
     found = await practice.examine(asks_models=True)
     assert about(found, "people may choose anthropic/claude-opus-5-5").level == "ok"
     assert about(found, "answered as claude-opus-5-5").level == "ok"
-    assert about(found, "does not answer", "Rejected").level == "problem"
+    assert about(found, "does not answer", "NoSuchModel").level == "problem"
+    unknown = about(found, "has no model claude-9")
+    assert (unknown.level, unknown.advice) == ("problem", "correct LLM__CHOICES")
     assert len([finding for finding in await practice.examine() if "people may choose" in finding.what]) == 2
-    assert len(practice.model.requests) == 3
+    assert len(practice.posts) == 3
 
 
 async def test_no_model(practice: Practice) -> None:
@@ -560,8 +584,11 @@ async def test_no_model(practice: Practice) -> None:
 
 async def test_a_compatible_server(practice: Practice) -> None:
     """Named with its address."""
-    practice.given = {"ANTHROPIC_API_KEY": "", "LLM__OPENAI__BASE_URL": "http://127.0.0.1:9/v1"}
-    assert about(await practice.examine(), "openai at http://127.0.0.1:9/v1", "its first model").level == "ok"
+    async with OpenAIServer(local=True) as server:
+        practice.given = {"ANTHROPIC_API_KEY": "", "LLM__OPENAI__BASE_URL": server.base_url}
+        found = await practice.examine()
+    assert about(found, f"openai at {server.base_url} answers").level == "ok"
+    assert about(found, "openai is asked for its first model").level == "ok"
 
 
 async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
@@ -573,7 +600,7 @@ async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
     assert about(found, "tools: weather is on").advice == ""
     assert "TOOLS__CONTACT" in about(found, "tools: Wikipedia does not know how to reach you").advice
     images = about(found, "tools: images is not offered")
-    assert (images.level, images.advice) == ("ok", "it lacks TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL")
+    assert (images.level, images.advice) == ("hint", "it lacks TOOLS__IMAGES__API_KEY or TOOLS__IMAGES__BASE_URL")
     assert about(found, "tools: mcp is not offered").advice == "it lacks TOOLS__MCP__SERVERS"
     practice.given = {"TOOLS__ENABLED": "false"}
     assert about(await practice.examine(), "tools: all are switched off").advice
@@ -618,16 +645,16 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
 @pytest.mark.parametrize(
     ("given", "level", "words"),
     [
-        ({}, "ok", "voice notes are not understood"),
+        ({}, "hint", "voice notes are not understood"),
         ({"AUDIO__SPEAK": "true"}, "warning", "no address"),
         ({"AUDIO__BASE_URL": "https://api.openai.com/v1"}, "problem", "wants a key"),
-        ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1", "AUDIO__SPEAK": "true"}, "ok", "whisper-1 at http://127.0.0.1:9"),
+        ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1", "AUDIO__SPEAK": "true"}, "problem", "does not answer"),
     ],
 )
 async def test_who_listens_is_told(practice: Practice, given: dict[str, str], level: str, words: str) -> None:
     """And that nobody does where the address was left out."""
     practice.given = given
-    assert about(await practice.examine(), "audio:", words).level == level
+    assert about(await practice.examine(), "audio", words).level == level
 
 
 @pytest.mark.parametrize(("is_there", "level"), [(True, "ok"), (False, "problem")])

@@ -46,10 +46,11 @@ from bot.providers.base import Completion, Request, Told
 from bot.transports.reader import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
-from bot.turn.identities import Gate, Identities
+from bot.turn.identities import Identities
 from bot.turn.live import Live, Mode
 from bot.turn.marks import EMOJI, Marks
 from bot.turn.memory import Memory
+from bot.turn.notices import Admins
 from bot.turn.overheard import Overheard
 from bot.turn.reminders import Reminders
 from bot.turn.revisions import Revisions
@@ -224,9 +225,9 @@ async def harbour(
         store,
         clock,
         counts,
-        gate=Gate(may_write=audience.may_write, admins=lambda: allowed.admins),
+        may_write=audience.may_write,
+        admins=Admins(clock, listed=lambda: allowed.admins, language=turns.language),
         accepts=accepts_identities,
-        language=turns.language,
     )
     names = tuple(tool.spec.name for tool in tools)
     menu = Menu(models=("scripted/model-1", "other/model-2"), tools=names, sources=sources)

@@ -129,6 +129,22 @@ async def test_what_keeps_the_transport_from_hearing_everything_is_a_problem() -
     assert await watch.look() == ()
 
 
+async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() -> None:
+    """Not before ten minutes, not where nothing could go out to tell it either, and not any more once it is over."""
+    watch = Watch(quay=Quay(is_open=False))
+    for _ in range(10):
+        await watch.look()
+        assert not watch.lookout.is_deaf
+    await watch.look()
+    assert watch.lookout.is_deaf
+    watch.quay.linked = Disconnected("away")
+    await watch.look()
+    assert not watch.lookout.is_deaf
+    watch.quay.linked, watch.quay.is_open = True, True
+    await watch.look(after=3600)
+    assert not watch.lookout.is_deaf
+
+
 @pytest.mark.parametrize(
     ("linked", "is_open", "answers"),
     [(True, False, 1), (False, False, 1), (True, True, 0), (Disconnected("no"), False, 0)],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
 from bot.messages import AssistantMessage, Opaque, Text, ToolCall, UserMessage
 from bot.providers.anthropic import MAX_PAUSES, Anthropic
 from bot.providers.base import Completion, Stop, ToolOffer
@@ -185,7 +185,7 @@ async def test_a_full_window(vendor: Vendor) -> None:
         (429, error_body("rate_limit_error", "No.", error_code="contract_spend_limit_reached"), BadKey),
         (402, error_body("billing_error", "There is an issue with your billing."), BadKey),
         (403, error_body("permission_error", "Your key lacks permission."), BadKey),
-        (404, error_body("not_found_error", "model: claude-3-opus"), Rejected),
+        (404, error_body("not_found_error", "model: claude-3-opus"), NoSuchModel),
         (529, error_body("overloaded_error", "Overloaded"), Overloaded),
         (500, error_body("overloaded_error", "Overloaded"), Overloaded),
         (400, {"error": {"type": 7, "message": ["no text"]}}, Rejected),

@@ -337,8 +337,8 @@ async def test_the_operator_reads_one_line_for_each_failed_try(caplog: pytest.Lo
     await fallback_of([a, b, c], machine).complete(REQUEST)
     lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name.startswith("bot.")]
     assert lines == [
-        ("ERROR", "a (model a-1) did not answer: BadKey"),
-        ("WARNING", "b (model b-1) did not answer: Overloaded"),
+        ("ERROR", "a (model a-1) did not answer: BadKey (refused)"),
+        ("WARNING", "b (model b-1) did not answer: Overloaded (refused)"),
     ]
 
 

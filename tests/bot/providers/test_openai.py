@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import AssistantMessage, Opaque, Text, ToolCall
 from bot.providers import openai_chat
 from bot.providers.base import Completion, Stop, ToolOffer
@@ -263,7 +263,7 @@ async def test_arguments_that_are_no_string(chat: Vendor) -> None:
         (400, error_body("This model's maximum context length is 8192 tokens."), ContextTooLong),
         (400, error_body("Too long.", kind="exceed_context_size_error"), ContextTooLong),
         (500, error_body("the request exceeds the available context size"), ContextTooLong),
-        (404, error_body("The model `x` does not exist", code="model_not_found"), Rejected),
+        (404, error_body("The model `x` does not exist", code="model_not_found"), NoSuchModel),
         (400, {"error": {"message": 7, "type": {}, "code": 400}}, Rejected),
         (422, {"detail": [{"loc": ["body"], "msg": "Input should be a string"}]}, Rejected),
         (500, {"error": "flat"}, Unavailable),

@@ -15,7 +15,7 @@ from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import (
     AssistantMessage,
     CallId,
@@ -321,7 +321,7 @@ async def test_a_date_without_the_services_clock(vendor: Vendor) -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, Rejected), (401, BadKey), (402, BadKey), (403, BadKey), (404, Rejected), (408, Unavailable),
+        (400, Rejected), (401, BadKey), (402, BadKey), (403, BadKey), (404, NoSuchModel), (408, Unavailable),
         (409, Unavailable), (413, ContextTooLong), (418, Rejected), (422, Rejected), (429, Overloaded),
         (500, Unavailable), (502, Unavailable), (503, Overloaded), (504, Unavailable), (529, Overloaded),
         (302, Unavailable),

@@ -18,7 +18,8 @@ from bot.events import PersonId
 from bot.metrics import Counts
 from bot.transports.base import Identity
 from bot.turn.captchas import Captchas
-from bot.turn.identities import Gate, Identities
+from bot.turn.identities import Identities
+from bot.turn.notices import Admins
 from bot.web.control import Control, State, asked, listening, socket_path
 from store import NOT_INCLUDED, Store, StoreError, opened
 from tests.bot.loops.quay import Quay
@@ -27,8 +28,8 @@ from tests.conftest import NOON
 
 def control_of(store: Store, clock: SetClock, state: State, quay: Quay | None = None) -> Control:
     quay, counts = quay or Quay(), Counts()
-    gate = Gate(may_write=lambda *_: True, admins=frozenset)
-    identities = Identities(quay, store, clock, counts, gate=gate, accepts=False, language=lambda *_: "en")
+    admins = Admins(clock, listed=frozenset, language=lambda *_: "en")
+    identities = Identities(quay, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
     captchas = Captchas(quay, store, clock, counts)
     return Control(store, clock, state, identities=identities, captchas=captchas)
 

@@ -146,6 +146,7 @@ async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
             "aldis_streams_total": 2,
             "aldis_ready": 1,
             "aldis_problems": 1,
+            "aldis_findings": 0,
             "aldis_stream_open": 1,
             "aldis_heard_seconds_ago": 12,
             "aldis_captcha_wanted": 1,

@@ -1,0 +1,48 @@
+"""The feeds that the settings name: each is read once, as a running Aldis would, and nothing of it is kept.
+
+Left to others: feeds that admins have added (the running Aldis reads those).
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding, ok, problem, warning
+from bot.media.feeds import FeedReader, Gone, Marks, Trouble
+from bot.media.sandbox import Sandbox
+from bot.settings import Settings
+from tools import NewsOptions
+
+_AT_ONCE = 4
+_VARIABLE = "TOOLS__NEWS__FEEDS"
+_WORDS = {
+    "denied": "it is not on the public web, where alone Aldis reads",
+    "no_host": "there is no such host",
+    "slow": "it does not answer in time",
+    "too_large": "it is too large",
+    "no_feed": "there is no feed there, but something else",
+    "unreadable": "what is there is no feed that can be read",
+    "unreachable": "it cannot be reached",
+}
+
+
+async def check_feeds(settings: Settings, deps: Deps, sandbox: Sandbox) -> list[Finding]:
+    """Whether each feed can be read."""
+    options = settings.tools.options_by_name.get("news")
+    if not (settings.tools.enabled and isinstance(options, NewsOptions) and options.enabled):
+        return []
+    reader, places = FeedReader(deps.surroundings.fetcher, sandbox), asyncio.Semaphore(_AT_ONCE)
+
+    async def check(url: str) -> Finding:
+        async with places:
+            reading = await reader.read(url, Marks(), now=datetime.now(UTC))
+        match reading:
+            case Trouble(word=word):
+                why = _WORDS.get(word, f"its server answers {word}")
+                return problem(f"feeds: {url} cannot be read: {why}", f"correct it in {_VARIABLE}")
+            case Gone():
+                return warning(f"feeds: {url} has ended for good", f"take it out of {_VARIABLE}")
+            case _:
+                return ok(f"feeds: {url} can be read")
+
+    return list(await asyncio.gather(*map(check, options.feeds)))

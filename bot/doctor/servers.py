@@ -1,0 +1,234 @@
+"""Servers with the API of OpenAI or Anthropic, looked at for nothing: by their lists of models.
+
+    address + /models --> a list                  --> key and names are right, or "did you mean"
+                      |-> 401, 403                --> the key is refused
+                      |-> nothing of that kind    --> the same with /v1 behind it, or without --> "set it to ..."
+                      '-> no answer               --> unreachable; in a container loopback is the container itself
+
+Nothing that anybody wrote is sent, no model is asked, and no key is shown. Left to others: which servers are set
+(`models`).
+
+Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API reference, "Models" (2026-11-22). Servers
+that are compatible with OpenAI's know at least the list; some show it without a key.
+"""
+
+import difflib
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote, urlsplit
+
+from bot.doctor.findings import Finding, ok, problem, warning
+from bot.settings import ALSO
+from bot.turn.notices import Notice
+from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
+from tools import TimedOut as TimedOutError
+
+PATIENCE_SECONDS = 8.0
+"""For one question, retry included."""
+
+_REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_PASSING = frozenset({HTTPStatus.TOO_MANY_REQUESTS, *(status for status in HTTPStatus if status >= 500)})  # noqa: PLR2004
+_LIKENESS = 0.4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Server:
+    """A server, and by which variables it is set."""
+
+    what: str
+    """How lines about it begin, such as `models: openai`."""
+    base_url: str
+    path: str = ""
+    """What stands between the address and `/models`: `/v1` with Anthropic."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Besides the key."""
+    key_headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Empty: there is no key."""
+    address_variable: str
+    key_variable: str
+    model_variable: str
+    is_vendor: bool = False
+    """Whether it is the vendor itself, which lists all that it has, and shows it to nobody without a key."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Listing:
+    """What a server listed: the names; else why there are none."""
+
+    names: tuple[str, ...] | None = None
+    is_refused: bool = False
+    elsewhere: str | None = None
+    """The address under which it answers."""
+    is_there: bool = False
+    """It answers, but lists nothing."""
+    failure: str = ""
+    """It does not answer, or not now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Looked:
+    """What came of looking at a server."""
+
+    findings: tuple[Finding, ...]
+    names: tuple[str, ...] | None
+    """What it lists; None where that is not known."""
+
+
+async def look_at(server: Server, http: Http, *, is_contained: bool) -> Looked:
+    """Whether the address and the key of a server are right; `is_contained`: Aldis runs in a container."""
+    listing = await _listing(server, http)
+    named = f"{server.what} at {server.base_url}"
+    if listing.names is not None:
+        return Looked(findings=(await _key_finding(server, http),), names=listing.names)
+    if listing.is_refused:
+        return Looked(findings=(_refused(server),), names=None)
+    if listing.elsewhere is not None:
+        what = f"{named}: there is nothing there, but it answers at {listing.elsewhere}"
+        own, _, other = server.address_variable.partition(" or ")
+        advice = f"set {own}={listing.elsewhere}" + (f" (or {other})" if other else "")
+        return Looked(findings=(problem(what, advice),), names=None)
+    if listing.is_there:
+        what = f"{named} answers, but lists no models: key and model were not tried, for it would cost"
+        return Looked(findings=(ok(what, "`python -m bot doctor --model` asks the models themselves"),), names=None)
+    advice = advice_on_address(server.base_url, server.address_variable, is_contained=is_contained)
+    return Looked(findings=(problem(f"{named} does not answer: {listing.failure}", advice),), names=None)
+
+
+async def look_for(model: str, server: Server, variable: str, names: tuple[str, ...], http: Http) -> Finding:
+    """Whether a server that lists these models has this one, which a variable names."""
+    topic = f"model {server.what} {model}"
+    if model in names or f"{model}:latest" in names:
+        return ok(f"{server.what} has the model {model}", topic=topic)
+    answer = await _ask(http, server, f"{_models_url(server)}/{quote(model, safe='')}")
+    if isinstance(answer, JsonAnswer) and answer.ok and _member(answer.body, "id"):
+        return ok(f"{server.what} has the model {model}", topic=topic)
+    near = nearest(model, names)
+    meant = f"; did you mean {near}?" if near else ""
+    what, advice = f"{server.what} has no model {model}{meant}", f"correct {variable}"
+    if server.is_vendor or _denies(answer, model):
+        return problem(what, advice, topic=topic, notice=Notice(kind="model", subject=model))
+    return warning(f"{server.what} does not list the model {model}{meant}", advice, topic=topic)
+
+
+def nearest(name: str, names: tuple[str, ...]) -> str | None:
+    """Returns the name that is most like this one; None where none is like it."""
+    by_lower = {one.lower(): one for one in names}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_LIKENESS)
+    return by_lower[found[0]] if found else None
+
+
+def advice_on_address(address: str, variable: str, *, is_contained: bool) -> str:
+    """What to do where nothing answers at an address that a variable sets."""
+    if is_contained and is_loopback(address):
+        return (
+            f"in a container {urlsplit(address).hostname} is the container itself: write host.docker.internal, or the "
+            f"service's name in compose, into {variable}"
+        )
+    return f"is it running, and is {variable} its address?"
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address names the machine itself."""
+    host = urlsplit(address).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        parsed = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return parsed.is_loopback or parsed.is_unspecified
+
+
+def with_other_name(variable: str) -> str:
+    """A variable with the well-known name that is read in its place, where there is one."""
+    return f"{variable} or {ALSO[variable]}" if variable in ALSO else variable
+
+
+def _refused(server: Server) -> Finding:
+    topic = f"key {server.what}"
+    if not server.key_headers:
+        return problem(f"{server.what} wants a key", f"set {server.key_variable}", topic=topic)
+    notice = Notice(kind="key", subject=server.what.partition(": ")[2] or server.what)
+    advice = f"correct {server.key_variable}"
+    return problem(f"{server.what} refuses the key", advice, topic=topic, notice=notice)
+
+
+async def _key_finding(server: Server, http: Http) -> Finding:
+    """Of a server that listed its models: whether that proves the key."""
+    named = f"{server.what} at {server.base_url} answers"
+    if not server.key_headers:
+        return ok(f"{named}, and wants no key")
+    if not server.is_vendor:
+        answer = await _ask(http, server, _models_url(server), is_keyless=True)
+        if isinstance(answer, JsonAnswer) and _names(answer) is not None:
+            what = f"{named}; it lists its models to everybody, so the key was not tried: it would cost"
+            return ok(what, "`python -m bot doctor --model` asks the models themselves")
+    return ok(f"{named} and takes the key", topic=f"key {server.what}")
+
+
+async def _listing(server: Server, http: Http) -> _Listing:
+    answer = await _ask(http, server, _models_url(server))
+    if isinstance(answer, ToolError) and not _is_there(answer):
+        return _Listing(failure=str(answer))
+    if isinstance(answer, JsonAnswer):
+        if (names := _names(answer)) is not None:
+            return _Listing(names=names)
+        if answer.status in _REFUSED:
+            return _Listing(is_refused=True)
+        if answer.status in _PASSING:
+            return _Listing(failure=f"it fails (status {answer.status})")
+    other = _other_address(server)
+    second = await _ask(http, server, f"{other}{server.path}/models")
+    if isinstance(second, JsonAnswer) and _names(second) is not None:
+        return _Listing(elsewhere=other)
+    return _Listing(is_there=True)
+
+
+def _is_there(error: ToolError) -> bool:
+    """Whether it was an answer that failed, and not the way to it."""
+    return isinstance(error, Unavailable | TooLarge) and not isinstance(error, Unreachable | TimedOutError)
+
+
+async def _ask(http: Http, server: Server, url: str, *, is_keyless: bool = False) -> JsonAnswer | ToolError:
+    headers = {**server.headers, **({} if is_keyless else server.key_headers)}
+    params = {"limit": "1000"} if server.path else {}
+    try:
+        return await http.get_json(
+            url, service="the server", params=params, headers=headers, timeout_seconds=PATIENCE_SECONDS
+        )
+    except ToolError as error:
+        return error
+
+
+def _models_url(server: Server) -> str:
+    return f"{server.base_url}{server.path}/models"
+
+
+def _other_address(server: Server) -> str:
+    """The address with what may have been forgotten, or without what is too much."""
+    base = server.base_url
+    return base.removesuffix("/v1") if server.path or base.endswith("/v1") else f"{base}/v1"
+
+
+def _names(answer: JsonAnswer) -> tuple[str, ...] | None:
+    """The names in a list of models; None where it is none."""
+    listed = _member(answer.body, "data") if answer.ok else None
+    if not isinstance(listed, list):
+        return None
+    names = [_member(one, "id") for one in cast("list[Any]", listed)]
+    return tuple(name for name in names if isinstance(name, str))
+
+
+def _member(body: Any, name: str) -> Any:
+    return cast("dict[str, Any]", body).get(name) if isinstance(body, dict) else None
+
+
+def _denies(answer: JsonAnswer | ToolError, model: str) -> bool:
+    """Whether the server itself says that there is no such model, and not that there is no such page."""
+    if not isinstance(answer, JsonAnswer) or answer.status != HTTPStatus.NOT_FOUND:
+        return False
+    words = str(answer.body).lower()
+    return model.lower() in words and "/models" not in words

@@ -1,0 +1,74 @@
+"""What fails of the models while Aldis runs and only the operator can mend: a key is refused, a model is not there.
+
+It stands from the failure until the same model has answered.
+"""
+
+from collections.abc import Callable
+
+from bot.doctor.findings import Finding, ok, problem
+from bot.errors import BadKey, NoSuchModel, ProviderError
+from bot.providers.base import Completion
+from bot.turn.notices import Notice
+
+_MAX_MODELS = 100
+
+
+class ModelTroubles:
+    """Remembers the last word on each model."""
+
+    def __init__(self) -> None:
+        self.on_change: Callable[[], None] = lambda: None
+        """Is called when something has begun or ended."""
+        self._found: dict[tuple[str, str], Finding] = {}
+
+    def on_error(self, error: ProviderError) -> None:
+        """A try has failed."""
+        if not isinstance(error, BadKey | NoSuchModel):
+            return
+        model = error.model or "unknown"
+        topic = _topic(error.provider, model)
+        if isinstance(error, BadKey):
+            what = f"models: {error.provider} refuses the key or the account ({error})"
+            advice = f"look at LLM__{error.provider.upper()}__API_KEY, and at the account's credit"
+            notice = Notice(kind="key", subject=error.provider)
+        else:
+            what = f"models: {error.provider} does not have the model {model} ({error})"
+            advice = f"look at LLM__{error.provider.upper()}__MODEL and LLM__{error.provider.upper()}__BASE_URL"
+            notice = Notice(kind="model", subject=model)
+        self._note(error.provider, model, problem(what, advice, topic=topic, notice=notice))
+
+    def on_answer(self, completion: Completion) -> None:
+        """A model has answered: whatever was wrong with it is over."""
+        for model in (completion.model, *self._asked_as(completion)):
+            if self._found.get((completion.provider, model), _NOTHING).level != "ok":
+                self._note(completion.provider, model, ok("", topic=_topic(completion.provider, model)))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """The last word on each model; of one that answers only that it was looked at."""
+        return tuple(self._found.values())
+
+    def _asked_as(self, completion: Completion) -> tuple[str, ...]:
+        """The names under which a model may have failed that now calls itself otherwise (an alias, a dated name)."""
+        found = self._found
+        return tuple(
+            model for provider, model in found if provider == completion.provider and _is_alias(model, completion)
+        )
+
+    def _note(self, provider: str, model: str, finding: Finding) -> None:
+        before = self._found.pop((provider, model), _NOTHING)
+        while len(self._found) >= _MAX_MODELS:
+            self._found.pop(next(iter(self._found)))
+        self._found[provider, model] = finding
+        if (before.level, before.notice) != (finding.level, finding.notice):
+            self.on_change()
+
+
+_NOTHING = Finding(level="hint", what="")
+
+
+def _topic(provider: str, model: str) -> str:
+    return f"answers {provider} {model}"
+
+
+def _is_alias(model: str, completion: Completion) -> bool:
+    return completion.model.startswith(f"{model}-") or completion.model == f"{model}:latest"

@@ -1,0 +1,119 @@
+"""Check-ups: now and then a running Aldis looks itself at what the doctor can look at for nothing.
+
+    every minute    the disk, what models refused, whether anything is heard --.
+    every 6 hours   the servers of models, speech, pictures and searches -----> findings --> the health page
+                                                                                        '--> the admins, once each
+
+Everything is bounded in time, sends nothing that anybody wrote, and asks no model. Left to others: looking
+(`bot.doctor`), telling (`bot.turn.notices`).
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from bot.doctor.findings import Finding
+from bot.logs import described
+from bot.transports.base import Contact
+from bot.turn.notices import Notices
+
+_log = logging.getLogger(__name__)
+
+FIRST_SECONDS = 300.0
+"""After a start: whoever waits for an answer goes first, and an Aldis that starts again and again asks nobody."""
+LOOK_SECONDS = 60.0
+ASK_SECONDS = 6 * 3600.0
+"""Between two rounds of questions to servers; up to a tenth longer by chance, so that not everybody asks at once."""
+AFTER_CHANGE_SECONDS = 0.5
+"""A model that failed in one request mostly fails in several at once."""
+AGAIN_SECONDS = 600.0
+"""Where nothing has changed: perhaps an admin has written meanwhile, so that there is a chat to tell them in."""
+_ROUND_SECONDS = 90.0
+
+
+class Checkups:
+    """The loop that looks; `findings` is what it has found."""
+
+    def __init__(
+        self,
+        notices: Notices,
+        *,
+        look: Callable[[], Iterable[Finding]],
+        ask: Callable[[], Awaitable[Sequence[Finding]]],
+        contacts: Callable[[], Awaitable[Sequence[Contact] | None]],
+        first_seconds: float = FIRST_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+        ask_seconds: float = ASK_SECONDS,
+    ) -> None:
+        """`look` is quick and asks nobody, `ask` asks servers; `contacts` gives None where the bridge is silent."""
+        self._notices = notices
+        self._look = look
+        self._ask = ask
+        self._contacts = contacts
+        self._first_seconds = first_seconds
+        self._look_seconds = look_seconds
+        self._ask_seconds = ask_seconds
+        self._asked: tuple[Finding, ...] = ()
+        self._changed = asyncio.Event()
+        self._told_state: object = None
+        self._told_at = 0.0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, as of now where that is quick."""
+        return (*self._asked, *self._look())
+
+    def wake(self) -> None:
+        """Something has changed: look soon."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Look for ever; ends only by cancellation."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._asking(), name="asking servers")
+            group.create_task(self._telling(), name="telling admins")
+
+    async def ask(self) -> None:
+        """Ask the servers once."""
+        try:
+            async with asyncio.timeout(_ROUND_SECONDS):
+                self._asked = tuple(await self._ask())
+        except TimeoutError:
+            _log.warning("the servers were not looked at to the end within %g seconds", _ROUND_SECONDS)
+        except Exception as error:  # noqa: BLE001  (a bug in the looking must not end what is looked at)
+            _log.error("looking at the servers failed: %s", described(error))
+        self._changed.set()
+
+    async def tell(self) -> None:
+        """Tell the admins what is new, and forget what is over."""
+        found = self.findings
+        standing = [(finding.topic, finding.notice) for finding in found if finding.notice is not None]
+        judged = frozenset(finding.topic for finding in found if finding.topic)
+        state, now = (frozenset(standing), judged), time.monotonic()
+        if state == self._told_state and now < self._told_at + AGAIN_SECONDS:
+            return
+        try:
+            contacts = await self._contacts() if standing and self._notices.need_contacts else ()
+            await self._notices.settle(standing, judged, contacts or ())
+            self._told_state, self._told_at = state, now
+        except Exception as error:  # noqa: BLE001  (a bug in the telling must not end it; it is tried again)
+            _log.error("telling the admins failed: %s", described(error))
+
+    async def _asking(self) -> None:
+        await asyncio.sleep(self._first_seconds)
+        while True:
+            await self.ask()
+            await asyncio.sleep(self._ask_seconds * (1 + random.random() / 10))  # noqa: S311 - it keeps no secret
+
+    async def _telling(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(self._look_seconds):
+                    await self._changed.wait()
+                await asyncio.sleep(AFTER_CHANGE_SECONDS)
+            except TimeoutError:
+                pass
+            self._changed.clear()
+            await self.tell()

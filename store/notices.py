@@ -1,0 +1,34 @@
+"""The notices: what the admins have been told and what is not over yet. Handles only, no words."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from store.shelf import Shelf, millis
+
+
+class Notices(Shelf):
+    """The shelf of notices. All methods run inside a transaction."""
+
+    def is_told(self, name: str) -> bool:
+        """Whether it was told, under whatever topic, and is not over."""
+        return bool(self.rows("SELECT 1 FROM notices WHERE name = ? LIMIT 1", (self.keyring.handle(name),)))
+
+    def note(self, topic: str, name: str, *, now: datetime) -> None:
+        """It is told and stands now, as was found under this topic."""
+        self.execute(
+            "INSERT INTO notices (topic, name, seen_at) VALUES (?, ?, ?) "
+            "ON CONFLICT (topic, name) DO UPDATE SET seen_at = excluded.seen_at",
+            (self.keyring.handle(topic), self.keyring.handle(name), millis(now)),
+        )
+
+    def settle(self, topic: str, *, standing: Collection[str]) -> None:
+        """Forget what was found under the topic and stands no more."""
+        kept = {self.keyring.handle(name) for name in standing}
+        place = self.keyring.handle(topic)
+        for (name,) in self.rows("SELECT name FROM notices WHERE topic = ?", (place,)):
+            if name not in kept:
+                self.execute("DELETE FROM notices WHERE topic = ? AND name = ?", (place, name))
+
+    def prune(self, *, before: datetime) -> None:
+        """Forget what has not been seen since then."""
+        self.execute("DELETE FROM notices WHERE seen_at < ?", (millis(before),))

@@ -1,0 +1,43 @@
+"""A doctor as the product puts it together, in front of doubles."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from bot import app, settings
+from bot.clock import MachineClock
+from bot.doctor import checkup
+from bot.doctor.findings import Finding
+from tools import Fetcher, Surroundings, alone
+from tools.http import Http
+
+USER_AGENT = "Aldis-test"
+
+
+def surroundings(fetcher: Fetcher | None = None) -> Surroundings:
+    return alone(Http(USER_AGENT), fetcher or Fetcher(USER_AGENT))
+
+
+async def examined(
+    folder: Path, given: Mapping[str, str], *, is_contained: bool = False, fetcher: Fetcher | None = None
+) -> tuple[Finding, ...]:
+    """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
+    usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
+    wanted = settings.loaded({**usual, **given}, env_file=None)
+    deps = replace(app.doctor_deps(wanted), is_contained=is_contained, surroundings=surroundings(fetcher))
+    return await checkup.examine(wanted, deps, MachineClock())
+
+
+def wrong(findings: tuple[Finding, ...]) -> list[str]:
+    """What is wrong, each with what to do, but for the bridge and what only a missing bridge leaves open."""
+    passed = ("bridge:", "access:", "ACCESS__", "SQLite", "network: HTTP")
+    return [
+        f"{finding.what} -> {finding.advice}"
+        for finding in findings
+        if finding.level in {"warning", "problem"} and not finding.what.startswith(passed)
+    ]
+
+
+def as_json(value: object) -> str:
+    return json.dumps(value)

@@ -1,0 +1,85 @@
+"""Folders, ports, feeds and extras: what a start would trip over is found before it."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from bot.app import machine as process
+from bot.doctor.machine import check_ports, check_store_folder
+from bot.settings import Settings, loaded
+from tests.bot.doctor.practice import USER_AGENT, examined, wrong
+from tests.servers.base import free_port
+from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
+from tests.tools.sites import only_here
+from tools import Fetcher
+
+SECRET = "0123456789abcdef"
+
+
+def given(**values: str) -> Settings:
+    return loaded({"WEB__PORT": "0", **values}, None)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """Whatever is in its place; one that has still to be made is looked at where it would be."""
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    assert check_store_folder(given(STORE__PATH=str(tmp_path / "new" / "deeper" / "aldis.db"))) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+    for path in (tmp_path / "file" / "aldis.db", Path("/proc/1/aldis.db")):
+        [found] = check_store_folder(given(STORE__PATH=str(path)))
+        assert (found.level, "cannot be written by user" in found.what) == ("problem", True)
+        assert "STORE__PATH" in found.advice
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    """That of the health page and that of the webhook; one that our own Aldis has is no problem."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for name, more in (("WEB__PORT", {}), ("SIGNAL__WEBHOOK_PORT", {"SIGNAL__WEBHOOK_SECRET": SECRET})):
+            settings = given(**{name: port}, **more)
+            [found] = check_ports(settings, is_held=False)
+            assert (found.level, f"{name} is {port}, and that is taken" in found.what) == ("problem", True)
+            assert name in found.advice
+            assert check_ports(settings, is_held=True) == []
+    free = str(free_port())
+    assert check_ports(given(WEB__PORT=free, SIGNAL__WEBHOOK_SECRET=SECRET), is_held=False) == []
+
+
+def test_a_port_that_was_used_a_moment_ago_is_free() -> None:
+    """What still lingers in the kernel does not keep Aldis from listening, so it is not called taken."""
+    kept = socket.create_server(("127.0.0.1", 0))
+    with socket.create_connection(kept.getsockname()):
+        accepted, _ = kept.accept()
+        accepted.close()
+    port = str(kept.getsockname()[1])
+    kept.close()
+    assert check_ports(given(WEB__PORT=port), is_held=False) == []
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "no.such.host.invalid"])
+def test_an_address_that_is_not_ours_is_named(host: str) -> None:
+    """With the variable that says it."""
+    [found] = check_ports(given(WEB__HOST=host, WEB__PORT="8787"), is_held=False)
+    assert (found.level, "WEB__HOST" in found.what, "WEB__HOST" in found.advice) == ("problem", True, True)
+
+
+async def test_each_feed_is_read(tmp_path: Path) -> None:
+    """One that is none, one that is missing and one where Aldis never reads are named; the good one is not."""
+    async with FeedSite(feeds={"/feed": rss(Item(title="Lit", link="/lit")), "/page": HOSTILE["no feed"]}) as site:
+        fetcher = Fetcher(USER_AGENT, reach=only_here(site.port))
+        feeds = [site.url + path for path in ("/feed", "/page", "/none")]
+        names = ",".join([*feeds, "http://127.0.0.1:9/feed"])
+        found = await examined(tmp_path, {"TOOLS__NEWS__FEEDS": names}, fetcher=fetcher)
+    lines = [line for line in wrong(found) if line.startswith("feeds:")]
+    assert [line.split()[1] for line in lines] == [*feeds[1:], "http://127.0.0.1:9/feed"]
+    assert all("TOOLS__NEWS__FEEDS" in line for line in lines)
+    assert "no feed" in lines[0]
+    assert "404" in lines[1]
+    assert "not on the public web" in lines[2]
+
+
+def test_a_container_is_known_by_its_marks() -> None:
+    """Here there is none, or there is one: it says what the files say."""
+    marks = ("/.dockerenv", "/run/.containerenv")
+    assert process.is_contained() == any(Path(mark).exists() for mark in marks)

@@ -1,0 +1,225 @@
+"""Keys, addresses and names of models, looked at for nothing: each mistake is named with its variable."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bot.doctor.findings import format_findings
+from bot.doctor.servers import is_loopback, nearest
+from bot.settings import known_names
+from tests.bot.doctor.practice import examined, wrong
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import answer_json, free_port
+from tests.servers.openai import OpenAIServer
+from tests.servers.openai_audio import KEY as AUDIO_KEY
+from tests.servers.openai_audio import OpenAIAudio
+from tests.servers.openai_images import KEY as IMAGES_KEY
+from tests.servers.openai_images import OpenAIImages
+
+KEY = "test-key"
+
+
+async def test_a_wrong_key_is_found_for_nothing(tmp_path: Path) -> None:
+    """At either vendor, without asking a model; neither key is shown."""
+    async with AnthropicServer() as anthropic, OpenAIServer() as openai:
+        given = {
+            "ANTHROPIC_API_KEY": "wrong-canary",
+            "LLM__ANTHROPIC__BASE_URL": anthropic.url,
+            "OPENAI_API_KEY": "wrong-canary",
+            "OPENAI_BASE_URL": openai.base_url,
+        }
+        found = await examined(tmp_path, given)
+        assert {seen.method for server in (anthropic, openai) for seen in server.requests} == {"GET"}
+    assert wrong(found) == [
+        "models: anthropic refuses the key -> correct LLM__ANTHROPIC__API_KEY or ANTHROPIC_API_KEY",
+        "models: openai refuses the key -> correct LLM__OPENAI__API_KEY or OPENAI_API_KEY",
+    ]
+    assert "canary" not in format_findings(found)
+
+
+async def test_an_address_without_v1_is_told_with_it(tmp_path: Path) -> None:
+    """And one with it, where it does not belong."""
+    async with AnthropicServer() as anthropic, OpenAIServer(local=True) as openai:
+        given = {
+            "ANTHROPIC_API_KEY": KEY,
+            "LLM__ANTHROPIC__BASE_URL": f"{anthropic.url}/v1",
+            "OPENAI_BASE_URL": openai.url,
+        }
+        found = wrong(await examined(tmp_path, given))
+    assert len(found) == 2
+    assert f"anthropic at {anthropic.url}/v1: there is nothing there, but it answers at {anthropic.url} " in found[0]
+    assert found[0].endswith(f"-> set LLM__ANTHROPIC__BASE_URL={anthropic.url}")
+    assert f"openai at {openai.url}: there is nothing there, but it answers at {openai.url}/v1 " in found[1]
+    assert found[1].endswith(f"-> set LLM__OPENAI__BASE_URL={openai.url}/v1 (or OPENAI_BASE_URL)")
+
+
+async def test_an_unknown_model_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    """Whoever names it: the first model, and one that people may choose."""
+    slip = "claude-hiaku-5-5"
+    async with AnthropicServer() as anthropic, OpenAIServer() as openai:
+        given = {
+            "ANTHROPIC_API_KEY": KEY,
+            "LLM__ANTHROPIC__BASE_URL": anthropic.url,
+            "LLM__ANTHROPIC__MODEL": slip,
+            "LLM__CHOICES": "openai/gpt-6-lunar",
+            "OPENAI_API_KEY": KEY,
+            "OPENAI_BASE_URL": openai.base_url,
+            "LLM__OPENAI__MODEL": "gpt-6-sol",
+        }
+        found = wrong(await examined(tmp_path, given))
+    assert found == [
+        f"models: anthropic has no model {slip}; did you mean claude-haiku-5-5? -> correct LLM__ANTHROPIC__MODEL",
+        "models: openai has no model gpt-6-lunar; did you mean gpt-6-luna? -> correct LLM__CHOICES",
+    ]
+
+
+async def test_a_model_that_is_known_and_not_listed(tmp_path: Path) -> None:
+    """An alias of Anthropic's, and a name without its tag at Ollama, are no mistakes."""
+    async with AnthropicServer(aliases={"claude-haiku": "claude-haiku-5-5"}) as anthropic:
+        given = {
+            "ANTHROPIC_API_KEY": KEY,
+            "LLM__ANTHROPIC__BASE_URL": anthropic.url,
+            "LLM__ANTHROPIC__MODEL": "claude-haiku",
+        }
+        assert wrong(await examined(tmp_path, given)) == []
+    async with OpenAIServer(local=True, models=("qwen3:latest",)) as ollama:
+        given = {"OPENAI_BASE_URL": ollama.base_url, "LLM__OPENAI__MODEL": "qwen3"}
+        assert wrong(await examined(tmp_path, given)) == []
+
+
+async def test_a_server_that_takes_any_name_is_not_called_wrong(tmp_path: Path) -> None:
+    """What it does not list is worth a word and no more, unless it says itself that there is no such model."""
+    async with OpenAIServer(local=True, models=("llama.gguf",)) as server:
+        server.faults += [answer_json({"data": [{"id": "llama.gguf"}]}), answer_json({"detail": "Not Found"}, 404)]
+        given = {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "llama"}
+        [found] = [one for one in await examined(tmp_path, given) if "llama" in one.what]
+    assert (found.level, found.what) == (
+        "warning",
+        "models: openai does not list the model llama; did you mean llama.gguf?",
+    )
+
+
+async def test_a_list_that_everybody_sees_proves_no_key(tmp_path: Path) -> None:
+    """That is said, and nothing is paid to find out."""
+    async with OpenAIServer(local=True) as server:
+        given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "any", "LLM__OPENAI__MODEL": "gpt-6-sol"}
+        found = await examined(tmp_path, given)
+        assert {seen.method for seen in server.requests} == {"GET"}
+    assert wrong(found) == []
+    assert "so the key was not tried: it would cost" in format_findings(found)
+
+
+async def test_a_server_without_a_list_was_not_tried(tmp_path: Path) -> None:
+    """Neither key nor name is called right."""
+    async with OpenAIServer(local=True) as server:
+        server.faults += [answer_json({"detail": "Not Found"}, 404)] * 2
+        given = {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "any"}
+        found = await examined(tmp_path, given)
+    assert "lists no models: key and model were not tried, for it would cost" in format_findings(found)
+    assert "has the model" not in format_findings(found)
+
+
+@pytest.mark.parametrize("is_contained", [True, False])
+async def test_loopback_in_a_container_is_the_container(tmp_path: Path, is_contained: bool) -> None:
+    """Whatever listens on the machine itself is to be named otherwise; outside a container that would be no advice."""
+    port = free_port()
+    given = {
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1",
+        "AUDIO__BASE_URL": f"http://localhost:{port}/v1",
+        "TOOLS__IMAGES__BASE_URL": f"http://[::1]:{port}/v1",
+        "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": f"http://localhost:{port}",
+    }
+    found = wrong(await examined(tmp_path, given, is_contained=is_contained))
+    assert len(found) == 4
+    variables = ("OPENAI_BASE_URL", "AUDIO__BASE_URL", "TOOLS__IMAGES__BASE_URL", "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL")
+    for line, variable in zip(found, variables, strict=True):
+        assert variable in line
+        assert ("host.docker.internal" in line) == is_contained
+
+
+async def test_a_server_that_fails_is_not_called_wrong_set(tmp_path: Path) -> None:
+    """A key is not refused because a service has a bad day."""
+    async with OpenAIServer() as server:
+        server.faults += [answer_json({"error": {}}, 500)] * 2
+        given = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": KEY}
+        [line] = wrong(await examined(tmp_path, given))
+    assert "does not answer: it fails (status 500)" in line
+
+
+async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
+    """Reachable with the right key; wrong keys, addresses and names are each told."""
+    async with OpenAIAudio() as audio, OpenAIImages() as images:
+        right = {
+            "AUDIO__BASE_URL": f"{audio.url}/v1",
+            "AUDIO__API_KEY": AUDIO_KEY,
+            "AUDIO__SPEAK": "true",
+            "TOOLS__IMAGES__BASE_URL": images.base_url,
+            "TOOLS__IMAGES__API_KEY": IMAGES_KEY,
+        }
+        offline = ["models: no key is set, so no model answers, only the offline one -> "]
+        well = wrong(await examined(tmp_path, right))
+        assert len(well) == 1
+        assert well[0].startswith(offline[0])
+        slips = {
+            "AUDIO__API_KEY": "no",
+            "TOOLS__IMAGES__API_KEY": "no",
+        }
+        keys = wrong(await examined(tmp_path, right | slips))[1:]
+        slips = {"AUDIO__BASE_URL": audio.url, "TOOLS__IMAGES__BASE_URL": images.url}
+        addresses = wrong(await examined(tmp_path, right | slips))[1:]
+        slips = {"AUDIO__MODEL": "wisper-1", "TOOLS__IMAGES__MODEL": "gpt-image-3"}
+        names = wrong(await examined(tmp_path, right | slips))[1:]
+    assert keys == [
+        "audio refuses the key -> correct AUDIO__API_KEY",
+        "images refuses the key -> correct TOOLS__IMAGES__API_KEY",
+    ]
+    assert [line.partition("-> ")[2] for line in addresses] == [
+        f"set AUDIO__BASE_URL={audio.url}/v1",
+        f"set TOOLS__IMAGES__BASE_URL={images.url}/v1",
+    ]
+    assert names == [
+        "audio does not list the model wisper-1; did you mean whisper-1? -> correct AUDIO__MODEL",
+        "images does not list the model gpt-image-3; did you mean gpt-image-2? -> correct TOOLS__IMAGES__MODEL",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "is_own"),
+    [
+        ("http://127.0.0.1:1", True),
+        ("http://127.1.2.3", True),
+        ("http://localhost", True),
+        ("http://[::1]:8", True),
+        ("http://0.0.0.0", True),
+        ("unix:///run/socket", False),
+        ("http://ollama:11434", False),
+        ("http://10.0.0.1", False),
+    ],
+)
+def test_which_addresses_are_the_machine_itself(address: str, is_own: bool) -> None:
+    """By name and by number."""
+    assert is_loopback(address) == is_own
+
+
+def test_the_nearest_name() -> None:
+    """None where nothing is like it; the case does not matter, and is kept."""
+    assert nearest("CLAUDE-HAIKU", ("claude-Haiku-5", "gpt")) == "claude-Haiku-5"
+    assert nearest("xyz", ("claude", "gpt")) is None
+    assert nearest("xyz", ()) is None
+
+
+async def test_the_doctor_names_only_variables_that_there_are(tmp_path: Path) -> None:
+    """Whatever is wrong: who follows its advice is not refused at the next start."""
+    given = {
+        "OPENAI_BASE_URL": "http://127.0.0.1:9",
+        "ANTHROPIC_API_KEY": "no",
+        "LLM__ANTHROPIC__BASE_URL": "http://127.0.0.1:9",
+        "AUDIO__SPEAK": "true",
+        "BUDGET__ALL_DAY_USD": "1",
+        "ACCESS__STRANGERS": "pair",
+    }
+    for more in ({}, {"TOOLS__ENABLED": "false"}, {"AUDIO__BASE_URL": "http://127.0.0.1:9"}):
+        text = format_findings(await examined(tmp_path, {**given, **more}), is_verbose=True)
+        for name in re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*__[A-Z0-9_]+\b", text):
+            assert name in known_names(), name

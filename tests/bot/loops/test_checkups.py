@@ -1,0 +1,153 @@
+"""Check-ups of a running Aldis: rare, bounded, and whatever fails in them ends nothing."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from bot.clock import SetClock
+from bot.doctor.findings import Finding, ok, problem
+from bot.doctor.troubles import ModelTroubles
+from bot.errors import BadKey, NoSuchModel, Overloaded
+from bot.loops import checkups
+from bot.loops.checkups import Checkups
+from bot.messages import AssistantMessage, Text
+from bot.providers.base import Completion, Stop, Usage
+from bot.turn.notices import Admins, Notice, Notices
+from store import Store
+from tests.bot.loops.harbour import Port, harbour
+from tests.servers.envelopes import BOB, message
+from tests.waiting import eventually
+
+NOTICE = Notice(kind="key", subject="Tavily")
+WRONG = problem("search: Tavily refuses the key", "correct it", topic="key Tavily", notice=NOTICE)
+RIGHT = ok("search: Tavily answers", topic="key Tavily")
+
+
+@dataclass
+class Outside:
+    """What is found; how often it was asked for."""
+
+    asked: int = 0
+    found: Sequence[Finding] = (RIGHT,)
+    looked: list[Finding] = field(default_factory=list[Finding])
+    failure: Exception | None = None
+
+    async def ask(self) -> Sequence[Finding]:
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+        return self.found
+
+    async def contacts(self) -> None:
+        return None
+
+
+def looking(store: Store, clock: SetClock, outside: Outside, *, first: float = 0.0, ask: float = 3600.0) -> Checkups:
+    admins = Admins(clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
+    return Checkups(
+        Notices(store, clock, admins),
+        look=lambda: outside.looked,
+        ask=outside.ask,
+        contacts=outside.contacts,
+        first_seconds=first,
+        ask_seconds=ask,
+    )
+
+
+@asynccontextmanager
+async def running(loop: Checkups) -> AsyncGenerator[None]:
+    task = asyncio.create_task(loop.run())
+    try:
+        yield
+    finally:
+        assert not task.done()
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@pytest.fixture
+async def port(store: Store, clock: SetClock) -> AsyncGenerator[Port]:
+    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+        await port.deliver(message("hi", author=BOB))
+        await port.answered(1)
+        yield port
+
+
+async def test_what_is_found_is_told_and_shown(port: Port, store: Store, clock: SetClock) -> None:
+    """By itself, once; afterwards the servers are left alone for hours."""
+    outside = Outside(found=(WRONG,))
+    loop = looking(store, clock, outside)
+    async with running(loop):
+        await port.answered(2)
+        assert loop.findings == (WRONG,)
+        await loop.tell()
+        await port.quiet()
+    assert (outside.asked, len(port.quay.sent)) == (1, 2)
+    assert checkups.ASK_SECONDS >= 3600
+
+
+async def test_what_begins_while_it_runs_is_told_soon(port: Port, store: Store, clock: SetClock) -> None:
+    """A model that refused a key need not wait for the next round, and asks no server."""
+    outside = Outside()
+    loop = looking(store, clock, outside, first=3600)
+    async with running(loop):
+        outside.looked.append(WRONG)
+        loop.wake()
+        await port.answered(2)
+    assert outside.asked == 0
+
+
+async def test_a_failure_of_the_looking_ends_nothing(port: Port, store: Store, clock: SetClock) -> None:
+    """What was found before stands; it is looked at again."""
+    outside = Outside(found=(WRONG,))
+    loop = looking(store, clock, outside, ask=0.0)
+    async with running(loop):
+        await port.answered(2)
+        outside.failure = ValueError("a bug")
+        asked = outside.asked
+        await eventually(lambda: outside.asked > asked + 1)
+        assert loop.findings == (WRONG,)
+
+
+def completion(provider: str, model: str) -> Completion:
+    return Completion(
+        message=AssistantMessage(parts=(Text(text="Yes."),)),
+        stop=Stop.END,
+        usage=Usage(),
+        provider=provider,
+        model=model,
+        latency_seconds=0.0,
+        cost_usd=None,
+    )
+
+
+def test_a_model_that_fails_for_the_operator_stands_until_it_answers() -> None:
+    """A refused key and a wrong name; what passes by itself is none. Each change is told of once."""
+    troubles, changes = ModelTroubles(), list[None]()
+    troubles.on_change = lambda: changes.append(None)
+    troubles.on_error(Overloaded("anthropic answered 529", provider="anthropic", model="a"))
+    assert (troubles.findings(), changes) == ((), [])
+    troubles.on_error(NoSuchModel("anthropic answered 404 not_found_error", provider="anthropic", model="a"))
+    troubles.on_error(NoSuchModel("anthropic answered 404 not_found_error", provider="anthropic", model="a"))
+    [found] = troubles.findings()
+    assert (found.level, found.notice) == ("problem", Notice(kind="model", subject="a"))
+    assert "404 not_found_error" in found.what
+    assert "LLM__ANTHROPIC__MODEL" in found.advice
+    assert len(changes) == 1
+    troubles.on_answer(completion("anthropic", "b"))
+    assert any(one.level == "problem" for one in troubles.findings())
+    troubles.on_answer(completion("anthropic", "a-20261101"))
+    assert all(one.level == "ok" for one in troubles.findings())
+    troubles.on_error(BadKey("anthropic answered 401", provider="anthropic", model="a"))
+    assert [one.notice for one in troubles.findings() if one.notice] == [Notice(kind="key", subject="anthropic")]
+
+
+def test_what_models_are_called_does_not_fill_the_memory() -> None:
+    """A server that calls itself otherwise in each answer is remembered for the last ones."""
+    troubles = ModelTroubles()
+    for number in range(1000):
+        troubles.on_answer(completion("openai", f"model-{number}"))
+    assert len(troubles.findings()) <= 100
