@@ -346,6 +346,14 @@ EVERY_LAST = "{repeats} (the last {weekday})"
 AND_LAST = "{some} and {last}"
 _MAY_I_DO = "May I {deed}?"
 
+_YES_NO_ALWAYS = (
+    "Just say yes, no or always, or put 👍 (once), ✅ (always, for {tool} when you ask here) or 👎 on this message."
+)
+_ALWAYS_ALLOWED = "(From now on I use {tool} without asking when you ask here. `/tools revoke {tool}` ends that.)"
+_ALLOWED_SINCE = "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that."
+_NO_LONGER_ALLOWED = "I ask you about {tool} again."
+NOT_ALLOWED = "You have allowed no tool of this name here without asking."
+
 STATUS_THINKING = "Thinking …"
 STATUS_CALCULATE = "Calculating …"
 STATUS_CONVERT = "Converting …"
@@ -511,14 +519,30 @@ def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
     return said(_NEARLY[scope, span], percent=min(percent, 100))
 
 
-def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = ()) -> str:
+def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (), *, always: str | None = None) -> str:
     """The question whether all this may be done, and because of what it is asked; no causes: because the operator or
-    the tool wants it.
+    the tool wants it. `always` is the tool that may be allowed for good, None: none may.
     """
     asked = _asked(deeds[0]) if len(deeds) == 1 else [said(_MAY_I), "", *_numbered(deeds)]
     why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
     cost = ["", said(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
-    return "\n".join([*asked, *why, *cost, "", said(_YES_OR_NO)])
+    hint = said(_YES_OR_NO) if always is None else said(_YES_NO_ALWAYS, tool=always)
+    return "\n".join([*asked, *why, *cost, "", hint])
+
+
+def always_allowed(tool: str) -> str:
+    """The remark below an answer that a tool is used without asking from now on."""
+    return said(_ALWAYS_ALLOWED, tool=tool)
+
+
+def allowed_since(tool: str, at: datetime) -> str:
+    """The line of `/tools` and of an export about a tool that is used without asking."""
+    return said(_ALLOWED_SINCE, tool=tool, day=day(at))
+
+
+def no_longer_allowed(tool: str) -> str:
+    """What a person hears who wants to be asked about a tool again."""
+    return said(_NO_LONGER_ALLOWED, tool=tool)
 
 
 def unattended(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:

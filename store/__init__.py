@@ -20,6 +20,7 @@ from store.errors import (
 from store.facts import Fact
 from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
 from store.forgetting import Erased
+from store.grants import Grant
 from store.guard import Tampering
 from store.ledger import Scope, Total
 from store.people import Approval, NewIdentity, Pin
@@ -67,6 +68,7 @@ __all__ = [
     "Fact",
     "Feed",
     "FoundArticle",
+    "Grant",
     "InboxId",
     "InboxItem",
     "KeptTime",

@@ -219,6 +219,7 @@ class Forgetting(Shelf):
             "UPDATE ledger SET conversation_id = ?, turn_id = NULL, details = NULL WHERE conversation_id = ?",
             (new, old),
         )
+        self.execute("DELETE FROM grants WHERE conversation_id = ?", (old,))
         self.execute("DELETE FROM conversations WHERE id = ?", (old,))
         self.keyring.refresh(old)
         for bell in ("inbox", "errands", "outbox"):
@@ -248,6 +249,7 @@ class Forgetting(Shelf):
         self.stir("inbox")
         self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
         self.execute("DELETE FROM predictions WHERE person = ?", (handle,))
+        self.execute("DELETE FROM grants WHERE person = ?", (handle,))
         return self._turns(turns, now)
 
     def place(self, item: InboxId) -> ConversationId:

@@ -37,6 +37,7 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("scope", "period"),
         ("cost_usd", "calls", "unknown_costs", "input_tokens", "output_tokens", "warned"),
     ),
+    "grants": (("conversation_id", "person", "tool"), ("shape", "granted_at")),
 }
 """The key and the other columns of each table; a column that a migration adds belongs in here."""
 
@@ -45,6 +46,7 @@ _WHAT = {
     "pins": "whose a number is",
     "identities": "whose safety number is trusted",
     "spent": "what was spent",
+    "grants": "which tools were allowed for good",
 }
 _VIEWS = frozenset(f"{kind}_{table}" for kind in ("true", "forged") for table in _TABLES)
 _LOOKING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})

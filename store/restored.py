@@ -74,7 +74,10 @@ class Restored(Shelf):
         self.execute(f"UPDATE turns SET state = 'ignored', ended_at = ? WHERE {given_up}", (millis(now),))  # noqa: S608
 
     def decide(self) -> None:
-        """It is decided: this is a store like any other."""
+        """It is decided: this is a store like any other. What it says was allowed for good may have been taken back
+        since, and is asked about again.
+        """
+        self.execute("DELETE FROM grants")
         self.execute("DELETE FROM restored")
 
 

@@ -28,6 +28,7 @@ from store.errors import DatabaseGone, StoreError, StoreFull
 from store.facts import Facts
 from store.feeds import Feeds
 from store.forgetting import Erased, Forgetting
+from store.grants import Grants
 from store.guard import Guard, Tampering
 from store.history import History
 from store.inbox import Inbox
@@ -71,6 +72,7 @@ class Shelves:
     people: People
     reminders: Reminders
     facts: Facts
+    grants: Grants
     predictions: Predictions
     summaries: Summaries
     quotas: Quotas
@@ -384,6 +386,7 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         people=People(connection, keyring, stirred, realm),
         reminders=Reminders(connection, keyring, stirred, realm),
         facts=Facts(connection, keyring, stirred, realm),
+        grants=Grants(connection, keyring, stirred, realm),
         predictions=Predictions(connection, keyring, stirred, realm),
         summaries=Summaries(connection, keyring, stirred, realm),
         quotas=Quotas(connection, keyring, stirred, realm),

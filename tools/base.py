@@ -156,6 +156,11 @@ class ToolSpec:
     """Whether a person has to agree to each call, whatever the turn has read."""
     needs_naming: bool = False
     """Whether a person has to agree to each call that their own words do not name, whatever the turn has read."""
+    allows_always: bool = False
+    """Whether a person may allow it for good in a chat, so that what strangers wrote is no cause to ask any more. Only
+    where the worst that a page can make of it is seen and taken back; never where it costs, nor for what is private."""
+    asks_always: frozenset[str] = frozenset()
+    """Arguments, or values of one such as `action=cancel`, with which a call asks all the same."""
     timeout_seconds: float | None = None
     """For one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None

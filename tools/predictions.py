@@ -78,6 +78,7 @@ class Predict:
         own_words=True,
         deeds=_DEEDS,
         minor_arguments=frozenset({"due", "domain"}),
+        allows_always=True,
     )
 
     def __init__(self, predictions: Predictions) -> None:

@@ -109,6 +109,9 @@ class Remind:
         minor_arguments=frozenset(RemindArguments.model_fields) - {"action", "text", "prompt", "number"}
         | {"action=set"},
         looking=frozenset({"action=list"}),
+        allows_always=True,
+        # What is worked on later, by itself, is agreed to each time.
+        asks_always=frozenset({"prompt", "action=cancel", "action=timezone"}),
     )
 
     def __init__(self, reminders: Reminders) -> None:

@@ -30,7 +30,7 @@ class Menu:
     """What gives more tools while Aldis runs."""
 
 
-_ON, _OFF = "on", "off"
+_ON, _OFF, _REVOKE = "on", "off", "revoke"
 
 
 class PreferenceCommands:
@@ -47,7 +47,7 @@ class PreferenceCommands:
         return (
             Entry(name="model", form="/model [NAME|default]", summary=phrases.ABOUT_MODEL, run=self._model),
             Entry(name="persona", form="/persona [TEXT|off]", summary=phrases.ABOUT_PERSONA, run=self._persona),
-            Entry(name="tools", form="/tools [on|off NAME]", summary=phrases.ABOUT_TOOLS, run=self._tools),
+            Entry(name="tools", form="/tools [on|off|revoke NAME]", summary=phrases.ABOUT_TOOLS, run=self._tools),
             Entry(name="language", form=f"/language {codes}|auto", summary=phrases.ABOUT_LANGUAGE, run=self._language),
             Entry(
                 name="always", form="/always on|off", summary=phrases.ABOUT_ALWAYS, run=self._always, for_keepers=True
@@ -95,9 +95,25 @@ class PreferenceCommands:
         if not names and not absent:
             await self._desk.answer(call, lambda _: phrases.NO_TOOLS)
         elif not words:
-            await self._desk.answer(call, lambda shelves: _listed(names, absent, self._desk.settings(shelves, call)))
+            await self._desk.answer(call, lambda shelves: self._listed(shelves, call, names, absent))
+        elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
+            await self._desk.answer(call, lambda shelves: _revoked(shelves, call, words[1]))
         else:
             await self._switch(call, words, names)
+
+    def _listed(self, shelves: Shelves, call: Call, names: Sequence[str], absent: Sequence[str]) -> str:
+        """A line for each tool, for each server that gives none at the moment, and for each tool that whoever asks has
+        allowed for good.
+        """
+        settings = self._desk.settings(shelves, call)
+        grants = shelves.grants.of(call.conversation, call.message.author)
+        return "\n".join(
+            (
+                *(phrases.tool(name, is_on=name not in settings.tools_off) for name in names),
+                *(phrases.tools_absent(name) for name in absent),
+                *(phrases.allowed_since(grant.tool, grant.at) for grant in grants),
+            )
+        )
 
     async def _tool_names(self) -> tuple[str, ...]:
         """The tools that there are now."""
@@ -150,14 +166,10 @@ class PreferenceCommands:
         await self._desk.set(call, lambda: phrases.said(phrases.RESUMED), paused_at=None, told_paused=False)
 
 
-def _listed(names: Sequence[str], absent: Sequence[str], settings: ChatSettings) -> str:
-    """A line for each tool, and for each server that gives none at the moment."""
-    return "\n".join(
-        (
-            *(phrases.tool(name, is_on=name not in settings.tools_off) for name in names),
-            *(phrases.tools_absent(name) for name in absent),
-        )
-    )
+def _revoked(shelves: Shelves, call: Call, name: str) -> str:
+    """What somebody has allowed for good is asked about again; everybody takes back what is theirs."""
+    is_gone = shelves.grants.revoke(call.conversation, call.message.author, name)
+    return phrases.no_longer_allowed(name) if is_gone else phrases.said(phrases.NOT_ALLOWED)
 
 
 def _meant(wanted: str, models: Sequence[str]) -> str:

@@ -363,4 +363,12 @@ SENTENCES: Mapping[str, str] = {
     "EVERY_LAST": "{repeats} (am letzten {weekday})",
     "AND_LAST": "{some} und {last}",
     "MAY_I_DO": "Darf ich {deed}?",
+    "YES_NO_ALWAYS": "Sag einfach ja, nein oder immer, oder setz 👍 (einmal), ✅ (immer, für {tool}, "
+    "wenn du hier fragst) oder 👎 an diese Nachricht.",
+    "ALWAYS_ALLOWED": "(Ab jetzt benutze ich {tool}, ohne nachzufragen, wenn du hier fragst. `/tools "
+    "revoke {tool}` beendet das.)",
+    "ALLOWED_SINCE": "{tool}: seit {day} ohne Nachfrage erlaubt, wenn du hier fragst; `/tools revoke "
+    "{tool}` beendet das.",
+    "NO_LONGER_ALLOWED": "Bei {tool} frage ich dich wieder.",
+    "NOT_ALLOWED": "Ein Werkzeug dieses Namens hast du hier nicht ohne Nachfrage erlaubt.",
 }

@@ -350,4 +350,12 @@ SENTENCES: Mapping[str, str] = {
     "EVERY_LAST": "{repeats} (el último {weekday})",
     "AND_LAST": "{some} y {last}",
     "MAY_I_DO": "¿Puedo {deed}?",
+    "YES_NO_ALWAYS": "Di simplemente sí, no o siempre, o pon 👍 (una vez), ✅ (siempre, para {tool} "
+    "cuando preguntes aquí) o 👎 en este mensaje.",
+    "ALWAYS_ALLOWED": "(A partir de ahora uso {tool} sin consultar cuando preguntes aquí. `/tools "
+    "revoke {tool}` lo termina.)",
+    "ALLOWED_SINCE": "{tool}: permitido sin consultar cuando preguntes aquí, desde el {day}; `/tools "
+    "revoke {tool}` lo termina.",
+    "NO_LONGER_ALLOWED": "Vuelvo a consultarte sobre {tool}.",
+    "NOT_ALLOWED": "Aquí no has permitido sin consultar ninguna herramienta con ese nombre.",
 }

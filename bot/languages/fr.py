@@ -357,4 +357,12 @@ SENTENCES: Mapping[str, str] = {
     "EVERY_LAST": "{repeats} (le dernier {weekday})",
     "AND_LAST": "{some} et {last}",
     "MAY_I_DO": "Puis-je {deed} ?",
+    "YES_NO_ALWAYS": "Réponds simplement oui, non ou toujours, ou mets 👍 (une fois), ✅ (toujours, "
+    "pour {tool} quand tu demandes ici) ou 👎 sur ce message.",
+    "ALWAYS_ALLOWED": "(À partir de maintenant, j'utilise {tool} sans demander quand tu écris ici. "
+    "`/tools revoke {tool}` y met fin.)",
+    "ALLOWED_SINCE": "{tool} : permis sans demander quand tu écris ici, depuis le {day} ; `/tools "
+    "revoke {tool}` y met fin.",
+    "NO_LONGER_ALLOWED": "Je te redemande pour {tool}.",
+    "NOT_ALLOWED": "Tu n'as permis ici aucun outil de ce nom sans demander.",
 }

@@ -1,20 +1,21 @@
 """Pure: what becomes of an event that a person who may write has caused.
 
 Incoming --begins with /word--> Command (in a group also without being addressed)
-         |-yes, no------------> Verdict
+         |-yes, no, always----> Verdict
          |-addressed----------> Question
          '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
-Reacted --thumbs up, down--> Verdict
+Reacted --thumb, check mark-> Verdict
         '-a cross, a stop sign--> Halt
 Reacted, TimerChanged --> Ignore
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
-from bot.policy.yes_no import SKIN_TONES, meant
+from bot.policy.yes_no import SKIN_TONES, Word, meant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +62,9 @@ class Verdict:
     target: SentId | None
     """Our message; None where they said it without quoting one."""
     is_yes: bool
-    instead: "Question | Talk | None"
+    is_always: bool = False
+    """Whether the yes is to hold from now on; whether it can is not known here."""
+    instead: "Question | Talk | None" = None
     """What the words are where nothing was asked; None for a reaction."""
 
 
@@ -95,7 +98,7 @@ class Ignore:
 
 Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Talk | Ignore
 
-_THUMBS = {"👍": True, "👎": False}
+_WORDS: Mapping[str, Word] = {"👍": "yes", "👎": "no", "✅": "always"}
 _CROSSES = {"❌", "✖", "🛑", "⛔"}
 _AS_PICTURE = "\ufe0f"
 """Follows a sign that is to be shown as an emoji."""
@@ -125,9 +128,9 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
 
 
 def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
-    is_yes = _THUMBS.get(reacted.emoji.strip().translate(SKIN_TONES))
-    if is_yes is not None:
-        return Verdict(author=reacted.author, target=reacted.target, is_yes=is_yes, instead=None)
+    word = _WORDS.get(reacted.emoji.strip().removesuffix(_AS_PICTURE).translate(SKIN_TONES))
+    if word is not None:
+        return _verdict(word, reacted.author, reacted.target, None)
     if reacted.emoji.strip().removesuffix(_AS_PICTURE) in _CROSSES:
         return Halt(
             chat=reacted.chat, author=reacted.author, target_author=reacted.target_author, target=reacted.target
@@ -144,11 +147,15 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
         word, rest = command.group(1).lower(), (command.group(2) or "").strip()
         return Command(message=message, name=word, rest=rest, is_addressed=is_addressed)
     found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
-    is_yes = None if message.attachments else meant(message.text)
-    if is_yes is None or (message.quote is not None and not message.quotes_me):
+    word = None if message.attachments else meant(message.text)
+    if word is None or (message.quote is not None and not message.quotes_me):
         return found
     target = message.quote.sent_at if message.quote is not None else None
-    return Verdict(author=message.author, target=target, is_yes=is_yes, instead=found)
+    return _verdict(word, message.author, target, found)
+
+
+def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Question | Talk | None) -> Verdict:
+    return Verdict(author=author, target=target, is_yes=word != "no", is_always=word == "always", instead=instead)
 
 
 def _addressed(message: Incoming, name: str) -> bool:

@@ -1,6 +1,9 @@
-"""Pure: what people say when they mean yes or no, and nothing else, in the languages that Aldis speaks."""
+"""Pure: what people say when they mean yes, no or always, and nothing else, in the languages that Aldis speaks."""
 
 import re
+from typing import Literal
+
+Word = Literal["yes", "no", "always"]
 
 SKIN_TONES = dict.fromkeys(range(0x1F3FB, 0x1F400))
 """For `str.translate`: a thumb of any colour is a thumb."""
@@ -14,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _YES = _words("""
-    yes y yeah yep yup sure course okay ok k go approved 👍 ✅
+    yes y yeah yep yup sure course okay ok k go approved 👍
     ja jawohl jep jo klar gerne gern passt einverstanden natürlich
     oui ouais accord daccord d'accord vas-y allez sûr
     sí si claro vale dale adelante hazlo supuesto
@@ -39,14 +42,20 @@ _BESIDE_NO = _words("""
 """)
 
 
-def meant(text: str) -> bool | None:
-    """Whether words mean nothing but yes, or nothing but no; None where they may mean more, or anything else."""
+_ALWAYS = _words("always immer toujours siempre ✅")
+_BESIDE_ALWAYS = _words("""
+    yes yeah ok okay please do that this 👍 ja bitte das oui d'accord s'il te plaît sí si vale por favor esto
+""")
+
+
+def meant(text: str) -> Word | None:
+    """What words mean that mean nothing else; None where they may mean more, or anything else."""
     plain = text.lower().translate(SKIN_TONES).replace("’", "'")
     words = {word for word in _BETWEEN.split(plain)[: _MAX_WORDS + 2] if word}
     if len(words) > _MAX_WORDS:
         return None
     if words & _YES and words <= _YES | _BESIDE_YES:
-        return True
+        return "yes"
     if words & _NO and words <= _NO | _BESIDE_NO:
-        return False
-    return None
+        return "no"
+    return "always" if words & _ALWAYS and words <= _ALWAYS | _BESIDE_ALWAYS else None

@@ -34,7 +34,7 @@ from bot.turn.links import defanged, given_in
 from bot.turn.overheard import beside
 from bot.turn.recalled import with_note
 from bot.turn.sources import NOT_GIVEN, Sources
-from bot.turn.steps import Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
+from bot.turn.steps import Allowance, Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
 from tools import UnknownOutcome
@@ -239,7 +239,10 @@ class Agent:
             self._budget.charge(work.turn, completion, work.spent_usd)
 
     def _with_remark(self, work: _Work, outcome: Outcome) -> Outcome:
-        """The outcome; where a budget is nearly used up and nobody was told, its answer tells."""
+        """The outcome; its answer tells what was allowed for good, and of a budget that is nearly used up, once."""
+        if work.journal.allowed and outcome.ok:
+            told = "\n".join(map(phrases.always_allowed, work.journal.allowed))
+            outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")
         near = self._budget.nearly_used_up(work.turn) if self._budget is not None and outcome.ok else None
         if near is None:
             return outcome
@@ -331,7 +334,12 @@ class Agent:
             cost_usd = self._toolbox.cost_usd(undecided)
             deeds = tuple(map(self._toolbox.deed, undecided))
             return Pause(
-                calls=tuple(undecided), deeds=deeds, cost_usd=cost_usd, is_asked=is_asked, causes=tuple(causes)
+                calls=tuple(undecided),
+                deeds=deeds,
+                cost_usd=cost_usd,
+                is_asked=is_asked,
+                causes=tuple(causes),
+                allowance=self._allowance(work, undecided),
             )
         done = known | {key: task.result() for key, task in tasks.items()}
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
@@ -366,7 +374,16 @@ class Agent:
 
     def _causes(self, work: _Work, call: ToolCall) -> tuple[Source, ...] | None:
         """Because of what somebody has to agree to a call; None: nobody has to."""
-        return self._toolbox.approval(call, work.labels, work.turn.person, work.words)
+        causes = self._toolbox.approval(call, work.labels, work.turn.person, work.words)
+        # Where nobody is there nobody sees what comes of it either: there a yes for good is none.
+        is_allowed = not work.turn.is_unattended and self._toolbox.allowance(call, work.labels) in work.turn.allowed
+        return None if is_allowed else causes
+
+    def _allowance(self, work: _Work, calls: Sequence[ToolCall]) -> Allowance | None:
+        """What whoever asks may allow for good with these calls: one tool, for what they ask alone."""
+        tools = {self._toolbox.allowance(call, work.labels) for call in calls}
+        is_alone = all(message.author == work.turn.person for message in work.turn.incoming)
+        return tools.pop() if is_alone and len(tools) == 1 else None
 
     async def _ran(self, work: _Work, call: ToolCall) -> ToolRun:
         """One call: as the journal has it, else run now and journaled."""

@@ -78,7 +78,14 @@ class Approvals:
         asked = next(step for step in reversed(done) if isinstance(step, Paused))
         if not (is_admin or verdict.author in asked.people):
             return False
-        decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes)
+        # An admin agrees for somebody else once; only whoever asked alone may spare themselves to be asked.
+        allowance = asked.allowance if verdict.is_always and asked.people == (verdict.author,) else None
+        if allowance is not None:
+            shelves.grants.allow(
+                conversation, verdict.author, tool=allowance.tool, shape=allowance.shape, now=self._clock.now()
+            )
+        always = allowance.tool if allowance is not None else None
+        decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
         shelves.journal.add(conversation, turn, len(done), steps.dumped(decided))
         return True
 

@@ -22,7 +22,7 @@ from bot.policy.trust import untrusted
 from bot.turn import chats
 from bot.turn.links import inert
 from bot.turn.predictions import predicted
-from store import ConversationId, Shelves, Store, StoredMessage, TurnId
+from store import ConversationId, Grant, Shelves, Store, StoredMessage, TurnId
 from tools import Prediction
 
 MAX_FILE_BYTES = 2_000_000
@@ -62,6 +62,8 @@ class Export:
     """What the person wants to be reminded of there, and when next."""
     predictions: tuple[Prediction, ...] = ()
     """What the person has predicted there."""
+    grants: tuple[Grant, ...] = ()
+    """The tools that the person has allowed for good there."""
 
     @property
     def count(self) -> int:
@@ -76,6 +78,7 @@ class Export:
             *(phrases.kept_fact(fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
             *(_predicted(one) for one in self.predictions),
+            *(phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
             *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
         ]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
@@ -109,6 +112,7 @@ class Export:
             "unanswered": self.unanswered,
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
+            "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in self.grants],
             "predictions": json.loads(_predictions.dump_json(self.predictions)),
         }
         return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
@@ -197,6 +201,7 @@ def _beside(
         unanswered=_unanswered(shelves, home, person),
         facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
         reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
+        grants=shelves.grants.of(home, person),
         predictions=predicted(shelves, home, person, now=now, today=now.date()),
     )
 

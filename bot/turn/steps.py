@@ -85,6 +85,15 @@ class ToolRun:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """A tool that people may allow for good."""
+
+    tool: str
+    shape: str
+    """What it is now: another one of that name was not allowed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Paused:
     """Step: a person was asked whether these calls may run; until then their word is waited for."""
 
@@ -92,6 +101,8 @@ class Paused:
     until: datetime
     people: tuple[PersonId, ...]
     """Who asked: theirs is the word that counts."""
+    allowance: Allowance | None = None
+    """The tool that they may allow for good with it; None: they may not."""
     step: Literal["paused"] = "paused"
 
 
@@ -101,6 +112,8 @@ class Decided:
 
     call_ids: tuple[CallId, ...]
     is_yes: bool
+    always: str | None = None
+    """The tool that they have allowed for good with it; None: none."""
     step: Literal["decided"] = "decided"
 
 
@@ -162,6 +175,8 @@ class Turn:
     note_labels: Labels = field(default_factory=Labels)
     """Where that comes from."""
 
+    allowed: frozenset[Allowance] = frozenset()
+    """The tools that whoever asks has allowed for good there."""
     talk: tuple[Incoming, ...] = ()
     """What others said in the group since the last answer, for this attempt of the turn alone: never written down."""
 
@@ -219,6 +234,8 @@ class Pause:
     """Whether the person was asked before, by this turn until a restart."""
     causes: tuple[Source, ...] = ()
     """Because of what; empty: because the operator or the tool wants it."""
+    allowance: Allowance | None = None
+    """The tool of all these calls, where whoever asks may allow it for good."""
 
 
 class Journal:
@@ -239,6 +256,8 @@ class Journal:
         self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
         self.asked = {call: step.until for step in turn.steps if isinstance(step, Paused) for call in step.call_ids}
         """The calls about which a person was asked, and until when their word is waited for."""
+        self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
+        """The tools that were allowed for good when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
 
     async def completed(self, completion: Completion, *, hold: bool = False) -> None:

@@ -9,6 +9,7 @@ Left to others: how many calls a turn may have, and the same call twice (`bot.tu
 """
 
 import asyncio
+import hashlib
 import json
 import logging
 import time
@@ -27,13 +28,13 @@ from bot.messages import ToolAnswer, ToolCall
 from bot.phrases import Deed
 from bot.policy.limits import Rate
 from bot.policy.own_words import asks_for, names
-from bot.policy.trust import approval_causes, urls_in
+from bot.policy.trust import approval_causes, private, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import provenance
 from bot.turn.enclosures import files_of
 from bot.turn.intents import deed
 from bot.turn.outlines import outline
-from bot.turn.steps import ToolRun
+from bot.turn.steps import Allowance, ToolRun
 from tools import (
     Arguments,
     BadArguments,
@@ -144,10 +145,28 @@ class Toolbox:
             is_named=is_named,
             is_asked_for=is_asked_for,
         )
-        is_wanted = spec.needs_approval or not self._approve.isdisjoint({call.name, ALL_TOOLS})
-        if causes or is_wanted or (spec.needs_naming and not (is_named and is_asked_for)):
+        if causes or self._is_wanted(spec) or (spec.needs_naming and not (is_named and is_asked_for)):
             return causes
         return None
+
+    def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
+        """What a person may allow for good, who is asked about a call with these labels in the request; None: nothing.
+
+        Not what costs, nor what the operator or its author wants to be asked about; nor a call that shows strangers
+        anything private.
+        """
+        spec = self.spec(call.name)
+        if spec is None or not spec.allows_always or spec.cost_usd or self._is_wanted(spec):
+            return None
+        given = {name for name, value in call.arguments.items() if value is not None}
+        values = {f"{name}={value}" for name, value in call.arguments.items()}
+        if not spec.asks_always.isdisjoint(given | values) or (spec.is_disclosing and private(labels)):
+            return None
+        return Allowance(tool=spec.name, shape=_shape(spec))
+
+    def _is_wanted(self, spec: ToolSpec) -> bool:
+        """Whether its author or the operator wants each call to be agreed to."""
+        return spec.needs_approval or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
 
     def deed(self, call: ToolCall) -> Deed:
         """What a valid call would do, for the person who is asked about it."""
@@ -280,6 +299,12 @@ class Toolbox:
 def _offer(spec: ToolSpec) -> ToolOffer:
     cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
     return ToolOffer(name=spec.name, description=f"{spec.description}{cost}", parameters=spec.parameters)
+
+
+def _shape(spec: ToolSpec) -> str:
+    """A digest of what a tool takes and does."""
+    said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def _names(words: str, call: ToolCall, spec: ToolSpec) -> bool:

@@ -25,7 +25,7 @@ from bot.policy.chat import ChatSettings
 from bot.turn import chats, posting, prompt, steps
 from bot.turn.enclosures import with_enclosures
 from bot.turn.recalled import Recalled, recalled
-from bot.turn.steps import Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
+from bot.turn.steps import Allowance, Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
 from store import (
     Claim,
     ConversationId,
@@ -63,6 +63,8 @@ class _Known:
     recalled: Recalled
     quoted: Labels
     """Of the answers of Aldis's own that are quoted."""
+    allowed: frozenset[Allowance]
+    """The tools that whoever asks has allowed for good; none where others ask with them."""
 
 
 class Turns:
@@ -154,6 +156,7 @@ class Turns:
             timezone=known.zone,
             note=known.recalled.note,
             note_labels=joined([known.recalled.labels, known.quoted]),
+            allowed=known.allowed,
         )
 
     def _known(
@@ -170,6 +173,7 @@ class Turns:
         return _Known(
             settings=settings,
             zone=shelves.reminders.zone(f"direct:{incoming[-1].author}"),
+            allowed=_allowed(shelves, conversation, incoming),
             quoted=joined(_of_quoted(shelves, conversation, message) for message in incoming),
             recalled=recalled(shelves, conversation, now=now, starts_after=TurnId(settings.starts_after)),
         )
@@ -246,8 +250,9 @@ class Turns:
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
         people = tuple(dict.fromkeys(message.author for message in turn.incoming))
-        step = steps.dumped(Paused(call_ids=calls, until=until, people=people))
-        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes)
+        step = steps.dumped(Paused(call_ids=calls, until=until, people=people, allowance=pause.allowance))
+        always = pause.allowance.tool if pause.allowance is not None else None
+        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         replies = posting.replies_to(question, turn.incoming, ok=True)
 
         def put_off(shelves: Shelves) -> None:
@@ -439,6 +444,13 @@ def _of_quoted(shelves: Shelves, conversation: ConversationId, message: Incoming
     answers = () if line is None else messages.loaded(line)
     found = [answer.labels or UNKNOWN for answer in answers if isinstance(answer, AssistantMessage)]
     return joined(found or [UNKNOWN])
+
+
+def _allowed(shelves: Shelves, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
+    """What whoever asks alone has allowed for good there, within a transaction."""
+    people = {message.author for message in incoming}
+    grants = shelves.grants.of(conversation, people.pop()) if len(people) == 1 else ()
+    return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)
 
 
 def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:

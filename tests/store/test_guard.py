@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from store import Entry, Shelves, StoreError, Tampering, opened, restore
+from store import Arrival, Entry, Shelves, StoreError, Tampering, opened, restore
 from store.guard import _TABLES, _encoded
 from store.ledger import FORGED_USD
 from store.migrations import migrate
@@ -60,8 +60,8 @@ def spent(shelves: Shelves) -> Decimal:
 
 @pytest.fixture
 async def kept(path: Path) -> Path:
-    """A store in which Alice was let in and has a number, Mallory a safety number that is not trusted, and 7 dollars
-    were spent.
+    """A store in which Alice was let in and has a number, Mallory a safety number that is not trusted, 7 dollars
+    were spent, and Alice has allowed a tool for good.
     """
     async with opened(path, realm="signal") as store:
         conversation = await store.conversation("direct:alice", now=NOON)
@@ -72,6 +72,7 @@ async def kept(path: Path) -> Path:
             shelves.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
             turn = shelves.chats.newest_turn(conversation)
             shelves.ledger.add(conversation, turn, None, (DEAR,), now=NOON, periods=(DAY,))
+            shelves.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
 
         await store.transaction(work)
     assert await found(path) == UNTOUCHED
@@ -120,6 +121,42 @@ async def test_nobody_lets_themselves_in(kept: Path, statement: str) -> None:
     label = await on(kept, lambda shelves: shelves.people.label(ALICE, account=ACCOUNT))
     assert [one.label for one in await on(kept, lambda shelves: shelves.people.allowed())] in ([], [label])
     assert (await found(kept)).forged == {"people": 1}  # until somebody has decided
+
+
+async def test_nobody_allows_themselves_a_tool(kept: Path) -> None:
+    """Neither another tool, nor the same one in another chat or for somebody else."""
+
+    def allowed(shelves: Shelves) -> list[str]:
+        rows = shelves.grants.rows("SELECT id FROM conversations")
+        return [one.tool for (place,) in rows for who in (ALICE, MALLORY) for one in shelves.grants.of(place, who)]
+
+    assert await on(kept, allowed) == ["post"]
+    mallory = await on(kept, lambda shelves: shelves.people.keyring.handle(MALLORY).hex())
+    for change in ("tool = 'delete'", "shape = 't'", f"person = x'{mallory}'"):
+        attack(kept, f"UPDATE grants SET {change}")
+        assert await on(kept, allowed) == []
+        assert (await found(kept)).forged == {"grants": 1}
+
+
+async def test_what_is_forgotten_leaves_nothing_that_looks_forged(kept: Path) -> None:
+    """What was allowed goes with its conversation."""
+    async with opened(kept, realm="signal") as store:
+        place = await store.conversation("direct:alice", now=NOON)
+        arrival = Arrival(
+            conversation=place,
+            account=ACCOUNT,
+            author=ALICE,
+            device=1,
+            sent_at=1,
+            kind="m",
+            envelope=b"",
+            received_at=NOON,
+        )
+        item = await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+        assert item is not None
+        await store.forget("direct:alice", before=item, now=NOON, then=lambda *_: None)
+        assert await store.read(lambda shelves: shelves.grants.rows("SELECT * FROM grants")) == []
+    assert await found(kept) == UNTOUCHED
 
 
 async def test_a_number_that_was_given_to_another_is_nobodys(kept: Path) -> None:
@@ -346,7 +383,10 @@ async def test_every_guarded_column_is_known() -> None:
 async def test_a_mac_is_of_one_table(kept: Path) -> None:
     """Rows of two tables may come to look the same."""
     async with opened(kept, realm="signal") as store:
-        assert len({store._guard._row_mac(table, b"a", 1) for table in (*_TABLES, "guard", "key file")}) == 6
+        assert (
+            len({store._guard._row_mac(table, b"a", 1) for table in (*_TABLES, "guard", "key file")})
+            == len(_TABLES) + 2
+        )
 
 
 def test_no_row_can_pass_for_another() -> None:

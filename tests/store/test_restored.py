@@ -41,7 +41,13 @@ def as_of_before(copy: Path) -> None:
             *("ALTER TABLE facts DROP COLUMN labels", "ALTER TABLE summaries DROP COLUMN labels"),
             *("DROP TABLE own_time", "ALTER TABLE reminders DROP COLUMN set_back_ms"),
             *("ALTER TABLE turns DROP COLUMN deaths", "ALTER TABLE turns DROP COLUMN reached"),
-            *("DROP TABLE accounts", "DROP TABLE holds", "DROP TABLE identities"),
+            *(
+                "DROP TABLE notices",
+                "DROP TABLE grants",
+                "DROP TABLE accounts",
+                "DROP TABLE holds",
+                "DROP TABLE identities",
+            ),
             *("DROP TABLE restored", "PRAGMA user_version = 14"),
         ):
             connection.execute(statement)
@@ -70,7 +76,15 @@ class TestTheMark:
         assert await restoration(path) == Restoration(copied_at=copied_at, restored_at=NOON + HOUR)
         async with opened(path, realm="signal") as store:
             again = await store.backup(tmp_path / "again", now=NOON + 2 * HOUR)
+            place = await store.conversation("direct:a", now=NOON)
+
+            def allow(shelves: Shelves) -> None:
+                shelves.grants.allow(place, "alice", tool="post", shape="s", now=NOON)
+
+            await store.transaction(allow)
             await store.transaction(lambda shelves: shelves.restored.decide())
+            # It may have been taken back since the backup.
+            assert await store.read(lambda shelves: shelves.grants.of(place, "alice")) == ()
         assert not is_undecided(path)
         assert is_undecided(again)
 

@@ -56,6 +56,8 @@ class ServerOptions(BaseModel):
     tools: tuple[str, ...] | None = None
     """The only tools that models are offered, by the server's own names; None: all."""
     approve: Approve = "writes"
+    always: bool = False
+    """Whether people may allow a tool of it for good in a chat; with `approve` "all" never."""
     private: bool = True
     """Whether its answers are what people trust Aldis with, so that nothing of them must leave by an address."""
 
@@ -129,7 +131,8 @@ class McpOptions(Options):
     """The servers: JSON such as `{"files": {"command": "mcp-files", "args": ["/srv"]}, "crm": {"url":
     "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}`, alone or under `mcpServers`, or the path
     of a file with it. For each also `timeout` (seconds), `tools` (the only ones, a list), `approve` (`writes`, `all`,
-    `never`), `private` (`false`: its answers are no secrets), `disabled`. Needs the extra `mcp`."""
+    `never`), `always` (`true`: people may allow its tools for good in a chat), `private` (`false`: its answers are no
+    secrets), `disabled`. Needs the extra `mcp`."""
 
     def missing(self) -> str | None:
         """What has to be set before there is any tool."""

@@ -38,6 +38,7 @@ class McpTool:
             server=options.name,
             effects=self.listed.effects,
             needs_approval=options.approve == "all",
+            allows_always=options.always,
             needs_naming=options.approve == "writes" and writes,
             reads_private=options.private,
             # What a server that is not public is asked stays with it.

@@ -162,11 +162,11 @@ async def test_a_turn_goes_on_as_it_began(store: Store, clock: SetClock) -> None
         assert {request.system for request in port.thinker.requests} == {"Be kind."}
 
 
-@pytest.mark.parametrize("rest", ["off", "off nothing", "maybe echo", "on echo other"])
+@pytest.mark.parametrize("rest", ["off", "off nothing", "maybe echo", "on echo other", "revoke"])
 async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, rest: str) -> None:
     """One line shows it."""
     async with harbour(store, clock, tools=(Echo(),)) as port:
-        assert await told(port, f"/tools {rest}") == plain(phrases.wrong_form("/tools [on|off NAME]"))
+        assert await told(port, f"/tools {rest}") == plain(phrases.wrong_form("/tools [on|off|revoke NAME]"))
 
 
 # Language

@@ -82,6 +82,8 @@ class Echo:
     timeout_seconds: float | None = None
     computes_only: bool = False
     discloses: bool = False
+    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    cost_usd: Decimal = Decimal("0.002")
 
     @property
     def spec(self) -> ToolSpec:
@@ -93,7 +95,8 @@ class Echo:
             timeout_seconds=self.timeout_seconds,
             computes_only=self.computes_only,
             discloses=self.discloses,
-            cost_usd=Decimal("0.002"),
+            cost_usd=self.cost_usd,
+            **self.flags,
         )
 
     async def run(self, arguments: EchoArguments, context: ToolContext) -> Result:

@@ -1,0 +1,49 @@
+"""The grants: tools that somebody has allowed for good, in one conversation and for what they ask there themselves.
+
+A row that Aldis has not written is none (`store.guard`). Left to others: which tools that may be, and what it spares
+(`bot.turn.toolbox`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from store.records import ConversationId
+from store.shelf import Shelf, millis, moment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """One tool that a person has allowed."""
+
+    tool: str
+    shape: str
+    """What the tool was then."""
+    at: datetime
+
+
+class Grants(Shelf):
+    """The shelf of what was allowed for good. All methods run inside a transaction."""
+
+    def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
+        """Allow a tool, as it is now."""
+        self.revoke(conversation, person, tool)
+        self.execute(
+            "INSERT INTO grants (conversation_id, person, tool, shape, granted_at) VALUES (?, ?, ?, ?, ?)",
+            (conversation, self.keyring.handle(person), tool, shape, millis(now)),
+        )
+
+    def revoke(self, conversation: ConversationId, person: str, tool: str) -> bool:
+        """Take it back; gives whether it had been allowed."""
+        found = self.execute(
+            "DELETE FROM grants WHERE conversation_id = ? AND person = ? AND tool = ?",
+            (conversation, self.keyring.handle(person), tool),
+        )
+        return found.rowcount > 0
+
+    def of(self, conversation: ConversationId, person: str) -> tuple[Grant, ...]:
+        """What this person has allowed there, by name."""
+        rows = self.rows(
+            "SELECT tool, shape, granted_at FROM true_grants WHERE conversation_id = ? AND person = ? ORDER BY tool",
+            (conversation, self.keyring.handle(person)),
+        )
+        return tuple(Grant(tool=tool, shape=shape, at=moment(at)) for tool, shape, at in rows)
