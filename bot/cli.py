@@ -97,6 +97,7 @@ def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
 
 def _run(given: Settings, options: argparse.Namespace) -> int:
     logs.set_up(given.log.level.upper(), given.log.format)
+    app.check_settings(given)
     upkeep.decide(given, options.decision)
     asyncio.run(_running(given))
     return 0

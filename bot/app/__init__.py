@@ -43,6 +43,7 @@ from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
 __all__ = [
     "assembled",
+    "check_settings",
     "doctor_deps",
     "identities",
     "linking",
@@ -62,6 +63,22 @@ _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 3.0
 _BALLAST_BYTES = 2_000_000
 """Thrown out when the disk is full, so that what must go can go; more than one transaction that deletes needs."""
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse at once what would be refused only when the bridge and the store are there.
+
+    Raises:
+        ConfigError: a budget that cannot count, or a tool to approve that there is not.
+    """
+    models.budgets(settings)
+    _check_approve(settings)
+
+
+def _check_approve(settings: Settings) -> None:
+    if settings.tools.approve:
+        around = alone(Http(user_agent()), Fetcher(user_agent()))
+        equipment.check_approve(settings, equipment.own_tools(settings, around))
 
 
 @asynccontextmanager
@@ -180,6 +197,7 @@ def doctor_deps(settings: Settings) -> Deps:
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),
+        check_approve=lambda: _check_approve(settings),
         surroundings=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
         is_contained=machine.is_contained(),
         sandbox=Sandbox,

@@ -80,8 +80,10 @@ def budgets(settings: Settings) -> Budgets:
     """What may be spent.
 
     Raises:
-        ConfigError: something is limited, and a model has no price: what it costs would use up no budget.
+        ConfigError: something is limited, and a model has no price: what it costs would use up no budget; or the
+            operator's file of prices is none.
     """
+    prices(settings)  # also where nothing is limited: the ledger counts by them
     limits = Budgets(**settings.budget.model_dump(exclude={"prices", "prices_file"}))
     if limits.limit_anything(in_group=True) and (unpriced := unpriced_models(settings)):
         named = next(name for name, limit in settings.budget if name.endswith("_usd") and limit is not None)

@@ -36,7 +36,7 @@ from bot.doctor.models import ask_models, check_audio, check_budgets, check_choi
 from bot.doctor.running import check_running
 from bot.doctor.search import check_search
 from bot.doctor.tool_sources import check_tool_sources
-from bot.doctor.tools import check_tools
+from bot.doctor.tools import check_approve, check_tools
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings, unread_names
 
@@ -72,6 +72,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         *answers,
         *check_budgets(settings, deps),
         *(finding for found in others for finding in found),
+        *check_approve(deps),
         *check_tools(settings, deps.surroundings),
         *sources,
     )

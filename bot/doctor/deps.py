@@ -28,6 +28,8 @@ class Deps:
     """With a model that people may choose, by its name (`provider/model`)."""
     budgets: Callable[[], Budgets]
     """Raises `ConfigError` where they cannot be kept."""
+    check_approve: Callable[[], None] = lambda: None
+    """Raises `ConfigError` where a tool that asks first is none."""
     surroundings: Surroundings
     """Of tools that are only looked at."""
     is_contained: bool = False

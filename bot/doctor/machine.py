@@ -132,6 +132,9 @@ def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
     found = (
         [_port("WEB", web.host, web.port, "set another WEB__PORT, or 0 for none", is_held=is_held)] if web.port else []
     )
+    if signal.webhook_secret is None and signal.model_fields_set & {"webhook_host", "webhook_port"}:
+        what = "network: SIGNAL__WEBHOOK_HOST and SIGNAL__WEBHOOK_PORT have no effect without a secret"
+        found.append(warning(what, "set SIGNAL__WEBHOOK_SECRET"))
     if signal.webhook_secret is not None:
         advice = "set another SIGNAL__WEBHOOK_PORT, there and in RECEIVE_WEBHOOK_URL"
         found.append(_port("SIGNAL__WEBHOOK", signal.webhook_host, signal.webhook_port, advice, is_held=is_held))

@@ -28,19 +28,31 @@ _OPENAI_URL = "https://api.openai.com/v1"
 
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether the servers of the models can be reached, take the key and have what is asked for; costs nothing."""
+    unused = list(_unused_vendors(settings))
     if settings.llm.providers_in_order == ("offline",):
         what = "models: no key is set, so no model answers, only the offline one"
-        return [warning(what, "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own")]
+        how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
+        return [warning(what, how), *unused]
     found = await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in _vendors(settings)))
-    return [finding for findings in found for finding in findings]
+    return [*(finding for findings in found for finding in findings), *unused]
+
+
+def _unused_vendors(settings: Settings) -> Iterator[Finding]:
+    """What is set for a vendor that nobody asks."""
+    asked = set(_vendors(settings))
+    for vendor, given in (("anthropic", settings.llm.anthropic), ("openai", settings.llm.openai)):
+        if vendor not in asked and given.model_fields_set:
+            names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(given.model_fields_set))
+            key = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
+            yield warning(f"models: {names} has no effect, for {vendor} is not asked", f"set {key}, or LLM__PROVIDERS")
 
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
     server = _server_of(vendor, settings)
     looked = await look_at(server, deps.surroundings.http, is_contained=deps.is_contained)
     models = _models_of(vendor, settings)
-    if looked.names is None or not looked.names:
-        return [*looked.findings, *([] if models else [_first_model(server, looked.names)])]
+    if looked.names is None:
+        return list(looked.findings)
     wanted = [
         look_for(model, server, variable, looked.names, deps.surroundings.http) for model, variable in models.items()
     ]
@@ -48,8 +60,8 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
     return [*looked.findings, *others, *await asyncio.gather(*wanted)]
 
 
-def _first_model(server: Server, names: tuple[str, ...] | None) -> Finding:
-    if names is not None and not names:
+def _first_model(server: Server, names: tuple[str, ...]) -> Finding:
+    if not names:
         return problem(f"{server.what} lists no model at all", f"set {server.model_variable}")
     return ok(f"{server.what} is asked for its first model")
 
@@ -163,8 +175,10 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether voice notes are understood, and by whom."""
     audio = settings.audio
     if audio.base_url is None:
-        if audio.speak or audio.api_key is not None:
-            return [warning("audio: there are settings, but no address: nobody listens", "set AUDIO__BASE_URL")]
+        if names := ", ".join(f"AUDIO__{name.upper()}" for name in sorted(audio.model_fields_set)):
+            return [
+                warning(f"audio: {names} has no effect, for there is no address: nobody listens", "set AUDIO__BASE_URL")
+            ]
         return [hint("audio: voice notes are not understood", "AUDIO__BASE_URL switches that on")]
     if audio.is_openai_itself and settings.audio_key is None:
         return [problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")]

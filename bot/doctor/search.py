@@ -54,6 +54,7 @@ async def check_search(settings: Settings, deps: Deps) -> list[Finding]:
     options = settings.tools.options_by_name.get("web_search")
     if isinstance(options, SearchOptions):
         trials += _trials(options)
+        found += _passed_over(options) if options.providers else ()
         if options.perplexity_api_key is not None:
             found.append(_untried("Perplexity", f"{_GROUP}PERPLEXITY_API_KEY"))
     twitter = settings.tools.options_by_name.get("twitter")
@@ -122,6 +123,13 @@ async def _try(trial: _Trial, deps: Deps) -> Finding:
         advice = f"correct {with_other_name(trial.variable)}"
         return problem(f"search: {trial.service} refuses the key", advice, topic=topic, notice=notice)
     return warning(f"search: {trial.service} {wrong}", f"is {trial.address_variable} its address?")
+
+
+def _passed_over(options: SearchOptions) -> Iterator[Finding]:
+    """The services that the operator names, and that lack what they need."""
+    for service, variable in options.unasked().items():
+        what = f"search: {service} is named in {_GROUP}PROVIDERS, but passed over"
+        yield warning(what, f"set {with_other_name(_GROUP + variable)}, or take it out")
 
 
 def _untried(service: str, variable: str) -> Finding:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
+from bot.errors import ConfigError
 from bot.settings import Settings
 from tools import CATALOG, Extended, Options, Surroundings, Tool, extended, made
 
@@ -50,6 +52,15 @@ def inventory(settings: Settings, around: Surroundings) -> tuple[ToolGroup, ...]
     return (*own, *_foreign(settings, more))
 
 
+def check_approve(deps: Deps) -> list[Finding]:
+    """Whether what has to ask first is a tool; Aldis does not start otherwise."""
+    try:
+        deps.check_approve()
+    except ConfigError as error:
+        return [problem(f"tools: {error}")]
+    return []
+
+
 def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
     """Which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
@@ -63,7 +74,9 @@ def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
             case "off":
                 yield hint(f"tools: {group.name} is off", f"{group.advice} switches it on")
             case "missing":
-                yield hint(f"tools: {group.name} is not offered", f"it lacks {group.advice}")
+                is_wanted = settings.tools.options_by_name[group.name].model_fields_set
+                tell = warning if is_wanted else hint
+                yield tell(f"tools: {group.name} is not offered", f"it lacks {group.advice}")
             case "failed":
                 what = f"tools: {group.name} of {group.origin} is left out: {group.why}"
                 yield warning(what, "mend it, or take it away")

@@ -1,0 +1,276 @@
+"""Settings that are misspelt or wrong: a real start refuses them, or a real doctor names them. None is silently taken.
+
+Names that are slips of ours are in `tests/bot/test_settings.py` by the dozen; here are the dearest ones, and values.
+"""
+
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.flows.processes import Ended, started
+from tests.servers import brave, serpapi, tavily
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.envelopes import ALICE
+from tests.servers.openai import OpenAIServer
+from tests.servers.signal_cli import SignalCli
+
+CLAUDE = {"ANTHROPIC_API_KEY": "k"}
+OPENAI = {"OPENAI_API_KEY": "k"}
+
+REFUSED: dict[str, tuple[Mapping[str, str], str]] = {
+    "a budget with one underscore": ({"BUDGET_ALL_DAY_USD": "5"}, "BUDGET_ALL_DAY_USD"),
+    "a group that there is not": ({"BUDGETS__ALL_DAY_USD": "5"}, "BUDGETS__ALL_DAY_USD"),
+    "a misspelt group": ({"ACCES__ALLOWED": ALICE.uuid}, "ACCES__ALLOWED"),
+    "a key with one underscore": ({"STORE_KEY": "00" * 32}, "STORE_KEY"),
+    "a key by half its name": ({"ANTHROPIC_KEY": "k"}, "ANTHROPIC_KEY"),
+    "a key in one word": ({"ANTHROPIC_APIKEY": "k"}, "ANTHROPIC_APIKEY"),
+    "the address as others call it": ({"OPENAI_API_BASE": "http://gpu/v1"}, "OPENAI_API_BASE"),
+    "providers with one underscore": ({"LLM_PROVIDERS": "openai"}, "LLM_PROVIDERS"),
+    "the bridge with one underscore": ({"SIGNAL_URL": "http://signal:8080"}, "SIGNAL_URL"),
+    "a tool that there is not": ({"TOOLS__WEATHR__ENABLED": "false"}, "TOOLS__WEATHR__ENABLED"),
+    "a budget with its currency": ({"BUDGET__ALL_DAY_USD": "5 USD"}, "BUDGET__ALL_DAY_USD"),
+    "a budget with a comma": ({"BUDGET__ALL_DAY_USD": "1,50"}, "BUDGET__ALL_DAY_USD"),
+    "a budget below nothing": ({"BUDGET__PERSON_DAY_USD": "-1"}, "BUDGET__PERSON_DAY_USD"),
+    "per cent instead of a part": ({"BUDGET__WARN_AT": "80"}, "BUDGET__WARN_AT"),
+    "one price instead of two": ({"BUDGET__PRICES": "claude=3"}, "BUDGET__PRICES"),
+    "a file of prices that is not there": ({"BUDGET__PRICES_FILE": "/nowhere/prices.json"}, "BUDGET__PRICES_FILE"),
+    "a budget on a model without a price": (
+        {**CLAUDE, "LLM__ANTHROPIC__MODEL": "claude-of-next-year", "BUDGET__ALL_DAY_USD": "5"},
+        "BUDGET__ALL_DAY_USD",
+    ),
+    "a person by name": ({"ACCESS__ALLOWED": "Anna"}, "ACCESS__ALLOWED"),
+    "a number without its country": ({"ACCESS__ALLOWED": "0170 1234567"}, "ACCESS__ALLOWED"),
+    "everybody an admin": ({"ACCESS__ADMINS": "*"}, "ACCESS__ADMINS"),
+    "a group by name": ({"ACCESS__GROUPS": "Family"}, "ACCESS__GROUPS"),
+    "a word for strangers that there is not": ({"ACCESS__STRANGERS": "pairing"}, "ACCESS__STRANGERS"),
+    "half a master key": ({"STORE__KEY": "00" * 16}, "STORE__KEY"),
+    "a file for the key that is not there": ({"STORE__KEY_FILE": "/nowhere/key"}, "STORE__KEY_FILE"),
+    "a key with a space": ({"ANTHROPIC_API_KEY": "sk and more"}, "ANTHROPIC_API_KEY"),
+    "a key twice": ({**CLAUDE, "ANTHROPIC_API_KEY_FILE": "/run/key"}, "ANTHROPIC_API_KEY"),
+    "a provider that there is not": ({"LLM__PROVIDERS": "claude"}, "LLM__PROVIDERS"),
+    "a provider without its key": ({"LLM__PROVIDERS": "openai"}, "LLM__OPENAI__API_KEY"),
+    "a choice without its provider": ({**OPENAI, "LLM__CHOICES": "gpt-6-sol"}, "LLM__CHOICES"),
+    "a choice without its key": ({**OPENAI, "LLM__CHOICES": "anthropic/claude-haiku-5-5"}, "LLM__ANTHROPIC__API_KEY"),
+    "an address without http": ({"OPENAI_BASE_URL": "localhost:11434"}, "OPENAI_BASE_URL"),
+    "an address with a key in it": ({"OPENAI_BASE_URL": "http://gpu/v1?key=k"}, "OPENAI_BASE_URL"),
+    "a bridge without http": ({"SIGNAL__URL": "signal:8080"}, "SIGNAL__URL"),
+    "an account by name": ({"SIGNAL__ACCOUNT": "Bot"}, "SIGNAL__ACCOUNT"),
+    "a transport that there is not": ({"SIGNAL__TRANSPORT": "websocket"}, "SIGNAL__TRANSPORT"),
+    "a way to show that there is not": ({"SIGNAL__LIVE": "streaming"}, "SIGNAL__LIVE"),
+    "a secret that can be guessed": ({"SIGNAL__WEBHOOK_SECRET": "secret"}, "SIGNAL__WEBHOOK_SECRET"),
+    "a city for a time zone": ({"LOCALE__TIMEZONE": "Berlin"}, "LOCALE__TIMEZONE"),
+    "a language by its name": ({"LOCALE__LANGUAGE": "deutsch"}, "LOCALE__LANGUAGE"),
+    "a level that there is not": ({"LOG__LEVEL": "verbose"}, "LOG__LEVEL"),
+    "a port by name": ({"WEB__PORT": "http"}, "WEB__PORT"),
+    "a tool to approve that there is not": ({"TOOLS__APPROVE": "rememeber"}, "TOOLS__APPROVE"),
+    "perhaps": ({"TOOLS__ENABLED": "perhaps"}, "TOOLS__ENABLED"),
+    "servers that are no JSON": ({"TOOLS__MCP__SERVERS": "{files: mcp-files}"}, "TOOLS__MCP__SERVERS"),
+    "databases that are no JSON": ({"TOOLS__DB_QUERY__DATABASES": "shop"}, "TOOLS__DB_QUERY__DATABASES"),
+    "a feed without http": ({"TOOLS__NEWS__FEEDS": "example.org/feed"}, "TOOLS__NEWS__FEEDS"),
+    "a contact that is none": ({"TOOLS__CONTACT": "me"}, "TOOLS__CONTACT"),
+    "a search service that there is not": ({"TOOLS__WEB_SEARCH__PROVIDERS": "google"}, "TOOLS__WEB_SEARCH__PROVIDERS"),
+    "kept for no day": ({"HISTORY__RETENTION_DAYS": "0"}, "HISTORY__RETENTION_DAYS"),
+    "a day in words": ({"INTAKE__MAX_AGE": "1d"}, "INTAKE__MAX_AGE"),
+    "speech without http": ({"AUDIO__BASE_URL": "whisper:9000"}, "AUDIO__BASE_URL"),
+    "spoken language by its name": ({"AUDIO__LANGUAGE": "German"}, "AUDIO__LANGUAGE"),
+    "a stop that docker would not wait for": ({"WORKER__SHUTDOWN_SECONDS": "60"}, "WORKER__SHUTDOWN_SECONDS"),
+    "an address that is not the machine's": ({"WEB__HOST": "192.0.2.7", "WEB__PORT": "8787"}, "WEB__"),
+}
+"""What is set, and the variable that the refusal begins with."""
+
+FILES = {
+    "LOG_LEVEL=debug": "LOG_LEVEL",
+    "MY_PASSWORD=x": "MY_PASSWORD",
+    "budget__all_day_us=5": "BUDGET__ALL_DAY_US",
+    "ANTHROPIC_BASE_URL=http://gateway": "ANTHROPIC_BASE_URL",
+    "export ACCESS_ADMINS=+12025550123": "ACCESS_ADMINS",
+}
+"""What stands in `.env`, and the name that is refused."""
+
+
+async def ended(verb: str, folder: Path, settings: Mapping[str, str]) -> Ended:
+    async with started(verb, settings=settings, folder=folder) as process:
+        return await process.ended()
+
+
+@pytest.mark.parametrize(("settings", "name"), REFUSED.values(), ids=REFUSED)
+async def test_a_start_refuses(settings: Mapping[str, str], name: str, tmp_path: Path) -> None:
+    """In one line that begins with the variable; the bridge is not asked, and no database is made."""
+    refused = await ended("run", tmp_path, {"SIGNAL__URL": "http://127.0.0.1:9", **settings})
+    assert (refused.status, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"aldis: {name}"), refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert not (tmp_path / "aldis.db").exists() or name.startswith(("BUDGET", "TOOLS__APPROVE"))
+
+
+@pytest.mark.parametrize(("line", "name"), FILES.items(), ids=FILES)
+async def test_a_start_refuses_what_stands_in_the_file(line: str, name: str, tmp_path: Path) -> None:
+    """Every unknown name, in whatever case."""
+    (tmp_path / ".env").write_text(f"{line}\n", encoding="utf-8")
+    refused = await ended("run", tmp_path, {})
+    assert refused.status == 2
+    assert refused.stderr.startswith(f"aldis: {name}: there is no such setting"), refused.stderr
+    assert "(it is set in .env)" in refused.stderr
+
+
+async def test_a_start_refuses_a_port_that_is_taken(tmp_path: Path) -> None:
+    """With the variable that says another."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = await ended("run", tmp_path, {"WEB__PORT": str(taken.getsockname()[1])})
+    assert (refused.status, refused.stderr.startswith("aldis: WEB__PORT: ")) == (2, True)
+
+
+@dataclass
+class World:
+    """An outside in which everything answers, and the settings of an Aldis that is well."""
+
+    folder: Path
+    well: dict[str, str]
+    model: AnthropicServer
+    other: OpenAIServer
+    addresses: dict[str, str]
+
+    async def examined(self, **slips: str) -> Ended:
+        given = {name: value.format(**self.addresses) for name, value in slips.items()}
+        return await ended("doctor", self.folder, {**self.well, **given})
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with AsyncExitStack() as stack:
+        signal = await stack.enter_async_context(SignalCli())
+        model = await stack.enter_async_context(AnthropicServer())
+        other = await stack.enter_async_context(OpenAIServer(local=True, models=("qwen3",)))
+        services = [await stack.enter_async_context(kind()) for kind in (brave.Brave, tavily.Tavily, serpapi.SerpApi)]
+        taken = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        well = {
+            "SIGNAL__URL": signal.url,
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ANTHROPIC_API_KEY": model.key or "",
+            "LLM__ANTHROPIC__BASE_URL": model.url,
+        }
+        addresses = {
+            "model": model.url,
+            "other": other.url,
+            "brave": services[0].url,
+            "tavily": services[1].url,
+            "serpapi": services[2].url,
+            "port": str(taken.getsockname()[1]),
+            "folder": str(tmp_path),
+        }
+        yield World(tmp_path, well, model, other, addresses)
+
+
+SEARCH = "TOOLS__WEB_SEARCH__"
+NAMED: dict[str, tuple[Mapping[str, str], str]] = {
+    "a wrong key of a model": ({"ANTHROPIC_API_KEY": "wrong-canary"}, "ANTHROPIC_API_KEY"),
+    "an address with too much": ({"LLM__ANTHROPIC__BASE_URL": "{model}/v1"}, "LLM__ANTHROPIC__BASE_URL={model}\n"),
+    "an address with too little": ({"OPENAI_BASE_URL": "{other}"}, "set LLM__OPENAI__BASE_URL={other}/v1"),
+    "an unknown model": ({"LLM__ANTHROPIC__MODEL": "claude-hiaku-5-5"}, "did you mean claude-haiku-5-5?"),
+    "an unknown model at home": (
+        {"OPENAI_BASE_URL": "{other}/v1", "LLM__OPENAI__MODEL": "qwen4"},
+        "did you mean qwen3?",
+    ),
+    "an unknown model to choose": ({"LLM__CHOICES": "anthropic/claude-9"}, "correct LLM__CHOICES"),
+    "a model of a vendor without a key": ({"LLM__OPENAI__MODEL": "gpt-6-sol"}, "LLM__OPENAI__MODEL has no effect"),
+    "a server that is not there": (
+        {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"},
+        "LLM__OPENAI__BASE_URL or OPENAI_BASE_URL",
+    ),
+    "speech that is not there": ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1"}, "AUDIO__BASE_URL"),
+    "speech without an address": ({"AUDIO__MODEL": "whisper-1"}, "AUDIO__MODEL has no effect"),
+    "pictures that are not there": (
+        {"TOOLS__IMAGES__BASE_URL": "http://127.0.0.1:9/v1"},
+        "TOOLS__IMAGES__BASE_URL",
+    ),
+    "pictures without a key": ({"TOOLS__IMAGES__MODEL": "gpt-image-2"}, "TOOLS__IMAGES__API_KEY"),
+    "a wrong key of Brave": (
+        {"BRAVE_API_KEY": "wrong-canary", f"{SEARCH}BASE_URL": "{brave}/res/v1"},
+        "BRAVE_API_KEY",
+    ),
+    "a wrong key of Tavily": (
+        {"TAVILY_API_KEY": "wrong-canary", f"{SEARCH}TAVILY_BASE_URL": "{tavily}"},
+        "TAVILY_API_KEY",
+    ),
+    "a wrong key of SerpApi": (
+        {"SERPAPI_API_KEY": "wrong-canary", f"{SEARCH}SERPAPI_BASE_URL": "{serpapi}"},
+        "SERPAPI_API_KEY",
+    ),
+    "a search service without its key": ({f"{SEARCH}PROVIDERS": "brave,wikipedia"}, f"{SEARCH}API_KEY"),
+    "a feed on a private network": ({"TOOLS__NEWS__FEEDS": "http://127.0.0.1:9/feed"}, "TOOLS__NEWS__FEEDS"),
+    "a port that is taken": ({"WEB__PORT": "{port}"}, "WEB__PORT is {port}, and that is taken"),
+    "a port of the webhook that is taken": (
+        {"SIGNAL__WEBHOOK_PORT": "{port}", "SIGNAL__WEBHOOK_SECRET": "0123456789abcdef"},
+        "SIGNAL__WEBHOOK_PORT is {port}, and that is taken",
+    ),
+    "a webhook without its secret": ({"SIGNAL__WEBHOOK_PORT": "8789"}, "SIGNAL__WEBHOOK_PORT have no effect"),
+    "a tool to approve that there is not": ({"TOOLS__APPROVE": "rememeber"}, "did you mean remember?"),
+    "a folder that cannot be written": ({"STORE__PATH": "/proc/1/aldis.db"}, "set STORE__PATH"),
+    "no folder of attachments": ({"SIGNAL__ATTACHMENTS": "{folder}/none"}, "SIGNAL__ATTACHMENTS is"),
+    "another bridge than there is": ({"SIGNAL__TRANSPORT": "rest_api"}, "SIGNAL__TRANSPORT says rest_api"),
+    "another account than there is": ({"SIGNAL__ACCOUNT": "+12025550123"}, "(SIGNAL__ACCOUNT)"),
+    "somebody whom nobody knows": ({"ACCESS__ALLOWED": "+12025550123"}, "ACCESS__ALLOWED: +12025550123 is not known"),
+    "a group in which it is not": ({"ACCESS__GROUPS": "A" * 43 + "="}, "ACCESS__GROUPS: the account is in no group"),
+    "codes that nobody can take": ({"ACCESS__STRANGERS": "pair"}, "set ACCESS__ADMINS"),
+    "a proxy that nothing goes through": ({"HTTPS_PROXY": "http://proxy:3128"}, "HTTPS_PROXY is set"),
+    "a budget that misses what speech costs": (
+        {"BUDGET__ALL_DAY_USD": "5", "AUDIO__BASE_URL": "http://127.0.0.1:9/v1"},
+        "AUDIO__PRICE is not set",
+    ),
+}
+"""What is set in an Aldis that is well otherwise, and what a line that is no `ok` says of it."""
+
+
+async def test_an_aldis_that_is_well_has_nothing_of_that(world: World) -> None:
+    """So what is named below is named for what is wrong."""
+    well = await world.examined()
+    assert (well.status, "problem" in well.stdout) == (0, False), well.stdout
+
+
+@pytest.mark.parametrize(("slips", "words"), NAMED.values(), ids=NAMED)
+async def test_the_doctor_names(slips: Mapping[str, str], words: str, world: World) -> None:
+    """On a line that is no `ok`, or on the one below it; no key is shown, and no model is asked."""
+    found = await world.examined(**slips)
+    wanted = words.format(**world.addresses)
+    lines = found.stdout.splitlines(keepends=True)
+    told = [
+        line + (lines[number + 1] if lines[number + 1 : number + 2] and "->" in lines[number + 1][:12] else "")
+        for number, line in enumerate(lines)
+        if line.startswith(("warning", "problem"))
+    ]
+    assert any(wanted in line for line in told), found.stdout
+    assert "canary" not in found.stdout + found.stderr
+    assert {seen.method for seen in (*world.model.requests, *world.other.requests)} <= {"GET"}
+
+
+HIDES = """
+import importlib.machinery, sys
+
+class Without(importlib.machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name == "asyncpg" else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(importlib.machinery.PathFinder)] = Without
+"""
+
+
+async def test_the_doctor_names_an_extra_that_is_missing(world: World) -> None:
+    """On a machine on which it is not installed."""
+    (world.folder / "sitecustomize.py").write_text(HIDES, encoding="utf-8")
+    databases = '{"shop": {"address": "postgresql://a:b@127.0.0.1/shop", "tables": {"sold": ["day"]}}}'
+    path = f"{world.folder}:{Path(__file__).parent.parent.parent}"
+    settings = {**world.well, "TOOLS__DB_QUERY__DATABASES": databases, "PYTHONPATH": path}
+    async with started("doctor", settings=settings, folder=world.folder, is_warm=False) as process:
+        found = await process.ended()
+    assert "problem  tools: what is set for db_query needs the extra postgres" in found.stdout, found.stdout
+    assert "EXTRAS=postgres" in found.stdout
+
+
+def test_the_tables_are_long_enough() -> None:
+    """As many as were promised, and more."""
+    assert len(REFUSED) + len(FILES) + len(NAMED) >= 40
