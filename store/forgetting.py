@@ -44,7 +44,8 @@ _TO_SUCCESSOR = (
         "WHERE turn_id IN (SELECT value FROM json_each(?1))"
     ),
     (
-        "UPDATE outbox SET conversation_id = ?2, reply = NULL WHERE turn_id IN (SELECT value FROM json_each(?1)) "
+        "UPDATE outbox SET conversation_id = ?2, reply = NULL, removal = NULL "
+        "WHERE turn_id IN (SELECT value FROM json_each(?1)) "
         "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)"
     ),
     "DELETE FROM outbox WHERE turn_id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
@@ -365,7 +366,7 @@ class Forgetting(Shelf):
             (new, old, millis(now)),
         )
         self.execute(
-            "UPDATE outbox SET conversation_id = ?, reply = NULL WHERE conversation_id = ? "
+            "UPDATE outbox SET conversation_id = ?, reply = NULL, removal = NULL WHERE conversation_id = ? "
             "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
             (new, old),
         )

@@ -18,6 +18,8 @@ the bridge is: that is when the item is answered for, proved, or sent again with
 anybody knowing is left as long as it would have waited to be sent again. So the attempts of one conversation have times
 of their own, and a receipt proves an item where it can mean no other (`store.proofs`); until that shows it is kept.
 An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
+What was sent again may stand there twice. Once one of its sends is known, every other name that people have received
+and that can be nothing else in that chat is a copy, whenever that shows (`take_copies`): it is removed.
 An item may take the place of an earlier one (`replaces`): whether that went out, and under which timestamp, is known
 when it is its turn to be sent. What was taken back has no words any more and is not sent (again).
 A status says what is going on in a turn that takes long, until the answer takes its place. Its positions count down
@@ -32,13 +34,13 @@ they say which of them: SQLite would not use it otherwise, and read every settle
 
 import json
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from store.errors import Damaged
 from store.proofs import Attempt, Proofs, Reach, proved
-from store.records import ConversationId, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
+from store.records import ConversationId, Copy, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
 from store.shelf import AT_ONCE, Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
@@ -309,9 +311,10 @@ class Outbox(Shelf):
     def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> bool:
         """It went out under this timestamp, as an edit of `edited` if set; its words go.
 
-        Gives whether it has to be removed: a status that was taken back while it was being sent, or a new message that
-        stands in the chat already, for a receipt has proved an earlier attempt meanwhile.
+        Gives whether it has to be removed: a status that was taken back while it was being sent.
         """
+        possible = set(self._possible_names(item, now)) - {sent_at}
+        self._name_last(item, sent_at)
         rows = self.rows(
             "SELECT position < 0 AND state = 'sending' AND reply IS NULL, state = 'sent' AND sent_at IN "
             "(SELECT sent_at FROM attempts WHERE outbox_id = ?1 ORDER BY id DESC LIMIT -1 OFFSET 1) "
@@ -319,10 +322,6 @@ class Outbox(Shelf):
             (item,),
         )
         [(is_taken_back, is_there_already)] = rows or [(0, 0)]
-        self.execute(
-            "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2)",
-            (sent_at, item),
-        )
         if edited is not None:
             self.execute(
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
@@ -332,8 +331,9 @@ class Outbox(Shelf):
         if edited is not None or not is_there_already:
             # A receipt may have proved it before: the bridge knows better than we which name it has.
             self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
+        self._note_copies(item, possible)
         self.reconcile(now=now)
-        return bool(is_taken_back or (is_there_already and edited is None))
+        return bool(is_taken_back)
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime) -> None:
         """It surely did not go out: try again then, unless it was taken back meanwhile."""
@@ -356,15 +356,10 @@ class Outbox(Shelf):
         self.postpone(item, due_at=now, now=now)
         return bool(rows)
 
-    def doubt(self, item: OutboxId, *, due_at: datetime) -> int | None:
-        """Nobody knows whether it went out: unless a receipt proves it, it is due again then.
-
-        Gives the name under which a receipt has proved it already; None: none has.
-        """
+    def doubt(self, item: OutboxId, *, due_at: datetime) -> None:
+        """Nobody knows whether it went out: unless a receipt proves it, it is due again then."""
         self._end_attempt(item, "unknown", due_at)
         self._doubt_last(item, due_at)
-        rows = self.rows("SELECT sent_at FROM outbox WHERE id = ? AND state = 'sent'", (item,))
-        return rows[0][0] if rows else None
 
     def doubt_all(self, *, now: datetime, grace: timedelta, status_grace: timedelta = timedelta(0)) -> int:
         """At start: every send that was under way is unknown, or over where it was taken back. Gives how many.
@@ -476,7 +471,7 @@ class Outbox(Shelf):
         self.execute_many(
             "UPDATE attempts SET sent_at = ? WHERE id = ?", [(name, attempt) for name, attempt in found.names.items()]
         )
-        names = dict(
+        names: dict[int, int] = dict(
             self.rows(
                 "SELECT outbox_id, max(sent_at) FROM attempts WHERE id IN (SELECT value FROM json_each(?)) "
                 "GROUP BY outbox_id",
@@ -486,6 +481,12 @@ class Outbox(Shelf):
         for item in found.items:
             self._keep_open(item)
             self._settle(item, "sent", names.get(item), now)
+        self.execute_many(
+            "UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL",
+            [(name, item) for item, name in names.items()],
+        )
+        for item in self._sent_again({*names, *found.items}.union(*found.open_names.values())):
+            self._note_copies(item, self._meant(item, found.open_names))
         self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_listed(found.spent),))
         if found.items:
             self.stir("outbox")
@@ -507,24 +508,80 @@ class Outbox(Shelf):
             (_UNANSWERED, item),
         )
 
-    def unclear(self, names: Collection[int]) -> tuple[int, ...]:
-        """Those of some names of which it is not known by now what went out under them."""
-        known = self.rows(
-            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?))", (_listed(names),)
+    def keep_removal(self, item: OutboxId, removal: bytes) -> None:
+        """Keep, sealed, how a copy of this item is removed: it is being sent again."""
+        for conversation, turn, position in self.rows(
+            "SELECT conversation_id, turn_id, position FROM outbox WHERE id = ?", (item,)
+        ):
+            sealed = self.keyring.seal(ConversationId(conversation), _removal_place(turn, position), removal)
+            self.execute("UPDATE outbox SET removal = ? WHERE id = ?", (sealed, item))
+
+    def take_copies(self) -> tuple[Copy, ...]:
+        """What is to be removed from its chat by now, each once."""
+        rows = self.rows(
+            "SELECT outbox_id, name, conversation_id, turn_id, position, removal FROM copies INDEXED BY copies_open "
+            "JOIN outbox ON outbox.id = outbox_id JOIN conversations ON conversations.id = conversation_id "
+            "WHERE NOT is_taken AND realm = ? ORDER BY name",
+            (self.realm,),
         )
-        return tuple(sorted(set(names) - {name for (name,) in known}))
+        return tuple(copy for row in rows if (copy := self._taken(*row)) is not None)
+
+    def _taken(
+        self, item: int, name: int, conversation: int, turn: int, position: int, removal: bytes | None
+    ) -> Copy | None:
+        """A copy whose removal begins; None where it is not known any more how."""
+        self.execute("UPDATE copies SET is_taken = 1 WHERE outbox_id = ? AND name = ?", (item, name))
+        if removal is None:
+            return None
+        try:
+            place = _removal_place(turn, position)
+            opened = self.keyring.open(ConversationId(conversation), place, removal)
+        except Damaged as error:
+            _log.error("a copy of reply %d stays in its chat: %s", item, error)
+            return None
+        return Copy(name=name, conversation=ConversationId(conversation), turn=TurnId(turn), removal=opened)
+
+    def _name_last(self, item: int, sent_at: int) -> None:
+        """The last attempt has this name; one that a receipt gave it belongs to an attempt before it, then."""
+        last = "(SELECT max(id) FROM attempts WHERE outbox_id = ?2)"
+        self.execute(
+            f"UPDATE attempts SET sent_at = (SELECT sent_at FROM attempts WHERE id = {last} AND sent_at <> ?1) "  # noqa: S608
+            f"WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2 AND sent_at IS NULL AND id <> {last})",
+            (sent_at, item),
+        )
+        self.execute(f"UPDATE attempts SET sent_at = ?1 WHERE id = {last}", (sent_at, item))  # noqa: S608
+
+    def _note_copies(self, item: int, possible: Collection[int]) -> None:
+        """What else of an item that was sent again stands in its chat, surely or `possible`, is to be removed."""
+        copies = self.execute(
+            "INSERT OR IGNORE INTO copies (outbox_id, name) SELECT id, name FROM outbox JOIN ("
+            "SELECT value AS name FROM json_each(?2) UNION "
+            "SELECT sent_at FROM attempts WHERE outbox_id = ?1 AND sent_at IS NOT NULL"
+            ") WHERE id = ?1 AND state = 'sent' AND removal IS NOT NULL AND name <> sent_at",
+            (item, _listed(self._unclear(possible))),
+        )
+        if copies.rowcount:
+            self.stir("outbox")
 
     def _possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
         """The names under which something was received that may be a copy of this item, or is in another chat."""
-        receipts = self._receipts()
-        if not receipts:
-            return ()
-        meanings = self._proofs(receipts, now).open_names
+        receipts = self._receipts() if self._sent_again((item,)) else ()
+        return self._meant(item, self._proofs(receipts, now).open_names) if receipts else ()
+
+    def _sent_again(self, items: Collection[int]) -> list[int]:
+        """Those of some items of which there may be copies."""
+        listed = "SELECT value FROM json_each(?)"
+        rows = self.rows(f"SELECT id FROM outbox WHERE id IN ({listed}) AND removal IS NOT NULL", (_listed(items),))  # noqa: S608
+        return [item for (item,) in rows]
+
+    def _meant(self, item: int, meanings: Mapping[int, frozenset[int]]) -> tuple[int, ...]:
+        """Those names that can mean this item, and nothing that may stand in its chat once."""
         here = {
             other
             for (other,) in self.rows(
                 "SELECT id FROM outbox WHERE conversation_id = (SELECT conversation_id FROM outbox WHERE id = ?1) "
-                "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL)",
+                "AND id <> ?1 AND id IN (SELECT outbox_id FROM attempts WHERE sent_at IS NULL) "
+                "AND (state <> 'sent' OR sent_at IS NULL)",
                 (item,),
             )
         }
@@ -557,7 +614,8 @@ class Outbox(Shelf):
         """The attempts of which nobody knows the name, oldest first."""
         rows = self.rows(
             "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
-            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)), listed_at, ahead_ms "
+            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)), listed_at, ahead_ms, "
+            "state = 'sent' AND outbox.sent_at IS NULL "
             "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
             "JOIN conversations ON conversations.id = outbox.conversation_id "
             "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
@@ -569,7 +627,8 @@ class Outbox(Shelf):
                     id=row[0],
                     item=row[1],
                     is_open=bool(row[2]),
-                    is_pending=row[7] is None or row[7] > millis(now),
+                    # One of several of an item that went out, nobody knows which, is found out when others are named.
+                    is_pending=row[7] is None or row[7] > millis(now) or bool(row[10]),
                 ),
                 conversation=row[3],
                 handle=row[4],
@@ -605,7 +664,14 @@ class Outbox(Shelf):
                 for one in unnamed
             )
         }
-        return [fitting[name] for name in self.unclear(fitting)[-_MAX_RECEIPTS_OF_ONE:]]
+        return [fitting[name] for name in self._unclear(fitting)[-_MAX_RECEIPTS_OF_ONE:]]
+
+    def _unclear(self, names: Collection[int]) -> list[int]:
+        """Those of some names of which it is not known what went out under them, oldest first."""
+        known = self.rows(
+            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?))", (_listed(names),)
+        )
+        return sorted(set(names) - {name for (name,) in known})
 
     def _bound_receipts(self) -> None:
         """Keep so many receipts of one person, and in all; those of people who may be strangers go first."""
@@ -727,7 +793,6 @@ class Outbox(Shelf):
             self._settle(item, "dead", None, now)
             return None
         edits = self._in_place_of(replaces)
-        copies = self._possible_names(item, now) if attempts and edits is None else ()
         self.execute(
             "UPDATE outbox SET state = 'sending', attempted_at = ?, attempts = attempts + 1 WHERE id = ?",
             (millis(now), item),
@@ -746,7 +811,6 @@ class Outbox(Shelf):
             edits=edits,
             is_status=position < 0,
             status=self._standing(replaces, turn),
-            copies=copies,
         )
 
     def _newest_status(self, turn: TurnId) -> tuple[OutboxId, str, int] | None:
@@ -810,3 +874,7 @@ def _listed(values: Iterable[int]) -> str:
 
 def _place(turn: TurnId, position: int) -> str:
     return f"outbox.reply|{turn}|{position}"
+
+
+def _removal_place(turn: int, position: int) -> str:
+    return f"outbox.removal|{turn}|{position}"

@@ -137,9 +137,18 @@ class OutboxItem:
     """Whether it only says what is going on until something takes its place."""
     status: "Sent | None" = None
     """The status of its own turn that is in the chat: where it is not edited it has to go. None: there is none."""
-    copies: tuple[int, ...] = ()
-    """What people have received under these names may be earlier copies of this message, and is nothing else in its
-    chat: they can go when it is sent again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copy:
+    """What stands in a chat beside another send of the same item."""
+
+    name: int
+    """Its time, as Signal calls it."""
+    conversation: ConversationId
+    turn: TurnId
+    removal: bytes
+    """What was kept to remove it by (`Outbox.keep_removal`)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -22,6 +22,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -164,10 +165,13 @@ class Courier:
     def _begun(self, shelves: Shelves) -> _Begun:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
+        self._remove_copies(shelves, now)
         # While the stream is away no receipt can come: that is no time in which it could have.
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
         items = shelves.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
+            if item.attempts and not item.is_status and item.edits is None:
+                self._keep_removal(shelves, item)
             if item.was_unknown:
                 resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
                 shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
@@ -175,6 +179,30 @@ class Courier:
         if due_at is None:
             return items, None
         return items, min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
+
+    def _keep_removal(self, shelves: Shelves, item: OutboxItem) -> None:
+        """How a copy of what is sent again is removed, should both stand there; its words may be gone by then."""
+        with suppress(UnreadableEvent):
+            if isinstance(outgoing := events.outgoing(item.reply), Reply):
+                removal = Removal(chat=outgoing.chat, target=SentId(0))
+                shelves.outbox.keep_removal(item.id, events.dumped(removal))
+
+    def _remove_copies(self, shelves: Shelves, now: datetime) -> None:
+        """Have removed what shows by now to stand in its chat twice."""
+        for copy in shelves.outbox.take_copies():
+            kept = events.outgoing(copy.removal)
+            removal = Removal(chat=kept.chat, target=SentId(copy.name))
+            position, in_group = shelves.outbox.next_position(copy.turn), kept.chat.startswith("group:")
+            shelves.outbox.put(
+                copy.conversation,
+                copy.turn,
+                position,
+                events.dumped(removal),
+                in_group=in_group,
+                now=now,
+                removes=True,
+            )
+            self._counts.add("copies_removed")
 
     def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
         items, seconds = begun
@@ -242,7 +270,7 @@ class Courier:
         except TransportError as error:
             return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            return self._in_doubt(item, outgoing, described(error))
+            return self._in_doubt(item, described(error))
         self._counts.add("replies_sent")
 
         def went_out(shelves: Shelves) -> None:
@@ -266,7 +294,7 @@ class Courier:
             case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
                 return self._later(item, error)
             case _:
-                return self._in_doubt(item, outgoing, str(error))
+                return self._in_doubt(item, str(error))
 
     async def _without_files(
         self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
@@ -339,14 +367,9 @@ class Courier:
     def _went_out(
         self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
     ) -> None:
-        """Write down what went out, within a transaction.
-
-        What must not stay beside it is removed next: a status, and what may be a copy that an earlier try has left.
-        """
+        """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
         now, wall = self._clock.now(), self._clock.wall()
-        copies = shelves.outbox.unclear(item.copies) if isinstance(outgoing, Reply) else ()
         targets = [sent_at] if shelves.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
-        targets += [SentId(name) for name in copies if name != sent_at]
         if item.status is not None and edits is None and isinstance(outgoing, Reply):
             targets.append(SentId(item.status.sent_at))
         elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, wall)) is not None:
@@ -424,7 +447,7 @@ class Courier:
         now = self._clock.now()
         return lambda shelves: shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    def _in_doubt(self, item: OutboxItem, outgoing: Outgoing, reason: str) -> Callable[[Shelves], None]:
+    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
         # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.
         self._counts.add("sends_unknown")
         if item.was_unknown and item.attempts >= self._max_resends:
@@ -434,10 +457,7 @@ class Courier:
         grace = min(self._grace, _STATUS_GRACE) if item.is_status else self._grace
 
         def doubt(shelves: Shelves) -> None:
-            name = shelves.outbox.doubt(item.id, due_at=self._clock.now() + grace)
-            if name is not None and name not in item.copies:
-                # It is there, and what may be an earlier copy goes, as when the bridge had said so.
-                self._remove(shelves, item, outgoing.chat, map(SentId, shelves.outbox.unclear(item.copies)))
+            shelves.outbox.doubt(item.id, due_at=self._clock.now() + grace)
 
         return doubt
 

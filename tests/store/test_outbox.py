@@ -7,6 +7,7 @@ import pytest
 from store import ConversationId, OutboxItem, Shelves, Store, TurnId
 from store.shelf import millis
 from tests.conftest import NOON
+from tests.store.lives import forgotten, ordered
 
 GRACE = timedelta(seconds=90)
 
@@ -54,6 +55,12 @@ async def listed(store: Store, group: str, *people: str, now: datetime = NOON + 
         shelves.outbox.reconcile(now=now)
 
     await store.transaction(keep)
+
+
+async def copies(store: Store) -> list[tuple[int, bytes]]:
+    """What is to be removed by now: its name, and how."""
+    found = await store.transaction(lambda shelves: shelves.outbox.take_copies())
+    return [(copy.name, copy.removal) for copy in found]
 
 
 async def receipts(store: Store) -> int:
@@ -236,14 +243,16 @@ async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(s
 
 
 async def test_as_many_names_as_sends_prove_them_all(store: Store) -> None:
-    """One person alone confirms two messages, and only two can have gone to them: which is which nobody knows."""
+    """One person alone confirms two messages, and only two can have gone to them: which is which another tells."""
     await doubted(store, "group:G")
     await doubted(store, "direct:a")
     await listed(store, "group:G", "direct:a", "direct:b")
     assert not await prove(store, "direct:a", at(1))
     assert await prove(store, "direct:a", at(2)) == 2
     assert await states(store) == [("sent", None), ("sent", None)]
-    await store.transaction(lambda shelves: shelves.outbox.reconcile(now=at(3)))
+    assert await receipts(store) == 2
+    await prove(store, "direct:b", at(1))
+    assert await states(store) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
     assert await receipts(store) == 0
 
 
@@ -357,10 +366,12 @@ async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store:
     """The receipt of the first attempt came too late; the second is to be removed, and the first keeps its name."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
+    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
     assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
     second = NOON + GRACE + timedelta(seconds=1)
-    assert await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
     assert await states(store) == [("sent", millis(at(1)))]
+    assert await copies(store) == [(millis(second), b"how")]
 
 
 async def test_the_bridge_knows_better_than_a_receipt_which_name_a_send_has(store: Store) -> None:
@@ -372,14 +383,73 @@ async def test_the_bridge_knows_better_than_a_receipt_which_name_a_send_has(stor
     assert await states(store) == [("sent", millis(at(2)))]
 
 
-async def test_what_may_be_a_copy_is_known_when_a_send_was_repeated(store: Store) -> None:
-    """Somebody has received the first attempt or a message to a group; nothing of the same chat is ever meant."""
+async def unclear_copy(store: Store) -> tuple[OutboxItem, int]:
+    """A message that is being sent again, and the name of what is its first copy, or a message to a group."""
     item = await doubted(store, "direct:a")
     await doubted(store, "group:G")
     await listed(store, "group:G", "direct:a", "direct:b")
     assert not await prove(store, "direct:a", at(1))
-    again = next(begun for begun in await begin(store, NOON + GRACE) if begun.id == item.id)
-    assert again.copies == (millis(at(1)),)
+    again, to_all = sorted(await begin(store, NOON + GRACE), key=lambda begun: begun.id != item.id)
+    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    name = millis(NOON + GRACE)
+    await store.transaction(lambda shelves: shelves.outbox.sent(to_all.id, name, now=NOON + GRACE))
+    assert await copies(store) == []
+    return again, millis(at(1))
+
+
+async def test_what_may_be_a_copy_is_removed_when_the_bridge_has_sent_it_again(store: Store) -> None:
+    """Somebody has received the first attempt or a message to a group; nothing of the same chat is ever meant."""
+    again, first = await unclear_copy(store)
+    second = NOON + GRACE + timedelta(seconds=1)
+    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    assert await copies(store) == [(first, b"how")]
+    assert await copies(store) == []
+
+
+async def test_what_may_be_a_copy_is_removed_when_a_receipt_proves_the_second_in_another_life(store: Store) -> None:
+    """Aldis died while it sent again, so no answer of the bridge tells: the receipt does, after the start."""
+    again, first = await unclear_copy(store)
+    later = NOON + GRACE + timedelta(seconds=1)
+    await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=later, grace=GRACE))
+    assert await prove(store, "direct:a", later, now=later + timedelta(seconds=1)) == 1
+    assert (again.conversation, "sent", millis(later)) in await store.transaction(
+        lambda shelves: shelves.outbox.rows("SELECT conversation_id, state, sent_at FROM outbox")
+    )
+    assert await copies(store) == [(first, b"how")]
+
+
+async def test_a_receipt_that_comes_after_all_shows_the_copy(store: Store) -> None:
+    """The phone was off: it has received both, and says so when the second was known to be there long ago."""
+    await doubted(store, "direct:a")
+    [again] = await begin(store, NOON + GRACE)
+    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    second = NOON + GRACE + timedelta(seconds=1)
+    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    assert await copies(store) == []
+    assert not await prove(store, "direct:a", at(1), now=second + timedelta(hours=1))
+    assert await copies(store) == [(millis(at(1)), b"how")]
+    assert await states(store) == [("sent", millis(second))]
+
+
+async def test_a_name_that_was_taken_for_the_second_attempt_is_the_firsts(store: Store) -> None:
+    """A slow bridge sent the first while the second was begun; its answer to the second tells which is which."""
+    await doubted(store, "direct:a")
+    [again] = await begin(store, NOON + GRACE)
+    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    slow, second = NOON + GRACE + timedelta(seconds=1), NOON + GRACE + timedelta(seconds=2)
+    assert await prove(store, "direct:a", slow, now=second) == 1
+    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    assert await states(store) == [("sent", millis(slow))]
+    assert await copies(store) == [(millis(second), b"how")]
+
+
+async def test_a_copy_in_a_conversation_that_was_forgotten_is_left(store: Store) -> None:
+    """Where it was is forgotten with the rest."""
+    again, _ = await unclear_copy(store)
+    second = NOON + GRACE + timedelta(seconds=1)
+    await forgotten(store, "direct:a", await ordered(store, "direct:a", 1))
+    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    assert await copies(store) == []
 
 
 async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:

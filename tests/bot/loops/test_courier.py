@@ -10,7 +10,7 @@ import pytest
 from bot import events, phrases
 from bot.clock import SetClock
 from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
-from bot.events import ChatId, File, PersonId, QuoteTarget, Reply, SentId, Style, Styled, StyleRange
+from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.languages.spoken import SENTENCES, Language
 from bot.loops.courier import _PLACES, Courier, Patience
 from bot.metrics import Counts
@@ -199,51 +199,70 @@ async def test_an_unknown_send_waits_for_its_proof(store: Store, clock: SetClock
     assert ledger == [("send", "resent")]
 
 
-async def test_while_nothing_can_be_heard_no_grace_runs(store: Store, clock: SetClock) -> None:
-    """The bridge is away for five minutes: the receipt may be among what comes first when it is back."""
+@asynccontextmanager
+async def unheard(store: Store, clock: SetClock) -> AsyncGenerator[Quay]:
+    """A send is in doubt, and the bridge is away: nobody can hear of it."""
     quay = Quay(sends=[SendUnknown("the bridge went away")])
     await say(store, "one")
     async with running(courier_of(quay, store, clock)):
         await come_to(store, "unknown")
         quay.is_open = False
+        yield quay
+
+
+async def test_while_nothing_can_be_heard_no_grace_runs(store: Store, clock: SetClock) -> None:
+    """The bridge is away for five minutes: the receipt may be among what comes first when it is back."""
+    async with unheard(store, clock) as quay:
         for _ in range(5):
             clock.move(60)
-            await looked(store)
+            await looked(store, clock)
         assert await states(store) == ["unknown"]
         quay.is_open = True
         clock.move(80)
-        await looked(store)
+        await looked(store, clock)
         assert await states(store) == ["unknown"]
         clock.move(20)
         store.bells["outbox"].set()
         await come_to(store, "sent")
-    assert len(quay.sent) == 1
+        assert len(quay.sent) == 1
 
 
 async def test_what_nobody_hears_of_is_sent_again_in_the_end(store: Store, clock: SetClock) -> None:
     """After ten minutes an answer that may not have come counts more than one that may come twice."""
-    quay = Quay(sends=[SendUnknown("silence")])
-    await say(store, "one")
-    async with running(courier_of(quay, store, clock)):
-        await come_to(store, "unknown")
-        quay.is_open = False
+    async with unheard(store, clock):
         for _ in range(10):
             assert await states(store) == ["unknown"]
             clock.move(60)
-            await looked(store)
+            await looked(store, clock)
         await come_to(store, "sent")
 
 
-async def looked(store: Store) -> None:
-    """The courier has looked what is due."""
-    [(before,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT until FROM listening"))
+async def test_a_copy_is_removed_when_it_shows(store: Store, clock: SetClock) -> None:
+    """The phone was off: that the first attempt had gone out shows when the second is long known, in another life."""
+    quay, counts = Quay(sends=[SendUnknown("silence")]), Counts()
+    await say(store, "one")
+    async with running(courier_of(quay, store, clock)):
+        await come_to(store, "unknown")
+        clock.move(90)
+        store.bells["outbox"].set()
+        await come_to(store, "sent")
+    first = int(NOON.timestamp() * 1000) + 10
+    async with running(courier_of(quay, store, clock, counts=counts)):
+        await store.transaction(lambda shelves: shelves.outbox.prove("direct:alice", (first,), now=clock.now()))
+        await come_to(store, "sent", "sent")
+    assert quay.removed == [Removal(chat=ChatId("direct:alice"), target=SentId(first))]
+    assert counts.all()["copies_removed"] == 1
+
+
+async def looked(store: Store, clock: SetClock) -> None:
+    """The courier has looked what is due by now."""
     store.bells["outbox"].set()
 
-    async def is_later() -> bool:
+    async def has_looked() -> bool:
         [(until,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT until FROM listening"))
-        return until > before
+        return until == int(clock.now().timestamp() * 1000)
 
-    await eventually_found(is_later)
+    await eventually_found(has_looked)
 
 
 async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> None:
