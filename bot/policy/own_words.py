@@ -5,8 +5,10 @@
 
 A value is named when its words stand in the message in the same order, but for small words that a sentence changes when
 it is told about somebody ("I am" -> "is"). What turns a meaning around (a "not") and each number must be the same. The
-deed must be named as well: a message that only mentions a file deletes none.
-Left to others: where such a yes is needed at all (`bot.policy.trust`).
+deed must be named as well: a message that only mentions a file deletes none. What is one thing to a machine (an
+address, an account, a name of a file, a password) must stand there as a whole: it is not put together from parts of
+others. Days and times may be spelled otherwise.
+Left to others: where such a yes is needed at all (`bot.policy.trust`), how times are said (`bot.policy.spoken_times`).
 """
 
 import math
@@ -14,10 +16,20 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import cast
 
+from bot.policy.spoken_times import Times, is_moment, is_moment_named, times_in, without_days
+
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", re.UNICODE)
+_BETWEEN_TOKENS = re.compile(r"[\s;|]+|,(?![0-9])")
+_AROUND_TOKENS = "\"'`“”„‘’‚«»‹›()[]{}<>*_~.,:;!?…¡¿"
+# Letters, digits and signs in one, but neither "15th", "5km", nor what holds digits and their signs alone.
+_WHOLE = re.compile(r"(?=.*[^\W\d_])(?:.*\w[@./\\#=&%+~$:]+\w|(?!\d+[^\W\d_]{1,3}\Z).*(?:\d[^\W\d_]|[^\W\d_]\d))")
+_STANDS_FOR_OTHERS = frozenset("*~")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_AMOUNT = re.compile(r"[^\w@/:#-]?(\d+(?:[.,]\d+)*)(?:(?!st|nd|rd|th)[^\W\d_]{1,4}|[^\w@/:#-])?")
 _MIN_STEM = 4
 _MAX_ENDING = 3
 _MAX_WORDS = 2000
@@ -49,13 +61,13 @@ def names(words: str, arguments: Mapping[str, object], *, besides: AbstractSet[s
 
     `besides` holds names of arguments, and of arguments with the value that needs no name: `action=set`.
     """
-    said = _words(words)[:_MAX_WORDS]
+    said = _said(words)
     values = [
         value
         for name, value in arguments.items()
         if besides.isdisjoint({name, f"{name}={value}"}) and value not in (None, "", [], {})
     ]
-    return bool(said and values) and all(_is_named(value, said) for value in values)
+    return bool(said.items and values) and all(_is_named(value, said) for value in values)
 
 
 def asks_for(words: str, deeds: Iterable[str]) -> bool:
@@ -66,20 +78,46 @@ def asks_for(words: str, deeds: Iterable[str]) -> bool:
     )
 
 
-def _is_named(value: object, said: list[str]) -> bool:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Said:
+    """Somebody's words, taken apart once."""
+
+    items: list[str]
+    """The words and numbers, and before those of a thing that is one to a machine the whole of it, in order."""
+    numbers: frozenset[str]
+    """Those that stand alone, perhaps with a unit: none out of an account, an address or a day."""
+    times: Times
+
+
+def _said(words: str) -> _Said:
+    plain = _plain(words)
+    tokens = [token.strip(_AROUND_TOKENS) for token in _BETWEEN_TOKENS.split(without_days(plain))]
+    numbers = frozenset(found[1] for token in tokens if (found := _AMOUNT.fullmatch(token)))
+    return _Said(items=_items(words, with_parts=True)[:_MAX_WORDS], numbers=numbers, times=times_in(plain))
+
+
+def _is_named(value: object, said: _Said) -> bool:
     match value:
         case bool():
             return False
         case int() | float():
-            return math.isfinite(value) and _is_number_named(Decimal(str(value)), said)
+            return math.isfinite(value) and _is_number_named(Decimal(str(value)), said.numbers)
         case str():
-            return _is_text_named(value, said)
+            return _is_string_named(value.strip(), said)
         case list():
             return all(_is_named(item, said) for item in cast("list[object]", value))
         case dict():
             return all(_is_named(item, said) for item in cast("dict[str, object]", value).values())
         case _:
             return False
+
+
+def _is_string_named(value: str, said: _Said) -> bool:
+    if is_moment(value):
+        return is_moment_named(value, said.times)
+    if _NUMBER.fullmatch(value):
+        return value in said.numbers
+    return _is_text_named(value, said.items)
 
 
 def _is_number_named(number: Decimal, said: Iterable[str]) -> bool:
@@ -97,13 +135,14 @@ def _number(word: str) -> Decimal | None:
 
 def _is_text_named(text: str, said: list[str]) -> bool:
     """Whether its words stand there in this order, and nothing turns the meaning around."""
-    wanted = _words(text)
+    wanted = _items(text)
     needed = [word for word in wanted if word not in _SMALL]
     if not needed:
         return False
+    is_same = _is_same if len(needed) > 1 else str.__eq__  # one word may be somebody's name
     at = 0
     for word in needed:
-        found = next((place for place in range(at, len(said)) if _is_same(word, said[place])), None)
+        found = next((place for place in range(at, len(said)) if is_same(word, said[place])), None)
         if found is None:
             return False
         at = found + 1
@@ -111,17 +150,35 @@ def _is_text_named(text: str, said: list[str]) -> bool:
 
 
 def _is_same(word: str, other: str) -> bool:
-    """Whether two words are one, perhaps with another ending; numbers must be the same."""
+    """Whether two words are one, perhaps with another ending; what are not words must be the same."""
     if word == other:
         return True
-    if word[0].isdigit() or other[0].isdigit():
+    if not (word.isalpha() and other.isalpha()):
         return False
     short, long = sorted((word, other), key=len)
     stem = max(_MIN_STEM, len(short) - 1)
     return len(long) - len(short) <= _MAX_ENDING and len(short) >= _MIN_STEM and short[:stem] == long[:stem]
 
 
+def _items(text: str, *, with_parts: bool = False) -> list[str]:
+    """The words and numbers in it, and what is one thing as a whole; `with_parts`: followed by the words in it."""
+    items: list[str] = []
+    for token in _BETWEEN_TOKENS.split(_plain(text)):
+        bare = token.strip(_AROUND_TOKENS)
+        if not with_parts and not _STANDS_FOR_OTHERS.isdisjoint(token):
+            items.append(token)  # "docs/*" is more than "docs"
+        elif _WHOLE.match(bare) is None:
+            items += _WORD.findall(token)
+        else:
+            items += [bare, *(_WORD.findall(bare) if with_parts else ())]
+    return items
+
+
 def _words(text: str) -> list[str]:
     """The words and numbers in it, without case and accents."""
-    plain = unicodedata.normalize("NFKD", text.replace("’", "'").replace("n't", "nt").casefold())
-    return _WORD.findall("".join(character for character in plain if not unicodedata.combining(character)))
+    return _WORD.findall(_plain(text))
+
+
+def _plain(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.replace("’", "'").replace("n't", "nt").casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))

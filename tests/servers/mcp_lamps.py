@@ -16,6 +16,7 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 READS = ToolAnnotations(read_only_hint=True)
+REACHES_OUT = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 
 server = MCPServer("lamps", log_level="ERROR")
 
@@ -42,6 +43,12 @@ def picture() -> list[Any]:
 def boom() -> str:
     """Always fails."""
     raise ValueError("the bulb is broken")
+
+
+@server.tool(annotations=REACHES_OUT)
+def shine(where: str) -> str:
+    """Look at the lamp from somewhere else."""
+    return where
 
 
 @server.tool(annotations=READS)

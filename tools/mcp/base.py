@@ -19,6 +19,8 @@ class Listed:
     description: str
     arguments: type[Arguments]
     effects: Effects
+    reaches_out: bool = False
+    """Whether it says that others than the server notice a call: it opens an address, or searches the web."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

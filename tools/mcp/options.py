@@ -34,6 +34,17 @@ Approve = Literal["writes", "all", "never"]
 """Which calls a person has to agree to: those of tools that are not marked as only reading; each; none."""
 
 
+class ToolHints(BaseModel):
+    """What the operator knows of one tool of a server; a server itself would not be believed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    deeds: tuple[Annotated[str, Field(min_length=2, max_length=80)], ...] = Field(default=(), max_length=40)
+    """How people ask for it besides by its name: beginnings of words, or several with spaces between."""
+    minor: tuple[Annotated[str, Field(min_length=1, max_length=80)], ...] = Field(default=(), max_length=40)
+    """Arguments that their words need not name, for the worst choice of them does no harm; `unit=km`: one choice."""
+
+
 class ServerOptions(BaseModel):
     """One server: a command that is run here, or an address."""
 
@@ -58,6 +69,8 @@ class ServerOptions(BaseModel):
     approve: Approve = "writes"
     always: bool = False
     """Whether people may allow a tool of it for good in a chat; with `approve` "all" never."""
+    per_tool: Mapping[str, ToolHints] = {}
+    """What is known of single tools, by the server's own names: so that less has to be asked."""
     private: bool = True
     """Whether its answers are what people trust Aldis with, so that nothing of them must leave by an address."""
 
@@ -132,7 +145,7 @@ class McpOptions(Options):
     "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}`, alone or under `mcpServers`, or the path
     of a file with it. For each also `timeout` (seconds), `tools` (the only ones, a list), `approve` (`writes`, `all`,
     `never`), `always` (`true`: people may allow its tools for good in a chat), `private` (`false`: its answers are no
-    secrets), `disabled`. Needs the extra `mcp`."""
+    secrets), `per_tool` (`docs/tools.md`), `disabled`. Needs the extra `mcp`."""
 
     def missing(self) -> str | None:
         """What has to be set before there is any tool."""

@@ -152,6 +152,8 @@ def _fit(tool: types.Tool) -> Listed | None:
         description=description or "Says nothing of itself.",
         arguments=arguments,
         effects=_effects(tool.annotations),
+        # Its default is that every tool does, which would say nothing.
+        reaches_out=tool.annotations is not None and tool.annotations.open_world_hint is True,
     )
 
 

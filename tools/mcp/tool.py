@@ -8,6 +8,7 @@ from typing import Any
 from tools.base import Result, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
 from tools.mcp.base import Listed, Lost
+from tools.mcp.options import ToolHints
 from tools.mcp.server import Server
 
 _WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -31,6 +32,7 @@ class McpTool:
     def _spec(self) -> ToolSpec:
         options = self.server.options
         writes = self.listed.effects != "none"
+        known = options.per_tool.get(self.listed.name, ToolHints())
         return ToolSpec(
             name=self.name,
             description=f"{self.listed.description} (A tool of the server {options.name}.)",
@@ -41,9 +43,10 @@ class McpTool:
             allows_always=options.always,
             needs_naming=options.approve == "writes" and writes,
             reads_private=options.private,
-            # What a server that is not public is asked stays with it.
-            discloses=writes or not options.private,
-            deeds=(_WORD_BEGINS.sub(" ", self.listed.name),),
+            # What a server that is not public is asked stays with it, unless it says otherwise.
+            discloses=writes or not options.private or self.listed.reaches_out,
+            deeds=(_WORD_BEGINS.sub(" ", self.listed.name), *known.deeds),
+            minor_arguments=frozenset(known.minor),
             timeout_seconds=options.timeout,
         )
 

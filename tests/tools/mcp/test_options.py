@@ -62,6 +62,8 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: 
         ({"files": {}}, "either a command or a url"),
         ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
         ({"files": FILES | {"aprove": "canary"}}, "aprove"),
+        ({"files": FILES | {"per_tool": {"canary": {"deed": ["canary"]}}}}, "per_tool"),
+        ({"files": FILES | {"per_tool": {"canary": {"deeds": [""]}}}}, "per_tool"),
         ({"files": FILES | {"approve": "canary"}}, "approve"),
         ({"files": FILES | {"timeout": 0}}, "timeout"),
         ({"files": FILES | {"command": "canary\0"}}, "NUL"),

@@ -67,7 +67,8 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
     """
     monkeypatch.setenv("LLM__ANTHROPIC__API_KEY", "canary")
     monkeypatch.setenv("TZ", "Europe/Berlin")
-    async with running({"The Lamps": command(LAMPS, env={"MODE": "own"})}) as source:
+    known = {"Light.Up": {"deeds": ["lamp on"], "minor": ["word"]}}
+    async with running({"The Lamps": command(LAMPS, env={"MODE": "own"}, per_tool=known)}) as source:
         tools = await by_name(source)
         assert source.absent == []
         assert (await called(tools["the_lamps_add"], context, a=2, b=3)).data == {"structured": {"result": 5}}
@@ -94,8 +95,9 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         specs = {name.removeprefix("the_lamps_"): tool.spec for name, tool in tools.items()}
         assert [specs[name].effects for name in ("add", "light_up", "die")] == ["none", "repeatable", "once"]
         assert [specs[name].needs_naming for name in ("add", "light_up", "die")] == [False, True, True]
-        assert [specs[name].is_disclosing for name in ("add", "light_up", "die")] == [False, True, True]
-        assert [specs[name].deeds for name in ("add", "light_up")] == [("add",), ("Light.Up",)]
+        assert [specs[name].is_disclosing for name in ("add", "shine", "light_up", "die")] == [False, *([True] * 3)]
+        assert [specs[name].deeds for name in ("add", "light_up")] == [("add",), ("Light.Up", "lamp on")]
+        assert [specs[name].minor_arguments for name in ("add", "light_up")] == [set(), {"word"}]
         pid = int(found["pid"])
         assert is_alive(pid)
         assert complaints_of(pid) == os.devnull
