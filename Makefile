@@ -11,6 +11,8 @@ PIP_AUDIT := pip-audit==2.10.1
 GENAI_PRICES := genai-prices==0.2.3
 # What an image may have besides, each with a lock file of its own; the tests have all of it.
 EXTRAS := mcp postgres
+# Where the packages lie that `make agentdojo` needs besides.
+DOJO := .venv/agentdojo
 # How long a round `make chaos` plays; `make chaos KILLS=500 SEEDS=10000` is a long one.
 KILLS := 60
 SEEDS := 1000
@@ -18,7 +20,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts audit lock prices clean
+.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install audit lock prices clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +80,15 @@ soak: install ## Two hundred conversations for some minutes; ARGS="--conversatio
 fuzz: install-dev ## Input that nobody would think of, a long round; ARGS="envelopes --seed 7"
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
+agentdojo: agentdojo-install ## What a model that obeys strangers brings about, by the suites of AgentDojo; ARGS=--short
+	@PYTHONPATH=$(DOJO) $(BIN)/python -m tests.agentdojo $(ARGS)
+
+# Beside the packages of .venv, which its lock file pins as they are there.
+agentdojo-install: install-dev
+	@cmp -s tests/agentdojo/requirements.lock $(DOJO)/installed.lock || { rm -rf $(DOJO) && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(DOJO) \
+			-r tests/agentdojo/requirements.lock && cp tests/agentdojo/requirements.lock $(DOJO)/installed.lock; }
+
 transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
 	@$(BIN)/python -m tests.transcripts
 
@@ -94,6 +105,8 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 	@env -u PIP_FIND_LINKS $(COMPILE) --output-file requirements.lock pyproject.toml
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' \
 		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --output-file tests/requirements.lock -
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["agentdojo"], sep="\n")' \
+		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file tests/agentdojo/requirements.lock -
 	@for extra in $(EXTRAS); do \
 		$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
 			| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file docker/$$extra.lock - || exit 1; \

@@ -1,0 +1,26 @@
+"""The gates that are compared: none, a plain one, and that of Aldis."""
+
+from bot.events import PersonId
+from bot.labels import Labels, Source
+from bot.messages import ToolCall
+from bot.policy.trust import untrusted
+from bot.turn.toolbox import Toolbox
+
+
+class Open(Toolbox):
+    """Nobody is asked about anything."""
+
+    def approval(self, call: ToolCall, labels: Labels, person: PersonId, words: str) -> tuple[Source, ...] | None:
+        return None
+
+
+class Plain(Toolbox):
+    """Whatever changes something, or reaches out, asks once anything was read that somebody else may have written."""
+
+    def approval(self, call: ToolCall, labels: Labels, person: PersonId, words: str) -> tuple[Source, ...] | None:
+        spec = self.spec(call.name)
+        only_looks = spec is None or (spec.effects == "none" and not spec.is_disclosing)
+        return None if only_looks else untrusted(labels, person) or None
+
+
+GATES: dict[str, type[Toolbox]] = {"no gate": Open, "plain taint gate": Plain, "Aldis": Toolbox}
