@@ -12,6 +12,7 @@ from bot.clock import Clock
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.doctor.http import ASK_SECONDS, fetch_json
+from bot.doctor.servers import advice_on_address, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.settings import Settings
@@ -40,7 +41,10 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Kn
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
-        return None, [problem(f"bridge: {error}", f"SIGNAL__URL is {url}")]
+        advice = f"SIGNAL__URL is {without_password(url)}"
+        if deps.is_contained and is_loopback(url):
+            advice = advice_on_address(url, "SIGNAL__URL", is_contained=True)
+        return None, [problem(f"bridge: {error}", advice)]
     found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
         found.append(problem(f"bridge: SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
@@ -67,7 +71,7 @@ async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
         return [problem(f"bridge: {bridge} does not tell its version ({type(error).__name__})", "look into its log")]
     except ConfigError as error:
         return [problem(f"bridge: {error}")]
-    what = f"bridge: {release.name} at {url}"
+    what = f"bridge: {release.name} at {without_password(url)}"
     if date is not None and abs(date - clock.wall()) > _CLOCK_SKEW:
         found = warning(f"{what}; its clock and ours differ", "set both clocks by NTP")
     else:

@@ -55,7 +55,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
             _in_time("machine", _check_machine(settings, clock, sandbox)),
             _in_time("store", _check_kept(settings, deps, clock)),
             _in_time("models", check_models(settings, deps)),
-            _in_time("models", _ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
+            _in_time("models", ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
             _in_time("audio", check_audio(settings, deps)),
             _in_time("images", check_images(settings, deps)),
             _in_time("search", check_search(settings, deps)),
@@ -110,10 +110,6 @@ async def _check_kept(settings: Settings, deps: Deps, clock: Clock) -> list[Find
             *await check_pins(settings, store, signal),
             *await check_running(settings, is_expected=is_held),
         ]
-
-
-async def _ask_models(settings: Settings, deps: Deps) -> list[Finding]:
-    return await ask_models(settings, deps)
 
 
 async def _nothing() -> list[Finding]:

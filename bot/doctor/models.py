@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.servers import Server, look_at, look_for, nearest, with_other_name
+from bot.doctor.servers import Server, look_at, look_for, nearest, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
@@ -41,8 +41,9 @@ def _unused_vendors(settings: Settings) -> Iterator[Finding]:
     """What is set for a vendor that nobody asks."""
     asked = set(_vendors(settings))
     for vendor, given in (("anthropic", settings.llm.anthropic), ("openai", settings.llm.openai)):
-        if vendor not in asked and given.model_fields_set:
-            names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(given.model_fields_set))
+        # A key alone is what many machines have set for other programs, and serves speech, too.
+        if vendor not in asked and (wanted := given.model_fields_set - {"api_key"}):
+            names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
             key = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
             yield warning(f"models: {names} has no effect, for {vendor} is not asked", f"set {key}, or LLM__PROVIDERS")
 
@@ -197,7 +198,7 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     speaks = f", and {audio.speaking_model} speaks" if audio.speak else ""
     found = await _check_server(server, models, deps)
     is_well = all(finding.level == "ok" for finding in found)
-    what = f"audio: {audio.listening_model} at {audio.base_url} listens{speaks}"
+    what = f"audio: {audio.listening_model} at {without_password(audio.base_url)} listens{speaks}"
     return [*([ok(what)] if is_well else []), *found]
 
 

@@ -32,6 +32,8 @@ PATIENCE_SECONDS = 8.0
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _PASSING = frozenset({HTTPStatus.TOO_MANY_REQUESTS, *(status for status in HTTPStatus if status >= 500)})  # noqa: PLR2004
 _LIKENESS = 0.4
+_MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
+"""Of a list: to look for what is like a name takes longer the more there are."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,15 +82,16 @@ class Looked:
 async def look_at(server: Server, http: Http, *, is_contained: bool) -> Looked:
     """Whether the address and the key of a server are right; `is_contained`: Aldis runs in a container."""
     listing = await _listing(server, http)
-    named = f"{server.what} at {server.base_url}"
+    named = f"{server.what} at {without_password(server.base_url)}"
     if listing.names is not None:
         return Looked(findings=(await _key_finding(server, http),), names=listing.names)
     if listing.is_refused:
         return Looked(findings=(_refused(server),), names=None)
     if listing.elsewhere is not None:
-        what = f"{named}: there is nothing there, but it answers at {listing.elsewhere}"
+        elsewhere = without_password(listing.elsewhere)
+        what = f"{named}: there is nothing there, but it answers at {elsewhere}"
         own, _, other = server.address_variable.partition(" or ")
-        advice = f"set {own}={listing.elsewhere}" + (f" (or {other})" if other else "")
+        advice = f"set {own}={elsewhere}" + (f" (or {other})" if other else "")
         return Looked(findings=(problem(what, advice),), names=None)
     if listing.is_there:
         what = f"{named} answers, but lists no models: key and model were not tried, for it would cost"
@@ -142,6 +145,12 @@ def is_loopback(address: str) -> bool:
     return parsed.is_loopback or parsed.is_unspecified
 
 
+def without_password(address: str) -> str:
+    """An address as it may be shown: some servers want a name and a password in it."""
+    before, at, behind = address.rpartition("@")
+    return f"{before.partition('//')[0]}//...@{behind}" if at else address
+
+
 def with_other_name(variable: str) -> str:
     """A variable with the well-known name that is read in its place, where there is one."""
     return f"{variable} or {ALSO[variable]}" if variable in ALSO else variable
@@ -158,7 +167,7 @@ def _refused(server: Server) -> Finding:
 
 async def _key_finding(server: Server, http: Http) -> Finding:
     """Of a server that listed its models: whether that proves the key."""
-    named = f"{server.what} at {server.base_url} answers"
+    named = f"{server.what} at {without_password(server.base_url)} answers"
     if not server.key_headers:
         return ok(f"{named}, and wants no key")
     if not server.is_vendor:
@@ -218,8 +227,8 @@ def _names(answer: JsonAnswer) -> tuple[str, ...] | None:
     listed = _member(answer.body, "data") if answer.ok else None
     if not isinstance(listed, list):
         return None
-    names = [_member(one, "id") for one in cast("list[Any]", listed)]
-    return tuple(name for name in names if isinstance(name, str))
+    names = [_member(one, "id") for one in cast("list[Any]", listed)[:_MAX_NAMES]]
+    return tuple(name for name in names if isinstance(name, str) and len(name) <= _MAX_NAME_CHARS)
 
 
 def _member(body: Any, name: str) -> Any:

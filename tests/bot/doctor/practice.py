@@ -1,6 +1,5 @@
 """A doctor as the product puts it together, in front of doubles."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +36,3 @@ def wrong(findings: tuple[Finding, ...]) -> list[str]:
         for finding in findings
         if finding.level in {"warning", "problem"} and not finding.what.startswith(passed)
     ]
-
-
-def as_json(value: object) -> str:
-    return json.dumps(value)

@@ -1,5 +1,6 @@
 """The doctor: every finding over real servers and a real store, the right exit status, and no key in what it prints."""
 
+import asyncio
 import re
 import sqlite3
 from collections.abc import AsyncGenerator
@@ -684,3 +685,9 @@ async def test_a_budget_that_cannot_count_is_a_problem(practice: Practice) -> No
     assert (found.level, "BUDGET__PRICES=claude-of-next-year=input/output" in found.what) == ("problem", True)
     practice.given |= {"BUDGET__PRICES": "claude-of-next-year=1/5"}
     assert about(await practice.examine(), "budgets").level == "ok"
+
+
+async def test_a_check_that_takes_too_long_is_a_finding() -> None:
+    """And keeps nobody else waiting."""
+    [found] = await checkup._in_time("models", asyncio.Event().wait(), 0.01)  # pyright: ignore[reportArgumentType]
+    assert (found.level, "models: not looked at to the end" in found.what) == ("warning", True)

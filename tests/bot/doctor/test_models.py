@@ -130,7 +130,11 @@ async def test_loopback_in_a_container_is_the_container(tmp_path: Path, is_conta
         "TOOLS__IMAGES__BASE_URL": f"http://[::1]:{port}/v1",
         "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": f"http://localhost:{port}",
     }
-    found = wrong(await examined(tmp_path, given, is_contained=is_contained))
+    examination = await examined(tmp_path, given, is_contained=is_contained)
+    [bridge] = [one for one in examination if one.what.startswith("bridge:") and one.level == "problem"]
+    assert ("host.docker.internal" in bridge.advice) == is_contained
+    assert "SIGNAL__URL" in bridge.advice
+    found = wrong(examination)
     assert len(found) == 4
     variables = ("OPENAI_BASE_URL", "AUDIO__BASE_URL", "TOOLS__IMAGES__BASE_URL", "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL")
     for line, variable in zip(found, variables, strict=True):
@@ -223,3 +227,43 @@ async def test_the_doctor_names_only_variables_that_there_are(tmp_path: Path) ->
         text = format_findings(await examined(tmp_path, {**given, **more}), is_verbose=True)
         for name in re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*__[A-Z0-9_]+\b", text):
             assert name in known_names(), name
+
+
+async def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
+    """Neither where the server answers, nor where it does not, nor in what to set."""
+    async with OpenAIServer(local=True) as server:
+        host = server.url.removeprefix("http://")
+        for address in (f"http://me:canary@{host}/v1", f"http://me:canary@{host}", "http://me:canary@127.0.0.1:9/v1"):
+            given = {
+                "OPENAI_BASE_URL": address,
+                "AUDIO__BASE_URL": address,
+                "SIGNAL__URL": "http://me:canary@127.0.0.1:9",
+            }
+            text = format_findings(await examined(tmp_path, given))
+            assert "canary" not in text
+            assert "//...@127.0.0.1" in text
+
+
+async def test_a_list_without_end_holds_nobody_up(tmp_path: Path) -> None:
+    """What is like a name is looked for among so many names only, and none that fills the screen."""
+    async with OpenAIServer(
+        local=True, models=("x" * 1000, *(f"model-{number}" for number in range(20_000)))
+    ) as server:
+        given = {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "modle-19999"}
+        [line] = [line for line in wrong(await examined(tmp_path, given)) if "modle" in line]
+    assert "did you mean model-" in line
+    assert len(line) < 300
+
+
+async def test_a_key_that_others_use_is_no_mistake(tmp_path: Path) -> None:
+    """Many machines have one set; what is set for Aldis alone and has no effect is named."""
+    async with AnthropicServer() as anthropic:
+        given = {
+            "ANTHROPIC_API_KEY": KEY,
+            "LLM__ANTHROPIC__BASE_URL": anthropic.url,
+            "OPENAI_API_KEY": "any",
+            "LLM__PROVIDERS": "anthropic",
+        }
+        assert wrong(await examined(tmp_path, given)) == []
+        [line] = wrong(await examined(tmp_path, {**given, "LLM__OPENAI__MODEL": "gpt-6-sol"}))
+    assert "LLM__OPENAI__MODEL has no effect" in line
