@@ -64,6 +64,7 @@ def test_what_stands_in_the_message_is_named(words: str, value: object) -> None:
         ("Invite john.doe@client.example and maria.garcia@lamps.example", "john.garcia@lamps.example"),
         ("Invite ben@lamps.com", "ben@lamps.co"),
         ("Invite ben@lamps.com", "ben@lamps.comm"),
+        ("Tell ben@lamps.com about the new lamps", "ben@lamps.co about new lamps"),
         ("Invite ben@lamps.example", "ben@lamps.example, mallory@evil.example"),
         ("Visit www.dora-website.com and www.eve-blog.com", "www.dora-blog.com"),
         ("Pay 20 to DE02120300000000202051", "AT02120300000000202051"),
