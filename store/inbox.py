@@ -112,7 +112,7 @@ class Inbox(Shelf):
             started_at=moment(started_at),
             is_new=begun is None,
             replaces=None if replaces is None else TurnId(replaces),
-            put_off=self.put_off_turns(conversation),
+            put_off=self.put_off_turns(conversation, now=now),
             deaths=deaths,
         )
 
@@ -183,12 +183,14 @@ class Inbox(Shelf):
             self.stir("inbox")
         return count
 
-    def put_off_turns(self, conversation: ConversationId) -> tuple[TurnId, ...]:
-        """The turns of the conversation that wait for a person's word."""
+    def put_off_turns(self, conversation: ConversationId, *, now: datetime | None = None) -> tuple[TurnId, ...]:
+        """The turns of the conversation that wait for a person's word; `now` leaves out those whose messages have
+        disappeared by then.
+        """
         rows = self.rows(
-            "SELECT DISTINCT turn_id FROM inbox WHERE conversation_id = ? AND state IN ('waiting', 'claimed') "
-            "AND put_off_until IS NOT NULL",
-            (conversation,),
+            "SELECT turn_id FROM inbox WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
+            "AND put_off_until IS NOT NULL GROUP BY turn_id HAVING ?2 IS NULL OR coalesce(min(expires_at) > ?2, TRUE)",
+            (conversation, None if now is None else millis(now)),
         )
         return tuple(TurnId(turn) for (turn,) in rows)
 

@@ -211,13 +211,19 @@ class Outbox(Shelf):
         )
         return TurnId(rows[0][0]) if rows else None
 
-    def went_out_before(self, turn: TurnId, item: InboxId) -> bool:
-        """Whether all that a turn has said went out, as far as is known, before this message came."""
+    def was_last_before(self, turn: TurnId, item: InboxId) -> bool:
+        """Whether all that a turn has said went out, as far as is known, before this message came, and nothing of any
+        other turn of the conversation between the two.
+        """
         return bool(
             self.rows(
-                "SELECT 1 FROM inbox WHERE id = ?2 AND received_at > (SELECT max(attempted_at) FROM outbox "
-                "WHERE turn_id = ?1 AND position >= 0 AND state IN ('sent', 'unknown')) AND NOT EXISTS "
-                "(SELECT 1 FROM outbox WHERE turn_id = ?1 AND position >= 0 AND state IN ('waiting', 'sending'))",
+                "SELECT 1 FROM inbox, (SELECT max(attempted_at) AS asked_at FROM outbox "
+                "WHERE turn_id = ?1 AND position >= 0 AND state IN ('sent', 'unknown')) WHERE id = ?2 "
+                "AND received_at > asked_at AND NOT EXISTS "
+                "(SELECT 1 FROM outbox WHERE turn_id = ?1 AND position >= 0 AND state IN ('waiting', 'sending')) "
+                "AND NOT EXISTS (SELECT 1 FROM outbox WHERE conversation_id = (SELECT conversation_id FROM turns "
+                "WHERE id = ?1) AND turn_id <> ?1 AND attempted_at BETWEEN asked_at AND received_at "
+                "AND outbox.id > (SELECT max(id) FROM outbox WHERE turn_id = ?1))",
                 (turn, item),
             )
         )

@@ -91,7 +91,7 @@ class Claim:
     replaces: TurnId | None = None
     """The turn that this one repeats after an edit; its answer is to be edited. None: it repeats none."""
     put_off: tuple[TurnId, ...] = ()
-    """Other turns of the conversation, which wait for a person's word."""
+    """Other turns of the conversation, which wait for a person's word, and whose messages have not disappeared."""
     deaths: int = 0
     """How many processes died while it only waited, since it came further."""
 

@@ -106,7 +106,7 @@ class QuestionCommands:
         if not answer and replaced is not None:
             answer = shelves.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
         if last.state == "running":
-            self._approvals.end(shelves, call.conversation, last.turn, call.message)
+            self._desk.turns.end(shelves, call.conversation, last.turn, call.message)
         self._forget(shelves, call, last.turn)
         self._remove(shelves, call, last.turn, [sent for _, sent in answer if sent is not None])
         with speaking(self._desk.turns.language(shelves, call.conversation)):

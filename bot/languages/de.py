@@ -58,7 +58,8 @@ SENTENCES: Mapping[str, str] = {
     "BUDGET_ALL_NONE": "Ich habe kein Budget und kann das Sprachmodell nicht fragen. Wer mich betreibt, kann das "
     "ändern.",
     "HELP": "Schreib mir wie einem Menschen. Außerdem verstehe ich diese Befehle.",
-    "LEFT_UNDONE": "Ich habe gelassen, wonach ich dich gefragt hatte, weil du etwas anderes gefragt hast.",
+    "TAKES_PLACE": "(Das tritt an die Stelle dessen, was ich dich vorher gefragt habe.)",
+    "WHICH_QUESTION": "Ich habe dich mehreres gefragt. Setz 👍 oder 👎 an die Frage, die du meinst, oder zitiere sie.",
     "NOTHING_TO_STOP": "Hier ist nichts im Gange.",
     "UNKNOWN_CODE": "Diesen Code kenne ich nicht; vielleicht ist er älter als eine Stunde. Wer hereinwill, kann mir "
     "noch einmal schreiben.",

@@ -53,7 +53,8 @@ SENTENCES: Mapping[str, str] = {
     "BUDGET_ALL_NONE": "No tengo presupuesto, así que no puedo preguntar al modelo de lenguaje. Quien me mantiene "
     "puede cambiarlo.",
     "HELP": "Escríbeme como a una persona. También conozco estas órdenes.",
-    "LEFT_UNDONE": "He dejado sin hacer lo que te había consultado, porque has preguntado otra cosa.",
+    "TAKES_PLACE": "(Esto sustituye lo que te había consultado antes.)",
+    "WHICH_QUESTION": "Te he consultado varias cosas. Pon 👍 o 👎 en la pregunta a la que te refieres, o cítala.",
     "NOTHING_TO_STOP": "Aquí no hay nada en marcha.",
     "UNKNOWN_CODE": "No conozco ese código; quizá tiene más de una hora. Quien quiera entrar puede escribirme otra "
     "vez.",

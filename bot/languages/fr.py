@@ -57,7 +57,8 @@ SENTENCES: Mapping[str, str] = {
     "BUDGET_ALL_NONE": "Je n'ai pas de budget, donc je ne peux pas interroger le modèle de langage. La personne qui "
     "s'occupe de moi peut changer cela.",
     "HELP": "Écris-moi comme à quelqu'un. Je connais aussi ces commandes.",
-    "LEFT_UNDONE": "J'ai laissé ce que je t'avais demandé, parce que tu as demandé autre chose.",
+    "TAKES_PLACE": "(Ceci remplace ce que je t'avais demandé.)",
+    "WHICH_QUESTION": "Je t'ai demandé plusieurs choses. Mets 👍 ou 👎 sur la question dont tu parles, ou cite-la.",
     "NOTHING_TO_STOP": "Rien n'est en cours ici.",
     "UNKNOWN_CODE": "Je ne connais pas ce code ; il a peut-être plus d'une heure. Qui veut entrer peut m'écrire de "
     "nouveau.",

@@ -356,7 +356,6 @@ class Worker:
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.bury(turn)
             return
-        await self._approvals.cancel(claim, turn.incoming[-1])
         async with self._typing(turn.chat):
             outcome = await self._outcome(turn)
             if isinstance(outcome, Pause):

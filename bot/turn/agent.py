@@ -240,6 +240,9 @@ class Agent:
 
     def _with_remark(self, work: _Work, outcome: Outcome) -> Outcome:
         """The outcome; its answer tells what was allowed for good, and of a budget that is nearly used up, once."""
+        done = frozenset(run.answer.name for run in work.runs if run.outcome in _SETTLED and self._toolbox.changes(run))
+        if any(question.is_about(done) for question in work.turn.open_questions):
+            outcome = replace(outcome, text=f"{outcome.text}\n\n{phrases.said(phrases.TAKES_PLACE)}", done=done)
         if work.journal.allowed and outcome.ok:
             told = "\n".join(map(phrases.always_allowed, work.journal.allowed))
             outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")

@@ -7,11 +7,10 @@
 
 The word is bound to the very calls that were shown: they stand in the journal, with their arguments. It counts only
 from somebody who asked, or from an admin, in the conversation where it was asked. Said without quoting the question it
-counts while one question is open, from somebody who asked, if it came after that went out.
+counts from somebody who asked, while that is the last thing that was said to them; where they were asked several, they
+are told to show which.
 Left to others: which calls need a word (`bot.policy.trust`), asking and going on (`bot.turn.turns`, `bot.turn.agent`).
 """
-
-from dataclasses import replace
 
 from bot import phrases
 from bot.clock import Clock
@@ -20,7 +19,7 @@ from bot.policy.routing import Verdict
 from bot.turn import steps
 from bot.turn.steps import Decided, Paused
 from bot.turn.turns import Turns
-from store import Claim, ConversationId, InboxId, Shelves, Store, TurnId
+from store import ConversationId, InboxId, Shelves, Store, TurnId
 
 
 class Approvals:
@@ -35,9 +34,15 @@ class Approvals:
         """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled."""
 
         def decide(shelves: Shelves) -> bool:
-            turn = _meant(shelves, conversation, verdict, item)
-            if turn is None:
+            meant = _meant(shelves, conversation, verdict, item)
+            if not meant:
                 return False
+            if len(meant) > 1:
+                if verdict.instead is not None:
+                    self._turns.tell(shelves, conversation, verdict.instead.message, phrases.WHICH_QUESTION)
+                shelves.inbox.settle(item)
+                return True
+            turn = next(iter(meant))
             # In a group an admin's word to somebody else is none to us.
             may_be_admins = is_admin and verdict.target is not None
             if self._written_down(shelves, conversation, turn, verdict, is_admin=may_be_admins):
@@ -49,22 +54,11 @@ class Approvals:
 
         return await self._store.transaction(decide)
 
-    async def cancel(self, claim: Claim, message: Incoming) -> None:
-        """Something else was asked: what waits for a word in the conversation ends, and the person is told."""
-        if not claim.put_off:
-            return
-
-        def cancel(shelves: Shelves) -> None:
-            if self.end_all(shelves, claim.conversation, message):
-                self._turns.tell(shelves, claim.conversation, message, phrases.LEFT_UNDONE)
-
-        await self._store.transaction(cancel)
-
     def end_all(self, shelves: Shelves, conversation: ConversationId, message: Incoming) -> int:
         """What waits for a word in the conversation ends, within a transaction; gives how many turns that were."""
         turns = shelves.inbox.put_off_turns(conversation)
         for turn in turns:
-            self.end(shelves, conversation, turn, message)
+            self._turns.end(shelves, conversation, turn, message)
         return len(turns)
 
     def _written_down(
@@ -89,19 +83,14 @@ class Approvals:
         shelves.journal.add(conversation, turn, len(done), steps.dumped(decided))
         return True
 
-    def end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
-        """A turn ends without a word, within a transaction; what it has cost so far is written down."""
-        done = tuple(steps.loaded(line) for line in shelves.journal.steps(conversation, turn))
-        entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.spent(done, "")))
-        self._turns.charge(shelves, conversation, turn, entries, person=message.author, chat=message.chat)
-        shelves.inbox.done(turn)
-        shelves.journal.close(turn, "failed", now=self._clock.now())
 
-
-def _meant(shelves: Shelves, conversation: ConversationId, verdict: Verdict, item: InboxId) -> TurnId | None:
-    """The turn that waits for this word, within a transaction; None: none does."""
+def _meant(shelves: Shelves, conversation: ConversationId, verdict: Verdict, item: InboxId) -> tuple[TurnId, ...]:
+    """The turns that may be meant, within a transaction; a word alone means what was asked last, and nothing where
+    something else was said since: it would be taken for the answer to that.
+    """
     waiting = shelves.inbox.put_off_turns(conversation)
     if verdict.target is not None:
         turn = shelves.outbox.turn_of(conversation, verdict.target)
-        return turn if turn in waiting else None
-    return waiting[0] if len(waiting) == 1 and shelves.outbox.went_out_before(waiting[0], item) else None
+        return (turn,) if turn is not None and turn in waiting else ()
+    own = tuple(turn for turn in waiting if shelves.inbox.is_asker(turn, verdict.author))
+    return own if any(shelves.outbox.was_last_before(turn, item) for turn in own) else ()

@@ -8,7 +8,7 @@ A step is journaled as it happens, so that no crash costs it twice. Only a tool 
 Left to others: loading and keeping turns (`bot.turn.turns`), what comes next (`bot.turn.agent`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from bot.events import ChatId, File, Incoming, PersonId
-from bot.labels import Labels, Source
+from bot.labels import UNKNOWN, Labels, Source
 from bot.languages.spoken import Language
 from bot.media.findings import Fee, Finding
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
@@ -143,6 +143,33 @@ def loaded(line: bytes) -> Step:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OpenQuestion:
+    """A question of Aldis's own, whether it may do something, that waits for an answer."""
+
+    turn: TurnId
+    """The turn that waits for it."""
+    calls: tuple[ToolCall, ...]
+    labels: Labels
+    """Of what these calls were made of."""
+
+    def is_about(self, tools: Collection[str]) -> bool:
+        """Whether one of these tools is asked for."""
+        return any(call.name in tools for call in self.calls)
+
+
+def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> OpenQuestion | None:
+    """What this person was asked by the last of these steps of a turn; None: it was not they, or nobody was."""
+    done = tuple(steps)
+    asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
+    if asked is None or person not in asked.people:
+        return None
+    written = [step.completion.message for step in done if isinstance(step, Completed)]
+    calls = tuple(call for one in written if one is not None for call in one.calls if call.id in asked.call_ids)
+    labels = next((one.labels for one in reversed(written) if one is not None), None)
+    return OpenQuestion(turn=turn, calls=calls, labels=labels or UNKNOWN)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """One question with all that is needed to answer it."""
 
@@ -177,6 +204,8 @@ class Turn:
 
     allowed: frozenset[Allowance] = frozenset()
     """The tools that whoever asks has allowed for good there."""
+    open_questions: tuple[OpenQuestion, ...] = ()
+    """What whoever asks has been asked before, and not answered yet."""
     talk: tuple[Incoming, ...] = ()
     """What others said in the group since the last answer, for this attempt of the turn alone: never written down."""
 
@@ -217,6 +246,8 @@ class Outcome:
     """What goes to the person together with the text."""
     voice: File | None = None
     """The text, spoken; None: it is not."""
+    done: frozenset[str] = frozenset()
+    """The tools with which it has changed something: what they were asked about before has come otherwise."""
     is_journaled: bool = False
     """Whether its last completion stands in the journal as well."""
 

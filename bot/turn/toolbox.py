@@ -111,6 +111,11 @@ class Toolbox:
         tool = self._tools.get(call.name)
         return tool is not None and tool.spec.effects == "once"
 
+    def changes(self, run: ToolRun) -> bool:
+        """Whether a call that ran may have changed something, and not only looked; one of a tool that is gone may."""
+        spec = self.spec(run.answer.name)
+        return spec is None or (spec.effects != "none" and not _only_looks(spec, run.arguments))
+
     def computes_only(self, call: ToolCall) -> bool:
         """Whether a call is so quick and harmless that it may share the commit of the completion that asks for it."""
         tool = self._tools.get(call.name)
@@ -136,9 +141,8 @@ class Toolbox:
         if spec is None or not _is_valid(spec.arguments, call):
             return None  # it will not run
         is_named, is_asked_for = _names(words, call, spec), asks_for(words, spec.deeds)
-        only_looks = any(f"{name}={value}" in spec.looking for name, value in call.arguments.items())
         causes = approval_causes(
-            "none" if only_looks else spec.effects,
+            "none" if _only_looks(spec, call.arguments) else spec.effects,
             discloses=spec.is_disclosing,
             labels=labels,
             person=person,
@@ -305,6 +309,10 @@ def _shape(spec: ToolSpec) -> str:
     """A digest of what a tool takes and does."""
     said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
+    return any(f"{name}={value}" in spec.looking for name, value in arguments.items())
 
 
 def _names(words: str, call: ToolCall, spec: ToolSpec) -> bool:

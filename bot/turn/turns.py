@@ -24,8 +24,20 @@ from bot.policy import budgets
 from bot.policy.chat import ChatSettings
 from bot.turn import chats, posting, prompt, steps
 from bot.turn.enclosures import with_enclosures
-from bot.turn.recalled import Recalled, recalled
-from bot.turn.steps import Allowance, Asked, Journal, Outcome, Pause, Paused, Step, Turn, Whole
+from bot.turn.recalled import Recalled, noted, recalled
+from bot.turn.steps import (
+    Allowance,
+    Asked,
+    Journal,
+    OpenQuestion,
+    Outcome,
+    Pause,
+    Paused,
+    Step,
+    Turn,
+    Whole,
+    open_question,
+)
 from store import (
     Claim,
     ConversationId,
@@ -63,6 +75,7 @@ class _Known:
     recalled: Recalled
     quoted: Labels
     """Of the answers of Aldis's own that are quoted."""
+    open_questions: tuple[OpenQuestion, ...]
     allowed: frozenset[Allowance]
     """The tools that whoever asks has allowed for good; none where others ask with them."""
 
@@ -130,13 +143,13 @@ class Turns:
             self._remember(claim.conversation, past, changes)
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
-        known = await self._store.read(
-            lambda shelves: self._known(shelves, claim.conversation, incoming, asked and asked.settings)
-        )
+        known = await self._store.read(lambda shelves: self._known(shelves, claim, incoming, asked and asked.settings))
         settings, heard = known.settings, chats.heard_in(incoming)
         speak(settings.language or heard or chats.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
-        past = tuple(turn for turn in past if turn.turn > read_after)
+        # A turn that has waited for a word goes on where it began: what was said meanwhile is after it.
+        past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
+        open_labels = [question.labels for question in known.open_questions]
         return Turn(
             id=claim.turn,
             conversation=claim.conversation,
@@ -154,27 +167,30 @@ class Turns:
             settings=settings,
             heard=heard,
             timezone=known.zone,
-            note=known.recalled.note,
-            note_labels=joined([known.recalled.labels, known.quoted]),
+            note=noted(known.recalled.note, known.open_questions),
+            note_labels=joined([known.recalled.labels, known.quoted, *open_labels]),
             allowed=known.allowed,
+            open_questions=known.open_questions,
         )
 
     def _known(
         self,
         shelves: Shelves,
-        conversation: ConversationId,
+        claim: Claim,
         incoming: tuple[Incoming, ...],
         settings: ChatSettings | None,
     ) -> _Known:
         """`settings` None: those of now."""
-        now = self._clock.now()
+        now, conversation = self._clock.now(), claim.conversation
+        open_questions = _open_questions(shelves, claim, incoming)
         if settings is None:
             settings = chats.settings_of(shelves, conversation, now)
         return _Known(
             settings=settings,
             zone=shelves.reminders.zone(f"direct:{incoming[-1].author}"),
             allowed=_allowed(shelves, conversation, incoming),
-            quoted=joined(_of_quoted(shelves, conversation, message) for message in incoming),
+            open_questions=open_questions,
+            quoted=joined(_of_quoted(shelves, conversation, message, open_questions) for message in incoming),
             recalled=recalled(shelves, conversation, now=now, starts_after=TurnId(settings.starts_after)),
         )
 
@@ -218,6 +234,8 @@ class Turns:
                 posting.clear(shelves, turn.id, turn.chat, now)
                 return False
             shelves.history.append(turn.conversation, rows)
+            shelves.summaries.drop(turn.id)  # one that was made of later turns, while this one waited for a word
+            self._replace(shelves, turn, outcome.done)
             shelves.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(shelves, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
@@ -241,7 +259,9 @@ class Turns:
             return False
         if past is not None and turn.replaces is None:
             more = (_Past(turn=turn.id, messages=kept, expires_at=turn.expires_at),) if kept else ()
-            last = (*past, *more)[-self._max_turns :] if self._max_turns else ()
+            # In the order in which they began, as the store has them.
+            whole = sorted((*past, *more), key=lambda kept: kept.turn)
+            last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
             self._remember(turn.conversation, last, changes)
         return True
 
@@ -253,7 +273,9 @@ class Turns:
         step = steps.dumped(Paused(call_ids=calls, until=until, people=people, allowance=pause.allowance))
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
-        replies = posting.replies_to(question, turn.incoming, ok=True)
+        tools = frozenset(call.name for call in pause.calls)
+        texts = (question, f"{question}\n\n{phrases.said(phrases.TAKES_PLACE)}")
+        first, again = (posting.replies_to(text, turn.incoming, ok=True) for text in texts)
 
         def put_off(shelves: Shelves) -> None:
             if not shelves.journal.is_running(turn.id):
@@ -261,11 +283,30 @@ class Turns:
             if not pause.is_asked:
                 position = len(shelves.journal.steps(turn.conversation, turn.id))
                 shelves.journal.add(turn.conversation, turn.id, position, step)
-                posting.put(shelves, turn, replies, self._clock.now())
+                is_another = self._replace(shelves, turn, tools)
+                posting.put(shelves, turn, again if is_another else first, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
             shelves.inbox.put_off(turn.id, until=wait)
 
         await self._store.transaction(put_off)
+
+    def _replace(self, shelves: Shelves, turn: Turn, tools: Collection[str]) -> bool:
+        """End what this turn takes the place of, within a transaction: open questions about these tools; gives whether
+        there was one.
+        """
+        waiting = shelves.inbox.put_off_turns(turn.conversation)
+        over = [one for one in turn.open_questions if one.turn in waiting and one.is_about(tools)]
+        for one in over:
+            self.end(shelves, turn.conversation, one.turn, turn.incoming[-1])
+        return bool(over)
+
+    def end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
+        """A turn ends without a word, within a transaction; what it has cost so far is written down."""
+        done = tuple(steps.loaded(line) for line in shelves.journal.steps(conversation, turn))
+        entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.spent(done, "")))
+        self.charge(shelves, conversation, turn, entries, person=message.author, chat=message.chat)
+        shelves.inbox.done(turn)
+        shelves.journal.close(turn, "failed", now=self._clock.now())
 
     async def ignore(self, claim: Claim) -> None:
         """There is nothing to answer in these messages."""
@@ -435,11 +476,28 @@ class Turns:
         return with_enclosures(replies, outcome)
 
 
-def _of_quoted(shelves: Shelves, conversation: ConversationId, message: Incoming) -> Labels:
+def _open_questions(shelves: Shelves, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
+    """What whoever asks last was asked before, within a transaction; nothing for a reminder, which answers nobody."""
+    if incoming[-1].scheduled is not None:
+        return ()
+    found = (
+        open_question(turn, map(steps.loaded, shelves.journal.steps(claim.conversation, turn)), incoming[-1].author)
+        for turn in claim.put_off
+        if turn < claim.turn
+    )
+    return tuple(question for question in found if question is not None)
+
+
+def _of_quoted(
+    shelves: Shelves, conversation: ConversationId, message: Incoming, open_questions: Iterable[OpenQuestion]
+) -> Labels:
     """Of an answer of Aldis's own that the message quotes, within a transaction: it may be long out of the history."""
     if message.quote is None or not message.quotes_me:
         return Labels()
     turn = shelves.outbox.turn_of(conversation, message.quote.sent_at)
+    asked = next((question for question in open_questions if question.turn == turn), None)
+    if asked is not None:
+        return asked.labels
     line = None if turn is None else shelves.history.answer(conversation, turn)
     answers = () if line is None else messages.loaded(line)
     found = [answer.labels or UNKNOWN for answer in answers if isinstance(answer, AssistantMessage)]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
+from bot import phrases
 from bot.messages import is_sendable
 from tests.simulation.house import PATIENCE
 from tests.simulation.instruments import SPECS
@@ -115,10 +116,10 @@ def _end(audit: _Audit, said: Said, turn: int | None) -> str:
 
 
 def _is_left_undone(audit: _Audit, said: Said) -> bool:
-    """Whether Aldis asked if it may, and then said that it would not, because something else was asked."""
+    """Whether Aldis asked if it may, and then asked for the same once more, or did it otherwise."""
     tried = audit.attempts()
     has_asked = any(one.role == "question" and said.number in one.answers for one in tried)
-    return has_asked and any(one.role == "notice" and one.chat == said.chat.number for one in tried)
+    return has_asked and any(phrases.TAKES_PLACE in one.text and one.chat == said.chat.number for one in tried)
 
 
 def _is_given_up(audit: _Audit, number: int, turn: int | None) -> bool:
@@ -374,10 +375,11 @@ def _order_kept(audit: _Audit) -> None:
     # What had to be agreed to is answered after the word for it, and others may be answered meanwhile.
     agreed_to = {number for said in audit.copies if said.role == "question" for number in said.answers}
     for chat in audit.scenario.chats:
+        firsts = {said.answers: said for said in reversed(audit.seen_in(chat.number)) if said.role == "question"}
         seen = [
             said
             for said in audit.seen_in(chat.number)
-            if said.role == "question" or (said.role != "notice" and agreed_to.isdisjoint(said.answers))
+            if said is firsts.get(said.answers) or agreed_to.isdisjoint(said.answers)
         ]
         for earlier, later in pairwise(seen):
             if earlier.answers != later.answers:

@@ -82,7 +82,9 @@ def _place(messages: tuple[Message, ...]) -> tuple[tuple[int, ...], int]:
     asked = max(number for number, message in enumerate(messages) if isinstance(message, UserMessage))
     question = messages[asked]
     assert isinstance(question, UserMessage)
-    numbers = tuple(number for _, number in words_in(question.text))
+    # A note may stand before it, on what the person was asked and has not answered yet.
+    paragraphs = (one for one in question.text.split("\n\n") if not one.startswith("(A note from Aldis"))
+    numbers = tuple(number for _, number in words_in("\n\n".join(paragraphs)))
     return numbers, sum(message.role == "assistant" for message in messages[asked:])
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 from zlib import crc32
 
-from bot import phrases
 from tests.simulation.scenario import Said
 
 _MAY_I = "May I "
@@ -34,13 +33,13 @@ class Utterance:
         return f"<{self.role} {crc32(self.text.encode()):08x} in {self.chat} to {self.answers}>"
 
     @property
-    def role(self) -> Literal["answer", "question", "notice", "status"]:
-        """Whether it answers, asks whether something may be done, tells that it will not be, or what is going on."""
+    def role(self) -> Literal["answer", "question", "status"]:
+        """Whether it answers, asks whether something may be done, or tells what is going on."""
         if self.status:
             return "status"
         if self.text.startswith(_MAY_I):
             return "question"
-        return "notice" if self.text == phrases.LEFT_UNDONE else "answer"
+        return "answer"
 
 
 @dataclass(kw_only=True)

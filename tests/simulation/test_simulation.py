@@ -31,7 +31,7 @@ def test_killed_twice(story: Scenario) -> None:
 
 def test_many_stories() -> None:
     """Strangers, groups, faults of models, tools and Signal, crashes and stops as the seed draws them."""
-    tally = schedules.of_seeds(range(40))
+    tally = schedules.of_seeds(range(48))
     assert not tally.broken, shown(tally)
     assert min(tally.checked.values()) >= QUIETEST, tally.checked
     assert tally.figures["lives killed"] > tally.stories

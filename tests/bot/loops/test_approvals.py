@@ -108,7 +108,7 @@ async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) 
         await port.deliver(message("Ok, thanks."))
         await port.until(lambda: True)
         port.quay.gate.set()
-        await port.quiet()
+        await port.quiet_but(1)
         assert post.ran == []
 
 
@@ -149,39 +149,6 @@ async def test_an_admin_may_agree(store: Store, clock: SetClock) -> None:
         await port.deliver(reaction("👍", QUESTION, author=BOB, group=GROUP))
         await port.answered(2)
         assert post.ran == ["the family's secrets"]
-
-
-async def test_another_question_leaves_it_undone(store: Store, clock: SetClock) -> None:
-    """The person hears that, the new question is answered, and a late thumb does nothing."""
-    look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
-        await asked_whether(port)
-        port.thinker.script.clear()
-        await port.deliver(message("Something else."))
-        await port.answered(3)
-        texts = [reply.content.text for reply in port.quay.sent[1:]]
-        assert texts == [phrases.LEFT_UNDONE, "re: Something else."]
-        await port.deliver(reaction("👍", QUESTION))
-        await port.quiet()
-        assert post.ran == []
-        assert len(port.quay.sent) == 3
-
-
-async def test_another_question_leaves_it_undone_also_after_a_crash(store: Store, clock: SetClock) -> None:
-    """A life took the new question up and died before it could end what waits: the next one ends it."""
-    look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
-        await asked_whether(port)
-    await port.deliver(message("Something else."))
-    [claim], _ = await port.turns.claim(busy=(), seconds=60)
-    assert claim.put_off
-    async with harbour(store, clock, tools=(look, post)) as port:
-        await port.housekeeping.recover()
-        texts = [reply.content.text for reply in await port.answered(2)]
-        assert texts == [phrases.LEFT_UNDONE, "re: Something else."]
-        await port.deliver(reaction("👍", QUESTION))
-        await port.quiet()
-        assert post.ran == []
 
 
 async def test_who_only_talked_nearby_agrees_to_nothing(store: Store, clock: SetClock) -> None:
