@@ -17,6 +17,7 @@ be a stranger. An attempt can get its name from when it is begun until its item 
 the bridge is: that is when the item is answered for, proved, or sent again with success; one that is given up without
 anybody knowing is left as long as it would have waited to be sent again. So the attempts of one conversation have times
 of their own, and a receipt proves an item where it can mean no other (`store.proofs`); until that shows it is kept.
+A reaction is confirmed like a message, so it takes part in that (`begin_reaction`) while something is in doubt.
 An answer that comes twice is a nuisance, one that is taken for sent and never went out is lost.
 What was sent again may stand there twice. Once one of its sends is known, every other name that people have received
 and that can be nothing else in that chat is a copy, whenever that shows (`take_copies`): it is removed.
@@ -389,6 +390,7 @@ class Outbox(Shelf):
         self.execute(
             "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (until, _UNANSWERED)
         )
+        self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (until,))
         self.stir("members")
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
@@ -470,12 +472,16 @@ class Outbox(Shelf):
         self.execute(
             "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)"
         )
+        self.execute("DELETE FROM receipts WHERE target IN (SELECT name FROM reactions WHERE name IS NOT NULL)")
         receipts = self._receipts()
         if not receipts:
             return 0
         found = self._proofs(receipts, now)
         self.execute_many(
             "UPDATE attempts SET sent_at = ? WHERE id = ?", [(name, attempt) for name, attempt in found.names.items()]
+        )
+        self.execute_many(
+            "UPDATE reactions SET name = ? WHERE -id = ?", [(name, attempt) for name, attempt in found.names.items()]
         )
         names: dict[int, int] = dict(
             self.rows(
@@ -513,6 +519,36 @@ class Outbox(Shelf):
             "AND sent_at IS NULL AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
             (_UNANSWERED, item),
         )
+
+    def begin_reaction(self, address: str, *, in_group: bool, now: datetime, stamped_at: datetime) -> int | None:
+        """A reaction is about to be sent; gives its number. `stamped_at` as in `begin`.
+
+        None: not now, for something is being sent to this chat, or is in doubt, and the receipts could mean either.
+        """
+        chat = self.chat_handle(address)
+        if self.rows(
+            "SELECT 1 FROM outbox JOIN conversations ON conversations.id = conversation_id "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state <> 'waiting' AND handle = ?",
+            (chat,),
+        ):
+            return None
+        # Those that nothing in doubt can be mistaken for are over.
+        self.execute(
+            "DELETE FROM reactions WHERE ended_at < ?1 AND ended_at < (SELECT coalesce(min(begun_at), ?1) - ?2 "
+            "FROM attempts JOIN outbox ON outbox.id = outbox_id WHERE attempts.sent_at IS NULL "
+            "AND state IN ('waiting', 'sending', 'unknown'))",
+            (millis(now), _BEHIND_MS),
+        )
+        rows = self.execute(
+            "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
+            (chat, in_group, millis(now), millis(now) - millis(stamped_at)),
+        ).fetchall()
+        return int(rows[0][0])
+
+    def end_reaction(self, number: int, name: int | None, *, now: datetime) -> None:
+        """The bridge has sent it under this name, or has told none, or has failed."""
+        self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(now), name, number))
+        self.reconcile(now=now)
 
     def keep_removal(self, item: OutboxId, removal: bytes) -> None:
         """Keep, sealed, how a copy of this item is removed: it is being sent again."""
@@ -645,6 +681,29 @@ class Outbox(Shelf):
                 ahead_ms=row[9],
             )
             for row in sorted(rows, key=lambda row: row[0])
+        ] + self._unnamed_reactions(now)
+
+    def _unnamed_reactions(self, now: datetime) -> list[_Unnamed]:
+        """The reactions of which nobody knows the name, with ids below those of all attempts."""
+        rows = self.rows(
+            "SELECT reactions.id, conversations.id, chat, in_group, begun_at, ended_at, listed_at, ahead_ms "
+            "FROM reactions JOIN conversations ON handle = chat "
+            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL"
+        )
+        return [
+            _Unnamed(
+                attempt=Attempt(
+                    id=-row[0], item=-row[0], is_open=False, is_pending=row[5] is None or row[5] > millis(now)
+                ),
+                conversation=row[1],
+                handle=row[2],
+                in_group=bool(row[3]),
+                begun_at=row[4],
+                until=row[5],
+                listed_at=row[6],
+                ahead_ms=row[7],
+            )
+            for row in rows
         ]
 
     def _fitting(
@@ -675,7 +734,9 @@ class Outbox(Shelf):
     def _unclear(self, names: Collection[int]) -> list[int]:
         """Those of some names of which it is not known what went out under them, oldest first."""
         known = self.rows(
-            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?))", (_listed(names),)
+            "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
+            "UNION SELECT name FROM reactions WHERE name IN (SELECT value FROM json_each(?1))",
+            (_listed(names),),
         )
         return sorted(set(names) - {name for (name,) in known})
 

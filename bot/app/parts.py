@@ -251,7 +251,10 @@ class Parts:
             errands=errands,
             live=Live(self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"),
             marks=Marks(
-                self._transport, emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None
+                self._transport,
+                self._store,
+                self._clock,
+                emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None,
             ),
             overheard=overheard,
             pace=rules.pace(self._settings),

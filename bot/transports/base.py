@@ -235,8 +235,13 @@ class Transport(Protocol):
         """Show or hide that Aldis is writing; failures are swallowed (and logged), for nobody waits for it."""
         ...
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
-        """Put an emoji on a message of somebody, or take it off; failures are swallowed (and logged)."""
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        """Put an emoji on a message of somebody, or take it off; failures are swallowed (and logged).
+
+        Gives Signal's name for the reaction, which phones confirm like a message; None: the bridge does not tell it.
+        """
         ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:

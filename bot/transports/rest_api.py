@@ -399,10 +399,12 @@ class RestApi:
             async with asyncio.timeout(self._call_seconds):
                 await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
         """Put an emoji on a message, or take it off; see `Transport.react`."""
         if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
-            return
+            return None
         clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
         with as_log("a reaction"):
             async with asyncio.timeout(self._call_seconds):
@@ -410,6 +412,7 @@ class RestApi:
                     await clients.plain.take_off(self._name, removed_reaction_of(*target))
                 else:
                     await clients.reactions.react(reaction_of(*target))
+        return None
 
     async def receipt(self, envelope: Envelope) -> None:
         """Tell the author that the message was read; in a group, too, this goes to the author alone."""

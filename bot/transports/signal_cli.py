@@ -35,7 +35,7 @@ from bot.transports.directory import account_in, contacts_in, device_named, entr
 from bot.transports.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.extras import stickers_in
 from bot.transports.files import Folder, check_size, data_uri, decoded, files_in
-from bot.transports.frame import as_object, text_in
+from bot.transports.frame import as_object, text_in, whole_in
 from bot.transports.lines import is_socket
 from bot.transports.reader import FrameReader
 from bot.transports.results import NO_CHALLENGE, no_misses
@@ -258,14 +258,18 @@ class SignalCli:
         if not (self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat)):
             await self._tell("sendTyping", {**self._addressed_to(chat), **stop})
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
         """Put an emoji on a message, or take it off; see `Transport.react`."""
         if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
-            return
+            return None
         target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
-        await self._tell(
+        told = await self._tell(
             "sendReaction", {**self._addressed_to(chat), **target, **({"remove": True} if removed else {})}
         )
+        name = whole_in(as_object(told), "timestamp")
+        return None if name is None else SentId(name)
 
     # Files
 
@@ -359,11 +363,13 @@ class SignalCli:
         await self._stream.aclose()
         await self._rpc.aclose()
 
-    async def _tell(self, method: str, params: Mapping[str, object]) -> None:
+    async def _tell(self, method: str, params: Mapping[str, object]) -> object:
         try:
-            await self._rpc.call(method, {"account": self._account.name, **params}, timeout_seconds=self._call_seconds)
+            given = {"account": self._account.name, **params}
+            return await self._rpc.call(method, given, timeout_seconds=self._call_seconds)
         except TransportError as error:
             _log.info("%s failed: %s", method, error)
+            return None
 
 
 class SignalCliLinking:

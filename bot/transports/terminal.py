@@ -229,8 +229,9 @@ class Terminal:
             self._indicated = True
             await self._notes.write_quietly(_INDICATOR)
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+    async def react(self, *_: object, removed: bool) -> SentId | None:  # noqa: ARG002
         """Nothing: a line that was written cannot be marked; that Aldis is at work shows otherwise."""
+        return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
         """There is none: no file comes through a terminal.

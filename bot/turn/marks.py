@@ -5,14 +5,21 @@
 Best effort: nobody waits for a mark, a bridge that is slow holds no answer up, and a message that is answered at once
 has none. What stands there is known to this process alone; a mark that an earlier one may have left is taken off with
 the others (`may_stand`).
+People's phones confirm a mark like a message. So that its receipt is not taken for that of an answer in doubt, a mark
+waits while something is sent to its chat, and the store knows of each for a while (`store.outbox`).
 Left to others: which messages are answered (`bot.loops.worker`), the reaction itself (`bot.transports`).
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable
 
+from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.transports.base import Transport
+from store import Shelves, Store, StoreError
+
+_log = logging.getLogger(__name__)
 
 EMOJI = "👀"
 AFTER_SECONDS = 3.0
@@ -23,14 +30,27 @@ _REACT_SECONDS = 30.0
 _LAST_SECONDS = 1.0
 """How long the last marks may take to go when Aldis ends."""
 
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 5.0
+"""How long a mark waits before it looks again whether its chat is quiet."""
+
 _Place = tuple[ChatId, PersonId, SentId]
 
 
 class Marks:
     """The marks of all conversations. `emoji` None: there are none."""
 
-    def __init__(self, transport: Transport, *, emoji: str | None, after_seconds: float = AFTER_SECONDS) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        *,
+        emoji: str | None,
+        after_seconds: float = AFTER_SECONDS,
+    ) -> None:
         self._transport = transport
+        self._store = store
+        self._clock = clock
         self._emoji = emoji
         self._after_seconds = after_seconds
         self._standing: dict[_Place, tuple[asyncio.Event, asyncio.Task[None]]] = {}
@@ -70,21 +90,47 @@ class Marks:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
-        is_over = await _set_within(over, self._after_seconds)
-        if not is_over:
-            await self._react(place, emoji, removed=False)
+        if not await _set_within(over, self._after_seconds):
+            may_stand |= await self._react(place, emoji, removed=False, unless=over)
             await _set_within(over, _LONGEST_SECONDS)
-        if may_stand or not is_over:
+        if may_stand:
             await self._react(place, emoji, removed=True)
         if place in self._standing and self._standing[place][0] is over:
             del self._standing[place]
 
-    async def _react(self, place: _Place, emoji: str, *, removed: bool) -> None:
+    async def _react(self, place: _Place, emoji: str, *, removed: bool, unless: asyncio.Event | None = None) -> bool:
+        """Send the reaction as soon as its chat is quiet, unless this is over by then; gives whether it was sent."""
+        try:
+            pause_seconds = _SHORTEST_PAUSE_SECONDS
+            while (number := await self._begun(place[0])) is None:
+                await asyncio.sleep(pause_seconds)
+                pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+                if unless is not None and unless.is_set():
+                    return False
+            await self._sent(number, place, emoji, removed=removed)
+        except StoreError as error:
+            _log.info("a message was not marked: %s", error)
+        return True
+
+    async def _begun(self, chat: ChatId) -> int | None:
+        def begin(shelves: Shelves) -> int | None:
+            now, stamped_at = self._clock.now(), self._clock.wall()
+            in_group = chat.startswith("group:")
+            return shelves.outbox.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
+
+        return await self._store.transaction(begin)
+
+    async def _sent(self, number: int, place: _Place, emoji: str, *, removed: bool) -> None:
+        name: SentId | None = None
         try:
             async with asyncio.timeout(_REACT_SECONDS):
-                await self._transport.react(*place, emoji, removed=removed)
+                name = await self._transport.react(*place, emoji, removed=removed)
         except TimeoutError:
             return
+        finally:
+            await self._store.transaction(
+                lambda shelves: shelves.outbox.end_reaction(number, name, now=self._clock.now())
+            )
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:

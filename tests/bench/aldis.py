@@ -112,7 +112,9 @@ class Pier:
 
     async def typing(self, chat: ChatId, *, started: bool) -> None: ...
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None: ...
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None: ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
         raise Unfetchable("nobody sends files here")

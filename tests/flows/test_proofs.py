@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from bot import app, settings
 from bot.transports.base import Transport
@@ -20,6 +21,7 @@ from store import Shelves, opened
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal
 from tests.servers import signal_cli
+from tests.servers.base import Seen
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, receipt, timestamp
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_server import Plan, cut
@@ -185,3 +187,25 @@ async def test_what_may_be_a_copy_is_taken_away(world: World, caplog: pytest.Log
     assert world.heard(ALICE.chat) == ["quince?"]
     assert world.heard(f"group:{GROUP}") == ["medlar?"]
     assert await world.resent() == 2
+
+
+async def test_the_receipt_of_a_reaction_proves_no_answer(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """A direct answer is lost; the mark on a question in a group is confirmed, and the answer is sent again."""
+    marked = asyncio.Event()
+
+    async def busy(_: Seen) -> web.Response:
+        await marked.wait()
+        return web.Response(status=503)
+
+    world.signal.plans.append(LOST)
+    async with world.running(grace_seconds=8):
+        await world.ask("Quince?")
+        await eventually(lambda: doubts(caplog) == 1)
+        world.model.faults.append(busy)
+        await world.ask("Aldis, medlar?", group=GROUP)
+        await world.signal.reaction_count(1)
+        await world.signal.confirm()
+        marked.set()
+        await world.signal.sent_count(2)
+    assert world.heard(ALICE.chat) == ["Quince?"]
+    assert await world.resent() == 1

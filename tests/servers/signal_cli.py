@@ -769,21 +769,21 @@ class SignalCli(SignalServer):
         target = ("emoji", "targetAuthor", "targetTimestamp", "remove")
         parameters.only("recipient", "groupId", "noteToSelf", *target)
         recipient, group = self._target(parameters)
-        author, at = parameters.one("targetAuthor", str), parameters.one("targetTimestamp", int)
-        if not _RECIPIENT.fullmatch(author or "") or at is None:
+        author, target_at = parameters.one("targetAuthor", str), parameters.one("targetTimestamp", int)
+        if not _RECIPIENT.fullmatch(author or "") or target_at is None:
             raise RpcError(-1, "Invalid target")
         reaction = Reaction(
             chat=self._chat(recipient, group),
             author=author,
-            target=at,
+            target=target_at,
             emoji=parameters.one("emoji", str) or "",
             removed=parameters.flag("remove"),
         )
         try:
-            await self.react(reaction)
+            at = await self.react(reaction)
         except (NeverSent, ValueError) as error:
             raise RpcError(-1, "No such message, or no emoji") from error
-        return {"timestamp": timestamp(), "results": []}
+        return {"timestamp": at, "results": []}
 
     async def _get_attachment(self, parameters: Parameters) -> Any:
         parameters.only("id", "recipient", "groupId")

@@ -51,7 +51,7 @@ End = Literal["drop", "close", "silence"]
 
 @dataclass(frozen=True, kw_only=True)
 class Parcel:
-    """What goes out to people and what their phones confirm: a message or a deletion."""
+    """What goes out to people and what their phones confirm: a message or a deletion; a reaction is just this."""
 
     recipient: str | None
     """The uuid or number of a direct message."""
@@ -426,8 +426,9 @@ class SignalServer(Server, ABC):
         Raises:
             NeverSent: it is.
         """
-        chats = {sent.chat for sent in self._out if isinstance(sent, Sent) and sent.timestamp == target}
-        if not chats if may_be_elsewhere else chat not in chats:
+        named = [parcel for parcel in self._out if parcel.timestamp == target]
+        chats = {parcel.chat for parcel in named if isinstance(parcel, Sent)}
+        if not named if may_be_elsewhere else chat not in chats:
             raise NeverSent
 
     def shown_on(self, author: str, target: int) -> str | None:
@@ -435,8 +436,8 @@ class SignalServer(Server, ABC):
         on_it = [reaction for reaction in self.reactions if (reaction.author, reaction.target) == (author, target)]
         return None if not on_it or on_it[-1].removed else on_it[-1].emoji
 
-    async def react(self, reaction: Reaction) -> None:
-        """Put an emoji on a message that came or went out.
+    async def react(self, reaction: Reaction) -> int:
+        """Put an emoji on a message that came or went out; gives the time by which phones confirm that.
 
         Raises:
             NeverSent: there is no such message.
@@ -448,7 +449,13 @@ class SignalServer(Server, ABC):
         ours = {(uuid, sent.timestamp) for sent in self._out for uuid in own}
         if (reaction.author, reaction.target) not in self._arrived | ours:
             raise NeverSent
+        kind, _, name = reaction.chat.partition(":")
+        place = {"recipient": None, "group": name} if kind == "group" else {"recipient": name, "group": None}
+        parcel = Parcel(**place, timestamp=timestamp())
+        self._arrived_at_phones(parcel)
         await self.note(self.reactions, reaction)
+        await self._confirm_by_mode()
+        return parcel.timestamp
 
     async def reaction_count(self, count: int) -> list[Reaction]:
         """Wait until so many reactions went out and give them, oldest first."""
@@ -640,12 +647,22 @@ class SignalServer(Server, ABC):
             self._out.append(sent)
             await self._shown_to_self(sent)
             return
-        self._unconfirmed.append(sent)
-        self._out.append(sent)
+        self._arrived_at_phones(sent)
         if isinstance(sent, Sent):
             await self.note(self.sent, sent)
         elif isinstance(sent, Removed):
             await self.note(self.removed, sent)
+        await self._confirm_by_mode()
+
+    def _arrived_at_phones(self, parcel: Parcel) -> None:
+        """Phones confirm all that is no typing and no receipt, reactions, too.
+
+        Source: IncomingMessageHandler.java:389 of signal-cli, DataMessageProcessor.kt of Signal-Android (2026-11-22).
+        """
+        self._unconfirmed.append(parcel)
+        self._out.append(parcel)
+
+    async def _confirm_by_mode(self) -> None:
         if self.receipts_mode == "at_once":
             await self.confirm()
         elif self.receipts_mode == "never":

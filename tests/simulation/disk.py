@@ -164,15 +164,17 @@ class Disk:
     def open_sends(self, address: str) -> int:
         """How many sends to groups or to this address are begun, and nobody knows their names.
 
-        A status that was in doubt, and is over, is one of them.
+        A status that was in doubt, and is over, is one of them, and so is a reaction, which the store soon forgets.
         """
         assert self._store is not None
         handle = self._store._shelves.conversations.chat_handle(address)
-        return self.rows(
+        counts = self.rows(
             "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
-            "WHERE (state IN ('sending', 'unknown') OR (state = 'dead' AND position < 0)) AND (in_group OR handle = ?)",
+            "WHERE (state IN ('sending', 'unknown') OR state = 'dead' AND position < 0) AND (in_group OR handle = ?1) "
+            "UNION ALL SELECT count(*) FROM reactions WHERE name IS NULL AND (in_group OR chat = ?1)",
             (handle,),
-        )[0][0]
+        )
+        return sum(count for (count,) in counts)
 
     def crash(self) -> None:
         """The process is gone: what is on the disk by now is all that the next life will find."""

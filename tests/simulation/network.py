@@ -432,8 +432,11 @@ class Line:
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         await self._life.alive()
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
         await self._life.alive()
+        return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
         raise Unfetchable("nobody sends files here")

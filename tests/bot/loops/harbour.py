@@ -271,7 +271,7 @@ async def harbour(
         approvals=approvals,
         errands=errands,
         live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
-        marks=Marks(quay, emoji=EMOJI, after_seconds=mark_seconds),
+        marks=Marks(quay, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
         overheard=overheard,
         pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
         judgement=judgement,

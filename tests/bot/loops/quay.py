@@ -203,9 +203,12 @@ class Quay:
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         self.typed.append((chat, started))
 
-    async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
         self.reactions.append((chat, author, sent_at, emoji, removed))
         await self._note()
+        return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
         data = self.files.get(attachment.id)

@@ -96,9 +96,12 @@ async def test_a_bridge_that_is_slow_with_marks_holds_no_answer_up(store: Store,
     """The answer goes out while the mark is still on its way."""
 
     class Slow(Berth):
-        async def react(self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool) -> None:
+        async def react(
+            self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+        ) -> SentId | None:
             await super().react(chat, author, sent_at, emoji, removed=removed)
             await asyncio.Event().wait()
+            return None
 
     async with harbour(store, clock, mark_seconds=0, quay=Slow()) as port:
         await gated(port)

@@ -89,7 +89,7 @@ def worker_of(
         approvals=approvals,
         errands=errands,
         live=Live(store, clock, mode="off"),
-        marks=Marks(quay, emoji=None),
+        marks=Marks(quay, store, clock, emoji=None),
         overheard=overheard,
         pace=pace,
         judgement=judgement,
