@@ -11,6 +11,8 @@ PIP_AUDIT := pip-audit==2.10.1
 GENAI_PRICES := genai-prices==0.2.3
 # What an image may have besides, each with a lock file of its own; the tests have all of it.
 EXTRAS := mcp postgres
+# Where `make wheel` leaves the package.
+DIST := dist
 # Where the packages lie that `make agentdojo` needs besides.
 DOJO := .venv/agentdojo
 # How long a round `make chaos` plays; `make chaos KILLS=500 SEEDS=10000` is a long one.
@@ -20,7 +22,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install audit lock prices clean
+.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock prices clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +94,9 @@ agentdojo-install: install-dev
 transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
 	@$(BIN)/python -m tests.transcripts
 
+wheel: install ## Build the package into dist/, and try it with each Python from 3.11 on; PYTHON=python3.12 takes one
+	@$(BIN)/python .ci/wheel.py $(DIST)
+
 # An index or a database that cannot be reached is told and fails nothing; see .ci/audit.py.
 audit: install ## Look up what both lock files pin among the known vulnerabilities; ARGS="--ignore-vuln ID"
 	@test -x .venv/audit/bin/python || $(BIN)/python -m venv .venv/audit
@@ -105,6 +110,8 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 	@env -u PIP_FIND_LINKS $(COMPILE) --output-file requirements.lock pyproject.toml
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"], sep="\n")' \
 		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --output-file tests/requirements.lock -
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		| env -u PIP_FIND_LINKS $(COMPILE) --output-file docker/build.lock -
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["agentdojo"], sep="\n")' \
 		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file tests/agentdojo/requirements.lock -
 	@for extra in $(EXTRAS); do \
@@ -117,5 +124,5 @@ prices: install-dev ## Write bot/providers/prices.json anew: what the vendors' m
 	@PYTHONPATH=.venv/prices $(BIN)/python .ci/prices.py
 
 clean: ## Remove .venv and what tools left behind; never data or .env
-	@rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* build *.egg-info
+	@rm -rf .venv .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* build dist *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

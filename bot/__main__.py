@@ -1,4 +1,4 @@
-"""`python -m bot`."""
+"""`python -m bot`, and the command `aldis` of the package."""
 
 import gc
 
@@ -9,6 +9,12 @@ gc.disable()
 from bot.cli import main  # noqa: E402  (the import is what is to be quick)
 from bot.media.confinement import refuse_dumps  # noqa: E402
 
-if __name__ == "__main__":
+
+def start() -> None:
+    """Carry out the verb of the command line and leave with its exit status."""
     refuse_dumps()  # before any key is read
     main()
+
+
+if __name__ == "__main__":
+    start()

@@ -1,4 +1,4 @@
-"""The command line: `python -m bot VERB`; without one it lists them.
+"""The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; without a verb it lists them.
 
 Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
 the store or the bridge to Signal is not as it has to be.
@@ -16,6 +16,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
 from bot import app, linking, logs, settings, upkeep, workbench
@@ -23,10 +24,13 @@ from bot.aldis import Aldis, unless
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import Settings
 from bot.shutdown import Shutdown
+from bot.version import current_version
 from bot.web.health import Pages, served
 from store import StoreError
 
 _HEALTH_SECONDS = 5.0
+_COMMAND = "aldis"
+"""The name of the script of the package."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -165,12 +169,19 @@ def _text(given: str) -> str:
     return given
 
 
+def _command() -> str:
+    """How this process was called, to be repeated in its help."""
+    return _COMMAND if Path(sys.argv[0]).stem == _COMMAND else "python -m bot"
+
+
 def _parser() -> argparse.ArgumentParser:
+    command = _command()
     parser = argparse.ArgumentParser(
-        prog="python -m bot",
+        prog=command,
         description="Aldis: a private assistant that lives in the Signal messenger.",
-        epilog="Settings come from the environment and from .env; see `python -m bot settings`.",
+        epilog=f"Settings come from the environment and from .env; see `{command} settings`.",
     )
+    parser.add_argument("--version", action="version", version=f"Aldis {current_version()}")
     verbs = parser.add_subparsers(required=True, metavar="verb")
     chat = verbs.add_parser("chat", help="talk to Aldis in the terminal")
     chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
@@ -236,7 +247,7 @@ def _add_tools(tools: argparse.ArgumentParser) -> None:
     tools.add_argument("--json", action="store_true", help="list them as JSON")
     tools.set_defaults(verb=workbench.show)
     call = tools.add_subparsers(metavar="call").add_parser("call", help="run a tool by hand, with the real settings")
-    call.add_argument("name", metavar="NAME", help="its name as models see it; `python -m bot tools` lists them")
+    call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{_command()} tools` lists them")
     call.add_argument(
         "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
     )

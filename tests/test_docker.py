@@ -231,6 +231,21 @@ class TestImage:
             assert pinned(lock)
             assert pinned(lock).items() <= tested.items()
 
+    def test_has_the_version_of_the_package(self) -> None:
+        """Its label, the tag that its first line shows, and the tag of both compose files."""
+        version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+        assert f'org.opencontainers.image.version="{version}"' in self.text
+        assert f" -t aldis:{version} ." in self.text.splitlines()[0]
+        for name in COMPOSE_FILES:
+            assert composed(name)["services"]["aldis"]["image"] == f"aldis:{version}"
+
+    def test_runs_the_command_of_the_package(self) -> None:
+        """Which the wheel installs; of the source nothing is left."""
+        scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+        assert re.findall(r'^ENTRYPOINT \["(\w+)"\]$', self.text, re.MULTILINE) == [*scripts]
+        last = self.text.rpartition("\nFROM ")[2]
+        assert re.findall(r"^COPY (.+)$", last, re.MULTILINE) == ["--from=build /venv /venv"]
+
     def test_runs_without_privileges(self) -> None:
         """The last user is a number that is not root's, and it is set before anything runs."""
         assert re.findall(r"^USER (.+)$", self.text, re.MULTILINE) == ["10001:10001"]
@@ -245,7 +260,8 @@ class TestImage:
         """Everything that is copied passes .dockerignore."""
         lines: list[str] = re.findall(r"^COPY (?!--from)(.+) \S+$", self.text, re.MULTILINE)
         copied = [path for line in lines for path in line.split()]
-        assert set(copied) == {"requirements.lock", "docker/mcp.lock", "docker/postgres.lock", "bot", "store", "tools"}
+        locks = {"requirements.lock", "docker/build.lock", "docker/mcp.lock", "docker/postgres.lock"}
+        assert set(copied) == {*locks, "pyproject.toml", "README.md", "LICENSE", "bot", "store", "tools"}
         assert all(self.is_sent(path) for path in [*copied, "bot/settings.py", "store/schema/001_first.sql"])
 
     @pytest.mark.parametrize(

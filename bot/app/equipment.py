@@ -12,6 +12,7 @@ from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.turn.toolbox import ALL_TOOLS, Toolbox
+from bot.version import current_version
 from tools import Fetcher, Http, Surroundings, Tool, ToolSource, alone, build, extended, sources
 from tools.mcp.names import prefix_of
 from tools.mcp.options import McpOptions
@@ -19,7 +20,6 @@ from tools.news import IntelRecent, IntelSearch, NewsOptions
 
 _log = logging.getLogger(__name__)
 
-VERSION = "0.1"
 PROJECT_URL: str | None = None
 """The page of the project, which every request names. None: the project has no public page; who opens one writes it
 here, and nowhere else."""
@@ -31,7 +31,7 @@ def user_agent(contact: str | None = None) -> str:
     """What Aldis calls itself where it asks. `contact` is how whoever runs it can be reached, for services that want
     to know; pages of strangers are asked without.
     """
-    return f"Aldis/{VERSION} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
+    return f"Aldis/{current_version()} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
 
 
 @asynccontextmanager

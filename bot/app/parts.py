@@ -68,6 +68,7 @@ from bot.turn.steps import Turn
 from bot.turn.summaries import Summaries, Window
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
+from bot.version import current_version
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store
@@ -272,7 +273,7 @@ class Parts:
             ChatCommands(desk, approvals, timezone=zone),
             QuestionCommands(desk, approvals),
             PreferenceCommands(desk, self._menu),
-            StandingCommands(desk, account=account, model=choices[0], version=equipment.VERSION),
+            StandingCommands(desk, account=account, model=choices[0], version=current_version()),
             ReminderCommands(desk, self.reminders),
             MemoryCommands(desk, self.memory),
             FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),

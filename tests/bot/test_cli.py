@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,3 +195,24 @@ async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         "aldis: no answer from the health page: URLError",
         "aldis: the health page is switched off (WEB__PORT=0)",
     ]
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """It stands in the project file alone."""
+    project = tomllib.loads((Path(cli.__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    assert left("--version") == 0
+    assert capsys.readouterr().out == f"Aldis {project['version']}\n"
+
+
+@pytest.mark.parametrize(("called", "usage"), [("/usr/bin/aldis", "aldis"), ("/x/bot/__main__.py", "python -m bot")])
+def test_the_usage_names_the_command_as_it_was_called(
+    called: str, usage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the script of the package, or in a working copy."""
+    monkeypatch.setattr("sys.argv", [called])
+    assert left("--help") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: {usage} ")
+    assert f"`{usage} settings`" in " ".join(shown.split())
