@@ -1,4 +1,4 @@
-"""Asks the server at `SIGNAL__URL` which of the two bridges to Signal it is, and sees that it is one that works.
+"""Asks the server at `SIGNAL__URL` which of the two bridges to Signal it is.
 
 Left to others: talking to it (`signal_cli`, `rest_api`), choosing the transport (`bot.app`).
 
@@ -7,19 +7,15 @@ Source: signal-cli 0.14.6, `org.asamk.signal.http`; signal-cli-rest-api, commit 
 
 import asyncio
 import logging
-import re
 from http import HTTPStatus
 
 import httpx
 
 from bot.errors import ConfigError, Disconnected
 from bot.transports.bridge_versions import Bridge
-from bot.transports.frame import Json, loaded, text_in
+from bot.transports.frame import loaded
 from bot.transports.lines import is_socket
 from bot.transports.rpc import Rpc
-
-LEAST_VERSION = (0, 101)
-"""From this version on `/v2/send` answers with results per recipient, as signalbot wants it."""
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
@@ -70,21 +66,3 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
         raise Disconnected(f"nothing answers at SIGNAL__URL yet ({error.__cause__}): is it running?") from error
     finally:
         await rpc.aclose()
-
-
-def check_about(about: Json) -> None:
-    """See that a signal-cli-rest-api runs in the mode and has the version that can be talked to.
-
-    `about` is what it says at `/v1/about`.
-
-    Raises:
-        ConfigError: it does not; the message says what to change.
-    """
-    mode, version = text_in(about, "mode"), text_in(about, "version")
-    if mode != "json-rpc":
-        raise ConfigError(
-            f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode or 'unknown'}; start it with MODE=json-rpc"
-        )
-    numbers = re.match(r"v?(\d+)\.(\d+)", version)
-    if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < LEAST_VERSION):
-        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")

@@ -29,9 +29,9 @@ from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
+from bot.transports.about import check_about
 from bot.transports.arrivals import Arrivals
 from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Missed, Progress
-from bot.transports.bridge import check_about
 from bot.transports.bridge_versions import Release
 from bot.transports.directory import accounts_in, contacts_in, device_named, groups_in, identities_in, with_id
 from bot.transports.files import check_size, files_in

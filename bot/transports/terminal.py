@@ -229,7 +229,15 @@ class Terminal:
             self._indicated = True
             await self._notes.write_quietly(_INDICATOR)
 
-    async def react(self, *_: object, removed: bool) -> SentId | None:  # noqa: ARG002
+    async def react(
+        self,
+        chat: ChatId,  # noqa: ARG002
+        author: PersonId,  # noqa: ARG002
+        sent_at: SentId,  # noqa: ARG002
+        emoji: str,  # noqa: ARG002
+        *,
+        removed: bool,  # noqa: ARG002
+    ) -> SentId | None:
         """Nothing: a line that was written cannot be marked; that Aldis is at work shows otherwise."""
         return None
 
