@@ -32,7 +32,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers import anthropic_events, media, streams, wire
+from bot.providers import anthropic_events, media, streams, wire, written
 from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
 from bot.providers.prices import Prices, published
 
@@ -134,6 +134,7 @@ class _Ear:
     """Who listens to one completion, and the streams that it has had so far: one, and one for each pause."""
 
     told: Told
+    reader: written.Reader
     begun: list[anthropic_events.Gathered] = field(default_factory=list[anthropic_events.Gathered])
 
     @property
@@ -151,7 +152,8 @@ class _Ear:
         content = after.content if after is not None else ()
         before = streams.joined(part.text for part in map(_part, content) if isinstance(part, Text))
         self.begun.append(anthropic_events.Gathered())
-        return await streams.gathered(pieces, self.begun[-1], lambda text: self.told(streams.joined([before, text])))
+        gathering = written.Gathered(self.begun[-1], self.reader)
+        return await streams.gathered(pieces, gathering, lambda text: self.told(streams.joined([before, text])))
 
 
 class Anthropic:
@@ -199,7 +201,7 @@ class Anthropic:
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a stream had used when it failed.
         """
-        ear = None if told is None else _Ear(told=told)
+        ear = None if told is None else _Ear(told=told, reader=written.Reader(request))
         try:
             return await self._completed(request, ear)
         except ProviderError as error:
@@ -252,7 +254,7 @@ class Anthropic:
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
             answer = answer.continued(await self._post(body, [*messages, paused], ear, after=answer))
-        return self._read(answer)
+        return written.Reader(request).read(self._read(answer))
 
     async def _post(
         self, body: Block, messages: list[Block], ear: _Ear | None, *, after: _Answer | None = None
@@ -262,13 +264,13 @@ class Anthropic:
         url = f"{self._base_url}/v1/messages"
         if ear is None:
             data = wire.encoded({**body, "messages": messages})
-            return _Answer.model_validate_json(await self._client.post(url, content=data, cast_to=bytes))
+            return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
         data = wire.encoded({**body, "messages": messages, "stream": True})
         kind = anthropic.AsyncStream[object]
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
-                return _Answer.model_validate_json(await stream.response.aread())
-            return _Answer.model_validate_json(await ear.listen(stream, after))
+                return wire.parse(_Answer, await stream.response.aread())
+            return wire.parse(_Answer, await ear.listen(stream, after))
 
     def _read(self, answer: _Answer) -> wire.Answered:
         stop = _STOPS.get(answer.stop_reason, Stop.END)

@@ -30,6 +30,7 @@ from bot.providers import (
     prompted,
     streams,
     wire,
+    written,
 )
 from bot.providers.base import Completion, Request, Told
 from bot.providers.openai_habits import Habits, Refusal, ToolMode
@@ -121,12 +122,13 @@ class OpenAI:
         self._prices = prices or published()
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
-        self._responses = api == "responses" or (api == "auto" and self._official)
+        responses = api == "responses" or (api == "auto" and self._official)
         renamed = self._official or _REASONING.match(self._model)
         self._habits = Habits(
             limit_name="max_completion_tokens" if renamed else "max_tokens",
             takes=_takes(sees=sees, official=self._official),
-            tool_mode="native" if self._responses else tool_mode,
+            tool_mode="native" if responses else tool_mode,
+            speaks_responses=responses,
         )
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._client = openai.AsyncOpenAI(
@@ -196,24 +198,25 @@ class OpenAI:
 
     def _keep(self, learned: Habits, refusal: Refusal) -> None:
         """Ask so from now on, except for what is about one picture only, or against what is set."""
-        if learned.tool_mode != self._habits.tool_mode:
+        if learned.speaks_responses and not self._habits.speaks_responses:
+            _log.info("the model %s is asked by the Responses API from now on: its server wants that", self._model)
+        elif learned.tool_mode != self._habits.tool_mode:
             _log.info("the model %s takes no tools: they are described in its prompt from now on", self._model)
         is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
         takes = self._habits.takes if is_of_one else learned.takes
         self._habits = replace(learned, takes=takes | self._surely_takes)
 
     async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.Answered:
-        model, effort = self._model, self._effort
-        if self._responses:
+        model, effort, reader = self._model, self._effort, written.Reader(request)
+        if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, takes=habits.takes)
-            data = await self._data(openai_responses.PATH, body, openai_events.Gathered(), told)
-            return openai_responses.read(data, request, model=model)
-        if habits.tool_mode == "prompt":
-            reader = prompted.Reader(request)
-            gathering = prompted.Gathered(openai_chunks.Gathered(), reader)
-            return reader.read(await self._chatted(prompted.in_words(request), habits, gathering, told))
-        return await self._chatted(request, habits, openai_chunks.Gathered(), told)
+            gathering = written.Gathered(openai_events.Gathered(), reader)
+            data = await self._data(openai_responses.PATH, body, gathering, told)
+            return reader.read(openai_responses.read(data, request, model=model))
+        gathering = written.Gathered(openai_chunks.Gathered(), reader)
+        asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
+        return reader.read(await self._chatted(asked, habits, gathering, told))
 
     async def _chatted(
         self, request: Request, habits: Habits, gathering: streams.Gathering, told: Told | None

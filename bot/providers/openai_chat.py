@@ -169,7 +169,7 @@ def read(data: bytes, request: Request) -> wire.Answered:
     Raises:
         ValueError: it does not have the shape of a chat completion.
     """
-    answer = _Answer.model_validate_json(data)
+    answer = wire.parse(_Answer, data)
     choice = answer.choices[0]
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
     return wire.answered(_parts(choice.message, request), stop, _usage(answer.usage))

@@ -34,6 +34,12 @@ flag", before that "Unsupported param: tools"), SGLang ("Unsupported tool_call_p
 endpoints found that support tool use."), Groq ("`tool calling` is not supported with this model").
 """
 
+_USE_RESPONSES = re.compile(r"\buse (?:the )?`?/?v1/responses\b|\bonly supported in v1/responses\b", re.IGNORECASE)
+"""What servers say whose model wants the Responses API, or wants it for tools.
+
+Source: OpenAI's own words for gpt-5.6 with tools and for o1-pro, as issue threads quote them, 2026-11-22.
+"""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
@@ -55,9 +61,13 @@ class Habits:
     counts_streams: bool = True
     """Whether it knows the option that has it tell the usage at the end of a stream."""
     tool_mode: ToolMode = "native"
+    speaks_responses: bool = False
+    """Whether it is asked by the Responses API, in place of chat completions."""
 
     def after(self, refusal: Refusal, request: Request) -> "Habits | None":
         """How to ask again after a refusal of this request; None where there is no other way."""
+        if not self.speaks_responses and _USE_RESPONSES.search(refusal.words):
+            return replace(self, speaks_responses=True, tool_mode="native")
         if refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name):
             return replace(self, limit_name=_LIMIT_NAMES[self.limit_name])
         if self.counts_streams and _is_about(refusal, "stream_options"):

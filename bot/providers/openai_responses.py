@@ -6,6 +6,7 @@ running turn, each before the call that it led to. Left to others: sending it (`
 Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
 """
 
+import re
 from collections.abc import Mapping
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
@@ -45,6 +46,8 @@ _FAILURES: Mapping[str | None, type[ProviderError]] = {
     "context_length_exceeded": ContextTooLong,
     "insufficient_quota": BadKey,
 }
+_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_")
+"""Codes that blame what was asked. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
 
 
 class _Reason(wire.Wire):
@@ -165,7 +168,7 @@ def read(data: bytes, request: Request, *, model: str) -> wire.Answered:
         ValueError: it does not have the shape of a response.
         ProviderError: the service says in it that it failed.
     """
-    answer = _Answer.model_validate_json(data)
+    answer = wire.parse(_Answer, data)
     if answer.status == "failed":
         raise _failed(answer.error, model=model)
     reason = answer.incomplete_details.reason if answer.incomplete_details else None
@@ -180,7 +183,8 @@ def read(data: bytes, request: Request, *, model: str) -> wire.Answered:
 
 def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
     code = failure.code if failure else None
-    kind = _FAILURES.get(code, Rejected)
+    # A code that is not known may pass, like most that a service gives when it fails on its way.
+    kind = _FAILURES.get(code, Rejected if _OF_THE_REQUEST.match(code or "") else Unavailable)
     told = code if code in _FAILURES else "for another reason"
     return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)
 

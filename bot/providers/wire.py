@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
@@ -46,6 +46,8 @@ Count = Annotated[int, BeforeValidator(_zero_for_null), AfterValidator(_believab
 """A number of tokens; null means 0, as a missing one does, and so does a negative one."""
 
 _object = TypeAdapter(dict[str, object])
+
+_Shape = TypeVar("_Shape", bound=Wire)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +96,8 @@ def _is_kept(part: AssistantPart, stop: Stop) -> bool:
 
 
 def encoded(value: object) -> bytes:
-    """The value as JSON in UTF-8; half a surrogate pair in a text, which UTF-8 cannot hold, becomes a question mark.
+    """The value as JSON in UTF-8; half a surrogate pair in a text, which UTF-8 cannot hold, becomes a question mark,
+    and two halves that came apart are put together.
 
     The SDKs would copy and re-type every message in Python: measured on a window of 20 turns with 5 tools, a call
     costs 3.4 (anthropic), 31 (chat completions) and 68 ms (responses) of CPU that way, and 1.7 to 2 with ready bytes.
@@ -102,7 +105,31 @@ def encoded(value: object) -> bytes:
     try:
         return to_json(value)  # six times as fast as `json`, but knows no half surrogate pairs
     except ValueError:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        return whole.encode("utf-8", "replace")
+
+
+def parse(model: type[_Shape], data: bytes) -> _Shape:
+    """The answer of a service; half a surrogate pair in it, which a strict reader refuses, costs a character alone.
+
+    Raises:
+        ValueError: it is no JSON, or has another shape.
+    """
+    try:
+        return model.model_validate_json(data)
+    except ValueError:
+        if b"\\u" not in data:
+            raise
+        return model.model_validate_json(_encoded_anew(data))
+
+
+def _encoded_anew(data: bytes | str) -> bytes:
+    """The same JSON without half surrogate pairs."""
+    try:
+        return encoded(json.loads(data))
+    except RecursionError as error:
+        raise ValueError("the JSON is too deep") from error
 
 
 def opaque_name(conversation: str) -> str:
@@ -127,7 +154,7 @@ def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
     """
     text = written if isinstance(written, str) else encoded(written).decode() if written is not None else ""
     try:
-        arguments = _object.validate_json(text if text.strip() else "{}")
+        arguments = _object.validate_json(_encoded_anew(text) if "\\u" in text else text if text.strip() else "{}")
         json.dumps(arguments, allow_nan=False)  # 1e999 is read as infinity, which no JSON can say again
     except ValueError:
         return ToolCall(id=call_id, name=name, arguments={}, malformed=text)

@@ -84,7 +84,7 @@ def responses(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
 async def test_which_api_is_asked(base_url: str | None, api: Api, expected: bool) -> None:
     """OpenAI itself is asked by responses, everybody else by chat completions, unless the operator says otherwise."""
     async with aclosing(OpenAI(api_key="k", model="gpt-6-sol", base_url=base_url, api=api)) as provider:
-        assert provider._responses is expected
+        assert provider._habits.speaks_responses is expected
 
 
 @pytest.mark.parametrize(
@@ -279,12 +279,6 @@ async def test_what_the_service_says_decides(
         with pytest.raises(ProviderError) as raised:
             await vendor.provider.complete(QUESTION)
         assert type(raised.value) is kind
-
-
-async def test_the_newest_models_refuse_tools_on_chat() -> None:
-    """An operator who forces chat completions on them reads what to do instead."""
-    with pytest.raises(Rejected, match="use /v1/responses"):
-        await _asked(OpenAIServer(), model="gpt-6-sol", api="chat")
 
 
 @pytest.mark.parametrize(

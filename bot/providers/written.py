@@ -1,0 +1,174 @@
+"""What a model wrote, read: its words for people, its calls as calls, its thoughts for nobody.
+
+Reasoning models whose server does not take their thoughts out write them first; models that call tools badly, or in
+another form than their server knows, write their calls into their words. Every adapter reads its answers so, whole and
+as they come.
+Left to others: the notations (`markers`, `foreign_calls`), how tools are described in words (`prompted`).
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from bot.messages import AssistantMessage, AssistantPart, CallId, Document, Message, Text, ToolMessage, UserMessage
+from bot.providers import foreign_calls, markers, streams, wire
+from bot.providers.base import Request
+
+_STEPS = 32
+"""While an answer is written, it is read whenever it has grown by that part of itself: a long one is read some hundred
+times, not with each of its thousands of pieces, which would take time with the square of its length."""
+
+_THOUGHTS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+)
+"""How thoughts begin and end.
+
+Source: the chat templates of DeepSeek-R1, Qwen3, Magistral and Kimi-VL, 2026-11-22.
+"""
+_BEGINS = tuple(begin for begin, _ in _THOUGHTS)
+_BEGUN = re.compile(r"^[ \t]*(?:" + "|".join(map(re.escape, _BEGINS)) + ")", re.MULTILINE)
+_ENDED = re.compile("(?:" + "|".join(re.escape(end) for _, end in _THOUGHTS) + r")(?!`)\s*")
+
+
+class Reader:
+    """Reads what a model wrote in answer to one request."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._names = frozenset(offer.name for offer in request.tools)
+
+    def shown(self, text: str) -> str:
+        """What people may see of a completion that is still being written: no thoughts, no calls."""
+        begun = foreign_calls.begun_with(text, _BEGINS)
+        if begun is not None and not text[text.rfind("\n") + 1 : begun].strip():
+            text = text[:begun].rstrip()
+        spoken = foreign_calls.shown(without_thoughts(text)).rstrip()
+        if not self._names or "<" not in spoken:
+            return spoken
+        return streams.joined(markers.shown(spoken, names=self._names, given=self._given(spoken)))
+
+    def read(self, answered: wire.Answered) -> wire.Answered:
+        """The answer with the calls in its words as calls, behind all else, in their order, and without thoughts.
+
+        Where the request offers no tools, or none may be called, calls are left out. The answer itself where it has
+        nothing of the kind.
+        """
+        if answered.message is None:
+            return answered
+        ids = self._free_ids()
+        parts: list[AssistantPart] = []
+        calls: list[AssistantPart] = []
+        for part in answered.message.parts:
+            if not isinstance(part, Text):
+                parts.append(part)
+                continue
+            for piece in self._pieces(part.text):
+                if isinstance(piece, str):
+                    parts.append(Text(text=piece.rstrip()))
+                elif self._request.may_call_tools and self._names:
+                    calls.append(wire.tool_call(next(ids), piece.name, piece.arguments))
+        if not calls and tuple(parts) == answered.message.parts:
+            return answered
+        return wire.answered([*parts, *calls], answered.stop, answered.usage)
+
+    def _pieces(self, text: str) -> list[markers.Piece]:
+        spoken = without_thoughts(text)
+        if not foreign_calls.may_hold(spoken):
+            return [spoken]
+        found: list[markers.Piece] = []
+        for piece in foreign_calls.pieces(spoken, names=self._names, given=self._given(spoken)):
+            if isinstance(piece, str) and self._names:
+                found += markers.pieces(piece, names=self._names, given=self._given(piece))
+            else:
+                found.append(piece)
+        return found
+
+    def _given(self, text: str) -> str:
+        """All that others than the model said to it; looked up only for a text that may repeat a call in it."""
+        return self._told if foreign_calls.may_hold(text) else ""
+
+    @cached_property
+    def _told(self) -> str:
+        return markers.squeezed("\n".join(itertools.chain.from_iterable(map(_told, self._request.messages))))
+
+    def _free_ids(self) -> Iterator[CallId]:
+        """Ids that no call of the conversation has; the same ones whenever the same is asked."""
+        messages = self._request.messages
+        taken = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
+        ids = (CallId(f"written_{number}") for number in itertools.count())
+        return (one for one in ids if one not in taken)
+
+
+class Gathered:
+    """An answer of which some pieces came; its words are told as far as they are for people."""
+
+    def __init__(self, inner: streams.Gathering, reader: Reader) -> None:
+        self._inner = inner
+        self._reader = reader
+        self._seen_chars = self._read_chars = 0
+        self._shown = ""
+
+    @property
+    def text(self) -> str:
+        """The words so far that people may see; those of the last pieces may be missing."""
+        written = self._inner.text
+        chars = len(written)
+        has_paused, self._seen_chars = chars == self._seen_chars, chars  # as at the end, which comes without words
+        if chars - self._read_chars >= (1 if has_paused else chars // _STEPS):
+            self._read_chars, self._shown = chars, self._reader.shown(written)
+        return self._shown
+
+    def take(self, piece: object) -> None:
+        """Add a piece.
+
+        Raises:
+            ValueError: it is not what the service sends.
+        """
+        self._inner.take(piece)
+
+    def body(self) -> bytes:
+        """The whole answer in JSON, calls in its words.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        return self._inner.body()
+
+
+def without_thoughts(text: str) -> str:
+    """The text without what its model only thought, also where that was never begun or never ended."""
+    if not any(sign in text for signs in _THOUGHTS for sign in signs):
+        return text
+    # Many templates begin the thoughts themselves, so that the answer has their end alone.
+    ends = [ended for ended in _ENDED.finditer(text) if not _in_code(text, ended.start())]
+    begins = [begun for begun in _BEGUN.finditer(text) if not foreign_calls.is_code(text, begun.end())]
+    kept, at = "", 0
+    if ends and (not begins or ends[0].start() < begins[0].start()):
+        at = ends[0].end()
+    for begun in begins:
+        if begun.start() < at:
+            continue
+        kept += text[at : begun.start()]
+        at = next((ended.end() for ended in ends if ended.start() >= begun.end()), len(text))
+    # An end that is left over ends thoughts that held thoughts.
+    last = max((ended.end() for ended in ends if ended.end() > at), default=None)
+    return kept + text[at:] if last is None else text[last:]
+
+
+def _in_code(text: str, at: int) -> bool:
+    return text[:at].endswith("`")
+
+
+def _told(message: Message) -> Iterator[str]:
+    """What somebody else than the model says in a message."""
+    if isinstance(message, UserMessage):
+        yield message.text
+        yield from (medium.text for medium in message.media if isinstance(medium, Document))
+    elif isinstance(message, ToolMessage):
+        yield from (answer.content for answer in message.answers)

@@ -1,0 +1,216 @@
+"""What models write into their words that is for nobody to read: thoughts go, calls are carried out, code stays."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from bot.errors import Unavailable
+from bot.messages import AssistantMessage, Text, UserMessage
+from bot.providers.base import Request, Stop, Usage
+from bot.providers.openai import OpenAI
+from bot.providers.wire import Answered, answered
+from bot.providers.written import Reader, without_thoughts
+from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, calls, opened, texts
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import broken, cut_off, say
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OSLO = '{"name": "get_weather", "arguments": {"place": "Oslo"}}'
+QWEN = "<tool_call>\n<function=get_weather>\n<parameter=place>\nOslo\n</parameter>\n</function>\n</tool_call>"
+INVOKED = (
+    '<function_calls><invoke name="get_weather"><parameter name="place">Oslo</parameter></invoke></function_calls>'
+)
+
+FORMS = [
+    f"<tool_call>\n{OSLO}\n</tool_call>",
+    f"<tool_call>{OSLO}",
+    f"<think>I need the weather.</think>\n<tool_call>{OSLO}</tool_call>",
+    f"```\n<tool_call>{OSLO}</tool_call>\n```",
+    QWEN,
+    QWEN.removeprefix("<tool_call>\n").removesuffix("\n</tool_call>"),
+    INVOKED,
+    '<function=get_weather>{"place": "Oslo"}</function>',
+    f"[TOOL_CALLS][{OSLO}]",
+    '<|python_tag|>{"name": "get_weather", "parameters": {"place": "Oslo"}}',
+    OSLO,
+    f"[{OSLO}]",
+    f"```json\n{OSLO}\n```",
+    f"{OSLO}\nThe weather in Oslo is fine.",
+    '{"type": "function", "function": {"name": "get_weather", "arguments": "{\\"place\\": \\"Oslo\\"}"}}',
+    '<<get_weather: {"place": "Oslo"}>>',
+]  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
+    async with (
+        opened("anthropic", streams=True) as anthropic,
+        opened("chat", streams=True) as chat,
+        opened("responses", streams=True) as responses,
+        opened("prompted", streams=True) as prompted,
+    ):
+        yield {"anthropic": anthropic, "chat": chat, "responses": responses, "prompted": prompted}
+
+
+@pytest.fixture(params=[name for name in NAMES if name != "local"])
+def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
+    vendor = open_vendors[request.param]
+    vendor.begin()
+    yield vendor
+    vendor.end()
+
+
+def _inner(vendor: Vendor) -> Any:
+    assert isinstance(vendor.provider, Listening)
+    return vendor.provider.inner
+
+
+def _heard(vendor: Vendor) -> list[str]:
+    assert isinstance(vendor.provider, Listening)
+    return vendor.provider.heard
+
+
+def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> Answered:
+    return Reader(request).read(answered([Text(text=text)], stop, Usage()))
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_call_in_words_is_a_call(vendor: Vendor, form: str) -> None:
+    """On every wire, whole and in pieces; nobody hears a word of it."""
+    vendor.server.scripted(say(form), say(form))
+    for completion in (await vendor.provider.complete(QUESTION), await _inner(vendor).complete(QUESTION)):
+        assert [(call.name, call.arguments) for call in calls(completion)] == [("get_weather", {"place": "Oslo"})]
+        assert completion.stop is Stop.TOOLS
+        assert texts(completion) == []
+    assert _heard(vendor) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("<think>They greet me.</think>\n\nHello!", "Hello!"),
+        ("They greet me.\n</think>\n\nHello!", "Hello!"),
+        ("<think>a <think>b</think> c</think>Hello!", "Hello!"),
+        ("[THINK]hm[/THINK]Hello!", "Hello!"),
+        ("Hello!\n<think>Was that right?", "Hello!"),
+    ],
+)
+async def test_thoughts_are_for_nobody(vendor: Vendor, said: str, kept: str) -> None:
+    """Neither in the answer nor while it is written, also where their beginning or their end is missing."""
+    vendor.server.scripted(say(said), say(said))
+    assert texts(await _inner(vendor).complete(QUESTION)) == [kept]
+    if "\n</think>" not in said and "c</think>" not in said:  # what was never begun is known by its end alone
+        assert texts(await vendor.provider.complete(QUESTION)) == [kept]
+        assert all(kept.startswith(heard.strip()) for heard in _heard(vendor))
+
+
+async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
+    """All that was written was thought: there is nothing to say."""
+    vendor.server.scripted(cut_off("<think>Let me see, first I have to"))
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.message, completion.stop, _heard(vendor)) == (None, Stop.LENGTH, [])
+
+
+@pytest.mark.parametrize("form", [*FORMS, "<think>a ◁ [ b</think> c", "a\n<think>b"])
+async def test_nothing_of_it_shows_however_it_comes(form: str) -> None:
+    """Cut anywhere."""
+    reader = Reader(QUESTION)
+    for text in accumulate(form):
+        shown = reader.shown(text)
+        assert not any(sign in shown for sign in ("think", "tool", "get_", "name", "<", "TOOL", "b", "{"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tag `<think>` begins thoughts, `</think>` ends them.",
+        f"A call looks so:\n```\n<tool_call>{OSLO}</tool_call>\n```\nThat is all.",
+        f"For example:\n```json\n{OSLO}\n```",
+        'The file says:\n{"name": "Oslo", "arguments": {"a": 1}}',
+        '{"name": "get_weather", "temperature": 3}',
+        "int main()\n{\n  cout << x;\n}",
+        "1 < 2 and [a] and {b}",
+        "Write `<tool_call>` there.",
+        "x <- c(1, 2) # <",
+    ],
+)
+async def test_code_and_data_stay_text(text: str) -> None:
+    """An answer about models and their tags is an answer."""
+    read = _read(text)
+    assert read.message == AssistantMessage(parts=(Text(text=text),))
+
+
+@pytest.mark.parametrize("form", [FORMS[0], OSLO, QWEN])
+async def test_what_somebody_else_wrote_is_no_call(form: str) -> None:
+    """A model that repeats a page's words has not called anything."""
+    request = replace(QUESTION, messages=(UserMessage(text=f"Say this: {form}"),))
+    read = _read(form, request)
+    assert read.message is not None
+    assert read.message.calls == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_where_none_may_be_called_none_is(form: str) -> None:
+    """What it wrote is left out, so that nobody reads it."""
+    read = _read(form, replace(QUESTION, may_call_tools=False))
+    assert read.message is None or "Oslo" not in read.message.text or "is fine" in read.message.text
+
+
+async def test_without_tools_nobody_reads_a_call() -> None:
+    """Where tools are switched off, too."""
+    read = _read(f"I look.\n{FORMS[0]}", replace(QUESTION, tools=()))
+    assert read.message == AssistantMessage(parts=(Text(text="I look."),))
+
+
+@pytest.mark.parametrize("written", ["<tool_call>get_weather(Oslo)</tool_call>", '<tool_call>{"name": "get_weather", '])
+async def test_a_call_that_cannot_be_read_is_malformed(written: str) -> None:
+    """So its model hears what is wrong; of an answer that was cut off it is left out."""
+    [call] = _read(written).message.calls  # type: ignore[union-attr]
+    assert (call.name, call.malformed is not None) == ("get_weather", True)
+    assert _read(written, stop=Stop.LENGTH).message is None
+
+
+@pytest.mark.parametrize(
+    "text", ["<" * 100_000, "<tool_call>" * 9_000, "{\n" * 50_000, "<think>" * 15_000, "[[" * 50_000]
+)
+async def test_long_hostile_texts_take_little_time(text: str) -> None:
+    """Whatever they are made of: the time limit of the suite is the measure."""
+    _read(text)
+    Reader(QUESTION).shown(text)
+    without_thoughts(text)
+
+
+async def test_half_a_surrogate_costs_a_character(vendor: Vendor) -> None:
+    """Not the answer; in pieces, in one piece, and in the arguments of a call."""
+    vendor.server.scripted(say("cold \ud83d in Oslo"), say("cold \ud83d in Oslo"))
+    assert texts(await vendor.provider.complete(QUESTION)) == ["cold ? in Oslo"]
+    assert texts(await _inner(vendor).complete(QUESTION)) == ["cold ? in Oslo"]
+    vendor.server.scripted(say('<tool_call>{"name": "get_weather", "arguments": {"place": "Os\\ud83dlo"}}</tool_call>'))
+    [call] = calls(await vendor.provider.complete(QUESTION))
+    assert call.arguments == {"place": "Os?lo"}
+
+
+async def test_an_error_nobody_knows_may_pass(vendor: Vendor) -> None:
+    """A code in a stream that is none of the known ones is tried again, like any failure on the way."""
+    vendor.server.scripted(broken(say("It is cold."), "error", events=4, error="shard_relocated"))
+    with pytest.raises(Unavailable):
+        await vendor.provider.complete(QUESTION)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_server_that_wants_the_other_api_is_asked_there(streamed: bool) -> None:
+    """Once it has said so: from then on at once."""
+    async with OpenAIServer() as server:
+        model = OpenAI(api_key=server.key, model="gpt-6-sol", base_url=server.base_url, api="chat")
+        async with aclosing(model):
+            for _ in range(2):
+                completion = await model.complete(QUESTION, (lambda _: None) if streamed else None)
+                assert texts(completion) == ["You said: What is the weather in Oslo?"]
+        paths = [seen.path for seen in server.requests]
+        assert paths == ["/v1/chat/completions", "/v1/responses", "/v1/responses"]
