@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench import bill
 from tests.bench.__main__ import report
 from tests.bench.figures import Figure, table
 from tests.bench.runs import Size
@@ -21,6 +22,9 @@ TINY = Size(
     crowds=1,
     started_with=("offline",),
     starts=1,
+    rhythms=("10 min",),
+    people=(2,),
+    bill_turns=3,
 )
 
 
@@ -34,6 +38,12 @@ def test_a_run_prints_its_table_and_writes_its_json(tmp_path: Path, capsys: pyte
     assert {"cpu", "cores", "python", "date"} <= written["machine"].keys()
     printed = capsys.readouterr().out
     assert all(name in printed for name in names)
+
+
+@pytest.mark.parametrize("wire", bill.WIRES)
+async def test_the_bill_stays_small_where_people_pause(wire: bill.Wire) -> None:
+    """Fifty turns, ten minutes between them: at most 18 % of what sending everything anew would cost."""
+    assert await bill.percent(wire, people=1, rhythm="10 min") <= bill.MAX_PERCENT
 
 
 def test_a_missed_goal_is_said_and_one_without_a_goal_says_nothing() -> None:

@@ -160,6 +160,7 @@ async def _answered(provider: Provider) -> Finding:
         max_output_tokens=256,
         timeout_seconds=_MODEL_SECONDS,
         conversation="doctor",
+        is_one_off=True,
     )
     try:
         answer = await provider.complete(request)

@@ -32,7 +32,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers import anthropic_events, media, streams, wire, written
+from bot.providers import anthropic_events, caching, media, streams, wire, written
 from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
 from bot.providers.prices import Prices, published
 
@@ -246,8 +246,9 @@ class Anthropic:
                     self._takes -= refused
 
     async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.Answered:
-        body = _body(request, model=self._model, effort=self._effort)
-        messages = _conversation(request.messages, takes)
+        plan = caching.plan(request)
+        body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
+        messages = _conversation(request.messages, takes, plan.marks)
         answer = await self._post(body, messages, ear)
         for _ in range(MAX_PAUSES):
             if answer.stop_reason != "pause_turn":
@@ -293,21 +294,31 @@ class Anthropic:
 # --- what goes out
 
 
-def _body(request: Request, *, model: str, effort: str | None) -> dict[str, object]:
-    """The request without its messages: the same within a turn, so that caches and thinking blocks stay valid."""
-    body: dict[str, object] = {
-        "model": model,
-        "max_tokens": request.max_output_tokens,
-        # On the last block that can be cached, wherever that is: the form that suits a growing conversation.
-        "cache_control": {"type": "ephemeral"},
-    }
-    if request.system.strip():
-        body["system"] = request.system
+def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> dict[str, object]:
+    """The request without its messages: the same within a turn, so that caches and thinking blocks stay valid.
+
+    `shares` is whether the tools and the system prompt are to be kept for all conversations.
+    """
+    body: dict[str, object] = {"model": model, "max_tokens": request.max_output_tokens}
+    if system := _system(request, shares=shares):
+        body["system"] = system
     if request.conversation:
         body["metadata"] = {"user_id": wire.opaque_name(request.conversation)}
     if effort is not None:
         body["output_config"] = {"effort": effort}
     return body | _tools(request)
+
+
+def _system(request: Request, *, shares: bool) -> list[Block]:
+    """What all conversations share and then what this one adds; the cache's mark between them is for the tools, too."""
+    blocks: list[Block] = [{"type": "text", "text": text} for text in (request.system, request.persona) if text.strip()]
+    if shares and request.system.strip():
+        blocks[0] |= _kept("1h")
+    return blocks
+
+
+def _kept(life: caching.Life) -> Block:
+    return {"cache_control": {"type": "ephemeral", "ttl": life}}
 
 
 def _tools(request: Request) -> dict[str, object]:
@@ -333,12 +344,17 @@ def _stand_ins(messages: Sequence[Message]) -> list[Block]:
     return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
 
 
-def _conversation(messages: Sequence[Message], takes: media.Kinds) -> list[Block]:
-    """The messages as the API takes them: neighbours of one role are one message, answers of tools come first in it."""
+def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:
+    """The messages as the API takes them: neighbours of one role are one message, answers of tools come first in it.
+
+    `marks` says after which of them the cache keeps what stands there by then, and for how long.
+    """
     turns: list[tuple[str, list[Block]]] = []
-    for message in messages:
+    for place, message in enumerate(messages):
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
         blocks = _blocks(message, takes)
+        if blocks and place in marks:
+            blocks[-1] |= _kept(marks[place])
         if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:

@@ -30,6 +30,7 @@ class Request:
     """
 
     system: str
+    """The same for all conversations, so that they share its place in a cache."""
     messages: tuple[Message, ...]
     tools: tuple[ToolOffer, ...]
     may_call_tools: bool
@@ -40,7 +41,16 @@ class Request:
     model: str | None = None
     """Which of the configured models is to answer, as `provider/model`; None means the first."""
     conversation: str
-    """A stable opaque name of the conversation for the vendor's prompt cache; no number, no uuid."""
+    """A stable opaque name of the conversation for the vendor; no number, no uuid."""
+    persona: str = ""
+    """What this conversation adds to the system prompt; empty: nothing."""
+    is_one_off: bool = False
+    """Whether nothing of it is asked again, so that to keep it in a cache would cost and never pay."""
+
+    @property
+    def whole_system(self) -> str:
+        """The system prompt with what the conversation adds."""
+        return "\n\n".join(text for text in (self.system, self.persona) if text.strip())
 
 
 class Stop(StrEnum):

@@ -46,6 +46,12 @@ Api = Literal["auto", "chat", "responses"]
 _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 """Names of models that reason; they call the output limit `max_completion_tokens`."""
 
+_CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
+"""Names of models whose cache is told where it is to keep what, and costs where it does.
+
+Source: developers.openai.com (prompt caching), 2026-11-22.
+"""
+
 _PHRASES: wire.Phrases = {
     "insufficient_quota": BadKey,
     "billing_hard_limit_reached": BadKey,
@@ -129,6 +135,7 @@ class OpenAI:
             takes=_takes(sees=sees, official=self._official),
             tool_mode="native" if responses else tool_mode,
             speaks_responses=responses,
+            marks_cache=_CACHE_MARKS.match(self._model) is not None,
         )
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._client = openai.AsyncOpenAI(
@@ -210,7 +217,9 @@ class OpenAI:
         model, effort, reader = self._model, self._effort, written.Reader(request)
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
-            body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, takes=habits.takes)
+            body = openai_responses.body(
+                request, model=model, effort=effort, reasons=reasons, takes=habits.takes, marks=habits.marks_cache
+            )
             gathering = written.Gathered(openai_events.Gathered(), reader)
             data = await self._data(openai_responses.PATH, body, gathering, told)
             return reader.read(openai_responses.read(data, request, model=model))

@@ -30,6 +30,12 @@ from bot.providers.openai_habits import Habits
 
 PATH = "/chat/completions"
 
+CACHE_KEY = "aldis"
+"""One for all conversations: it brings requests that begin alike to where their beginning is cached.
+
+Source: developers.openai.com (prompt caching), 2026-11-22.
+"""
+
 Json = dict[str, object]
 Content = str | list[Json]
 
@@ -79,8 +85,8 @@ def body(request: Request, *, model: str, effort: str | None, official: bool, ha
     ready: Json = {"model": model, habits.limit_name: request.max_output_tokens, "messages": messages}
     if effort is not None:
         ready["reasoning_effort"] = effort
-    if official and request.conversation:  # others refuse what they do not know
-        ready["prompt_cache_key"] = wire.opaque_name(request.conversation)
+    if official and not request.is_one_off:  # others refuse what they do not know
+        ready["prompt_cache_key"] = CACHE_KEY
     if request.tools:
         ready["tools"] = [_offer(offer) for offer in request.tools]
         if not request.may_call_tools:
@@ -102,7 +108,7 @@ def stream_options(habits: Habits) -> Json:
 
 
 def _messages(request: Request, takes: media.Kinds) -> list[Json]:
-    ready: list[Json] = [{"role": "system", "content": request.system}] if request.system.strip() else []
+    ready: list[Json] = [{"role": "system", "content": request.whole_system}] if request.whole_system else []
     asked: list[Content] = []
     for message in request.messages:
         if isinstance(message, UserMessage):  # many templates want user and assistant in turn

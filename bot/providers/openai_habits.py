@@ -63,6 +63,8 @@ class Habits:
     tool_mode: ToolMode = "native"
     speaks_responses: bool = False
     """Whether it is asked by the Responses API, in place of chat completions."""
+    marks_cache: bool = False
+    """Whether its cache is told where it is to keep what."""
 
     def after(self, refusal: Refusal, request: Request) -> "Habits | None":
         """How to ask again after a refusal of this request; None where there is no other way."""
@@ -72,6 +74,8 @@ class Habits:
             return replace(self, limit_name=_LIMIT_NAMES[self.limit_name])
         if self.counts_streams and _is_about(refusal, "stream_options"):
             return replace(self, counts_streams=False)
+        if self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}":
+            return replace(self, marks_cache=False)
         if self.tool_mode == "auto" and request.tools and _is_about_tools(refusal):
             return replace(self, tool_mode="prompt")
         refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) & self.takes)

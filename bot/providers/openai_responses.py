@@ -8,6 +8,7 @@ Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-2
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import (
@@ -19,13 +20,14 @@ from bot.messages import (
     Opaque,
     Picture,
     Text,
+    ToolAnswer,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
-from bot.providers import media, wire
+from bot.providers import caching, media, wire
 from bot.providers.base import Request, Stop, ToolOffer, Usage
-from bot.providers.openai_chat import arguments_json, free_call_id
+from bot.providers.openai_chat import CACHE_KEY, arguments_json, free_call_id
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -92,22 +94,32 @@ class _Answer(wire.Wire):
     usage: _Usage | None = None
 
 
-def body(request: Request, *, model: str, effort: str | None, reasons: bool, takes: media.Kinds) -> Json:
-    """The request; `reasons` says whether the model has reasoning items to hand out, `takes` what it can look at."""
+def body(
+    request: Request, *, model: str, effort: str | None, reasons: bool, takes: media.Kinds, marks: bool = False
+) -> Json:
+    """The request; `reasons` says whether the model has reasoning items to hand out, `takes` what it can look at.
+
+    `marks` is whether the cache is told where it is to keep what: without, it finds beginnings by itself, for nothing.
+    """
+    plan = caching.plan(request) if marks else caching.NOTHING
+    items = [_items(message, takes, marked=place in plan.marks) for place, message in enumerate(request.messages)]
     ready: Json = {
         "model": model,
-        "input": [item for message in request.messages for item in _items(message, takes)],
+        "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
         "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
         "store": False,
     }
-    if request.system.strip():
-        ready["instructions"] = request.system
+    if request.whole_system and not plan.shared:
+        ready["instructions"] = request.whole_system
+    if marks:
+        late = caching.outlives_half_an_hour(request.messages)
+        ready["prompt_cache_options"] = {"mode": "explicit", "ttl": "12h" if late else "30m"}
     if reasons:
         ready["include"] = ["reasoning.encrypted_content"]
     if effort is not None:
         ready["reasoning"] = {"effort": effort}
-    if request.conversation:
-        ready["prompt_cache_key"] = wire.opaque_name(request.conversation)
+    if not request.is_one_off:
+        ready["prompt_cache_key"] = CACHE_KEY
     if request.tools:
         ready["tools"] = [_offer(offer) for offer in request.tools]
         if not request.may_call_tools:
@@ -126,22 +138,45 @@ def _offer(offer: ToolOffer) -> Json:
     }
 
 
-def _items(message: Message, takes: media.Kinds) -> list[Json]:
+def _system(request: Request) -> list[Json]:
+    """The system prompt as an item, for `instructions` take no mark: what all conversations share, then the rest."""
+    parts = [_marked(_text(request.system))] if request.system.strip() else []
+    parts += [_text(request.persona)] if request.persona.strip() else []
+    return [{"role": "developer", "content": parts}] if parts else []
+
+
+def _text(text: str) -> Json:
+    return {"type": "input_text", "text": text}
+
+
+def _marked(part: Json) -> Json:
+    """The part as the end of what the cache keeps."""
+    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+
+def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> list[Json]:
+    """`marked` is whether the cache keeps what ends with the message."""
     match message:
         case UserMessage():
-            return [{"role": "user", "content": _content(message, takes)}]
+            return [{"role": "user", "content": _content(message, takes, marked=marked)}]
         case ToolMessage():
-            return [
-                {"type": "function_call_output", "call_id": answer.call_id, "output": answer.content}
-                for answer in message.answers
-            ]
+            items = [_output(answer) for answer in message.answers]
+            return [*items[:-1], _output(message.answers[-1], marked=True)] if marked else items
         case AssistantMessage():
             return [item for part in message.parts if (item := _item(part)) is not None]
 
 
-def _content(message: UserMessage, takes: media.Kinds) -> str | list[Json]:
+def _output(answer: ToolAnswer, *, marked: bool = False) -> Json:
+    output = [_marked(_text(answer.content))] if marked else answer.content
+    return {"type": "function_call_output", "call_id": answer.call_id, "output": output}
+
+
+def _content(message: UserMessage, takes: media.Kinds, *, marked: bool = False) -> str | list[Json]:
     text, shown = media.text_of(message, takes), media.shown(message, takes)
-    return [{"type": "input_text", "text": text}, *map(_shown, shown)] if shown else text
+    if not (shown or marked):
+        return text
+    parts = [_text(text), *map(_shown, shown)]
+    return [*parts[:-1], _marked(parts[-1])] if marked else parts
 
 
 def _shown(medium: Medium) -> Json:

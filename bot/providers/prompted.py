@@ -51,14 +51,14 @@ def in_words(request: Request) -> Request:
     messages = [_message(message, before, offers) for before, message in followed]
     if offers and not request.may_call_tools:
         messages.append(UserMessage(text=_NO_MORE))
-    return replace(request, system=_system(request), messages=tuple(messages), tools=())
+    return replace(request, system=_system(request), persona="", messages=tuple(messages), tools=())
 
 
 def _system(request: Request) -> str:
     """The system prompt with the tools described; the same as long as these are."""
     if not request.tools:
-        return request.system
-    own = markers.escaped(request.system)
+        return request.whole_system
+    own = markers.escaped(request.whole_system)
     return "\n\n".join(filter(str.strip, [own, _RULES, *map(_described, request.tools)]))
 
 

@@ -306,7 +306,7 @@ class Agent:
 
     def _request(self, work: _Work) -> Request:
         return Request(
-            system=_with_persona(self._system, work.turn.settings.persona),
+            system=self._system,
             messages=with_note((*work.history, *beside(work.turn.talk, work.said)), work.turn.note),
             tools=work.offers,
             may_call_tools=work.calls_left > 0,
@@ -314,6 +314,7 @@ class Agent:
             timeout_seconds=self._limits.timeout_seconds,
             model=work.turn.settings.model,
             conversation=f"c{work.turn.conversation}",
+            persona=_wished(work.turn.settings.persona),
         )
 
     async def _answers(self, work: _Work, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
@@ -439,9 +440,11 @@ class Agent:
         )
 
 
-def _with_persona(system: str, persona: Persona | None) -> str:
-    """The system prompt, and last what the people of the conversation want: beside the rules, never in their place."""
-    return system if persona is None else f"{system}\n\n{_PERSONA}\n{persona.text}"
+def _wished(persona: Persona | None) -> str:
+    """What the people of the conversation want, for the end of the system prompt: beside the rules, never in their
+    place.
+    """
+    return "" if persona is None else f"{_PERSONA}\n{persona.text}"
 
 
 def _sendable(history: Iterable[Whole], offers: Iterable[ToolOffer]) -> tuple[Whole, ...]:

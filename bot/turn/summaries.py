@@ -156,6 +156,7 @@ class Summaries:
             timeout_seconds=self._timeout_seconds,
             model=turn.settings.model,
             conversation=f"c{turn.conversation}-summary",
+            is_one_off=True,
         )
         try:
             return await self._provider.complete(request)

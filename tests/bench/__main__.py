@@ -14,7 +14,18 @@ from tests.bench.children import REPOSITORY
 from tests.bench.figures import Figure
 from tests.bench.runs import Size
 
-QUICK = Size(blocks=2, block_turns=15, depths=(10, 60), around=6, turns_each=1, crowds=1, starts=1)
+QUICK = Size(
+    blocks=2,
+    block_turns=15,
+    depths=(10, 60),
+    around=6,
+    turns_each=1,
+    crowds=1,
+    starts=1,
+    rhythms=("10 min",),
+    people=(1,),
+    bill_turns=20,
+)
 _DISK = Path("/var/tmp")
 """Unlike /tmp it lies on a disk. Source: the Filesystem Hierarchy Standard 3.0, 5.15 (2015)."""
 
@@ -28,6 +39,7 @@ async def measured(size: Size, folder: Path) -> list[Figure]:
             if vendor == size.vendors[0]:
                 found += await runs.growth(pair, size)
                 found += await runs.side_by_side(pair, size)
+    found += await runs.bills(size)
     for vendor in size.started_with:
         found += await runs.start(vendor, folder, size)
     return found

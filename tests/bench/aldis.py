@@ -44,6 +44,10 @@ class Pier:
         self._parts: defaultdict[ChatId, list[str]] = defaultdict(list)
         self._milliseconds = itertools.count(_FIRST_MILLISECOND)
 
+    def at(self, seconds: float) -> None:
+        """Go on so long after the first message; never back."""
+        self._milliseconds = itertools.count(max(next(self._milliseconds), _FIRST_MILLISECOND + round(1000 * seconds)))
+
     async def ask(self, conversation: str, text: str) -> str:
         chat, sent_at = ChatId(f"direct:{conversation}"), SentId(next(self._milliseconds))
         self._answers[chat] = asyncio.get_running_loop().create_future()
@@ -142,15 +146,25 @@ async def running(vendor: str, address: str) -> AsyncGenerator[blocks.Ask]:
     """Aldis at work. It offers the calculator alone, as the hand-written loop does: others would flatter the ratio,
     for the SDKs' own way of sending costs more with every tool.
     """
-    logs.set_up("WARNING", "text")
     chosen = {
         **variables(vendor, address),
         **{f"TOOLS__{name.upper()}__ENABLED": "false" for name in CATALOG if name != "calculator"},
+        "STORE__PATH": str(Path.cwd() / "aldis.db"),
+    }
+    async with at_work(chosen) as pier:
+        yield pier.ask
+
+
+@asynccontextmanager
+async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
+    """Aldis with these settings, open to everybody and without limits; gives both ends of its transport."""
+    logs.set_up("WARNING", "text")
+    chosen = {
+        **chosen,
         "TOOLS__CALLS_PER_MINUTE": "10000",
         "LIMITS__MESSAGES_PER_MINUTE": "10000",
         "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
         "ACCESS__ALLOWED": "*",
-        "STORE__PATH": str(Path.cwd() / "aldis.db"),
     }
     pier, stop = Pier(), asyncio.Event()
     async with (
@@ -158,7 +172,7 @@ async def running(vendor: str, address: str) -> AsyncGenerator[blocks.Ask]:
         asyncio.TaskGroup() as group,
     ):
         group.create_task(aldis.chat(stop))
-        yield pier.ask
+        yield pier
         stop.set()
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.bench import bill
 from tests.bench.aldis import variables
 from tests.bench.blocks import Block, Measured
 from tests.bench.children import Child, started
@@ -38,6 +39,9 @@ class Size:
     crowds: int = 3
     started_with: tuple[str, ...] = ("offline", "anthropic")
     starts: int = 5
+    rhythms: tuple[str, ...] = tuple(bill.RHYTHMS)
+    people: tuple[int, ...] = (1, 8)
+    bill_turns: int = bill.TURNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +159,22 @@ async def _start_seconds(folder: Path, settings: dict[str, str]) -> float:
     async with started("bot", "chat", "--once", "hi", folder=folder, settings=settings) as child:
         await child.line()
         return time.monotonic() - began_at
+
+
+async def bills(size: Size) -> list[Figure]:
+    """What is paid of what sending everything anew would cost, for each wire, number of people and rhythm."""
+    say(f"the bill of {size.bill_turns} turns, {len(size.rhythms)} rhythms on {len(bill.WIRES)} wires")
+    return [
+        Figure(
+            name=f"bill, {wire}, {'one person' if people == 1 else f'{people} people'}, every {rhythm}",
+            value=await bill.percent(wire, people=people, rhythm=rhythm, turns=size.bill_turns),
+            unit="%",
+            most=bill.MAX_PERCENT,
+        )
+        for wire in bill.WIRES
+        for people in size.people
+        for rhythm in size.rhythms
+    ]
 
 
 def _talks(prefix: str, size: Size, *, at_once: bool) -> Block:

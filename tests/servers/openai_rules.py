@@ -302,8 +302,27 @@ def check_responses(body: Json, *, reasoning_follows: dict[str, str]) -> None:
     for number, item in enumerate(items):
         if item.get("role") == "user" and isinstance(item.get("content"), list):
             _check_parts(item["content"], f"input[{number}].content", _RESPONSES_PARTS)
+    _check_marks(body, items)
     _check_item_calls(items)
     _check_reasoning(items, reasoning_follows, stored=body.get("store", True))
+
+
+def _check_marks(body: Json, items: list[Json]) -> None:
+    """Marks of the cache (the package openai 3.54.0, 2026-11-22): models before gpt-5.6 know none."""
+    marks = [part for item in items for part in _parts_of(item) if "prompt_cache_breakpoint" in part]
+    if (marks or "prompt_cache_options" in body) and not _TOOLLESS_CHAT.match(body["model"]):
+        raise wrong(
+            "Unsupported parameter: 'prompt_cache_options' is not supported with this model.",
+            "prompt_cache_options",
+            "unsupported_parameter",
+        )
+    if body.get("prompt_cache_options", {}).get("ttl", "30m") not in {"30m", "12h"}:
+        raise wrong("Invalid value: 'ttl'. Supported values are: '30m', '12h'.", "prompt_cache_options.ttl")
+
+
+def _parts_of(item: Json) -> list[Json]:
+    content = item.get("output") if item.get("type") == "function_call_output" else item.get("content")
+    return content if isinstance(content, list) else []
 
 
 def _check_item_calls(items: list[Json]) -> None:

@@ -192,6 +192,8 @@ class ModelServer(Server, ABC):
     """False answers in one piece whatever is asked, as a few compatible servers do."""
     broken: asyncio.Event = field(default_factory=asyncio.Event)
     """Is set when a stream has broken off."""
+    billed: Callable[[dict[str, Any]], Tokens] | None = None
+    """What a request uses, as `tests.servers.caches` reckons it; None: what the script says."""
     window_tokens: int = 1_000_000
     """A prompt of more (four bytes a token) is too long."""
     models: tuple[str, ...] | None = None
@@ -241,6 +243,8 @@ class ModelServer(Server, ABC):
             await asyncio.sleep(self.latency_seconds)
         if isinstance(scripted, Broken):
             return await self._break(seen, request, body, scripted)
+        if isinstance(scripted, Scripted) and self.billed is not None:
+            scripted = scripted.using(self.billed(body))
         if not isinstance(scripted, Scripted):
             fault = scripted(seen)
             return fault if isinstance(fault, web.StreamResponse) else await fault

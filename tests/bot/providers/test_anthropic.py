@@ -72,16 +72,30 @@ async def test_thinking_does_not_survive_another_prefix(vendor: Vendor) -> None:
 
 
 async def test_the_body_of_a_request(vendor: Vendor) -> None:
-    """Caching is on at the end of the conversation, tools stand as given, and nothing else is said."""
+    """The cache is marked after the system prompt and at the end, tools stand as given, and nothing else is said."""
     await vendor.provider.complete(QUESTION)
-    sent = vendor.sent
-    assert sent.keys() == {"model", "max_tokens", "cache_control", "system", "metadata", "tools", "messages"}
-    assert sent["cache_control"] == {"type": "ephemeral"}
+    sent, kept = vendor.sent, {"type": "ephemeral", "ttl": "1h"}
+    assert sent.keys() == {"model", "max_tokens", "system", "metadata", "tools", "messages"}
+    assert sent["system"] == [{"type": "text", "text": "You are Aldis.", "cache_control": kept}]
     assert [tool["name"] for tool in sent["tools"]] == ["get_weather", "current_time"]
     assert sent["tools"][1]["input_schema"] == {"type": "object", "properties": {}}
     assert sent["messages"] == [
-        {"role": "user", "content": [{"type": "text", "text": "What is the weather in Oslo?"}]},
+        {"role": "user", "content": [{"type": "text", "text": "What is the weather in Oslo?", "cache_control": kept}]},
     ]
+
+
+async def test_a_persona_stands_behind_what_all_conversations_share(vendor: Vendor) -> None:
+    """The mark of the cache stands before it, so that one conversation's wish costs the others nothing."""
+    await vendor.provider.complete(replace(QUESTION, persona="Be a pirate."))
+    first, second = vendor.sent["system"]
+    assert (first["text"], "cache_control" in first) == ("You are Aldis.", True)
+    assert second == {"type": "text", "text": "Be a pirate."}
+
+
+async def test_what_is_asked_once_is_kept_in_no_cache(vendor: Vendor) -> None:
+    """A write costs more than it, and nobody would read it."""
+    await vendor.provider.complete(replace(QUESTION, is_one_off=True))
+    assert b"cache_control" not in vendor.server.requests[-1].body
 
 
 async def test_system_and_tools_stay_the_same_within_a_turn(vendor: Vendor) -> None:

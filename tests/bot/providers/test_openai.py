@@ -305,13 +305,46 @@ async def test_the_body_of_a_response(responses: Vendor) -> None:
     await responses.provider.complete(replace(QUESTION, max_output_tokens=1))
     sent = responses.sent
     assert (sent["store"], sent["include"]) == (False, ["reasoning.encrypted_content"])
-    assert sent["instructions"] == "You are Aldis."
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    assert sent["input"] == [
+        {"role": "developer", "content": [{"type": "input_text", "text": "You are Aldis.", **mark}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "What is the weather in Oslo?", **mark}]},
+    ]
+    assert sent["prompt_cache_options"] == {"mode": "explicit", "ttl": "30m"}
     assert sent["max_output_tokens"] == 16
     assert [(tool["name"], tool["strict"]) for tool in sent["tools"]] == [
         ("get_weather", False),
         ("current_time", False),
     ]
-    assert len(sent["prompt_cache_key"]) == 32
+    assert sent["prompt_cache_key"] == "aldis"
+
+
+async def test_what_is_asked_once_is_kept_in_no_cache(responses: Vendor) -> None:
+    """Writes cost more, and nobody would read them."""
+    await responses.provider.complete(replace(QUESTION, is_one_off=True))
+    sent = responses.sent
+    assert (sent["instructions"], sent["prompt_cache_options"]["mode"]) == ("You are Aldis.", "explicit")
+    assert b"breakpoint" not in responses.server.requests[-1].body
+    assert "prompt_cache_key" not in sent
+
+
+async def test_older_models_are_told_nothing_of_marks() -> None:
+    """They refuse them; their cache finds beginnings by itself, for nothing."""
+    server = OpenAIServer()
+    await _asked(server, model="gpt-5.4", api="responses")
+    sent = server.requests[0].json()
+    assert sent["instructions"] == "You are Aldis."
+    assert not {"prompt_cache_options"} & sent.keys()
+    assert server.refused == []
+
+
+async def test_a_server_that_knows_no_marks_is_asked_without(responses: Vendor) -> None:
+    """A gateway may call its model as OpenAI does: a refusal is learned from, for good."""
+    unknown = error_body("Unknown parameter: 'prompt_cache_options'.", param="prompt_cache_options")
+    responses.server.scripted(answer_json(unknown, 400))
+    for _ in range(2):
+        assert (await responses.provider.complete(QUESTION)).message is not None
+    assert ["prompt_cache_options" in seen.json() for seen in responses.server.requests] == [True, False, False]
 
 
 async def test_a_model_that_does_not_reason_is_not_asked_for_it() -> None:

@@ -1,0 +1,202 @@
+"""How the vendors' prompt caches bill: what of a prompt was read from them, and what was written to them.
+
+A prompt is a row of blocks; a prefix of it is known by the digest of all that stands in it. The time is `now`, which
+whoever drives the double sets: nothing waits here. Four bytes are a token.
+
+Anthropic: an entry is written where a block is marked (`cache_control`), at most four times; it is found again at a
+mark or up to 20 blocks before it; it lives 5 minutes or an hour, each read gives it its life again; what is shorter
+than the model's least is not kept, silently; a mark of an hour must not come after one of 5 minutes; tools come before
+the system prompt, and that before the messages; another `tool_choice` makes those unknown.
+Source: platform.claude.com, "Prompt caching" and "Tool use with prompt caching", 2026-11-22.
+
+OpenAI before gpt-5.6: prefixes are found by themselves from 1,024 tokens on in steps of 128, writing costs nothing,
+and they live up to 24 hours (`prompt_cache_retention`, the default where an organisation keeps data at all).
+From gpt-5.6 on, in the mode `explicit`: found and written exactly at the marks (`prompt_cache_breakpoint`), the latest
+four are written, the latest 80 looked up; they live 30 minutes or 12 hours at least, and no longer here.
+Requests with another `prompt_cache_key` come to another machine. Writing costs 1.25 times the price for either life;
+a price of its own for 12 hours was not found.
+Source: developers.openai.com, "Prompt caching", and the package openai 3.54.0, 2026-11-22.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.servers.script import Mistake, Tokens
+
+_LIVES_SECONDS = {"5m": 300.0, "1h": 3600.0, "30m": 1800.0, "12h": 43_200.0, "24h": 86_400.0}
+_LOOK_BACK = 20
+_MARKED_FROM = re.compile(r"gpt-(5\.[6-9]|[6-9])")
+_LEAST = (
+    (re.compile(r"claude-((fable|mythos)-5|opus-5|(opus|sonnet|haiku)-5-5)"), 512),
+    (re.compile(r"claude-(opus-4-8|sonnet-5|sonnet-4-[56])"), 1024),
+    (re.compile(r"claude-opus-4-7"), 2048),
+    (re.compile(r"claude"), 4096),
+)
+_OPENAI_LEAST, _OPENAI_STEP = 1024, 128
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One piece of a prompt; `life` is that of the entry to be written where it ends, None: it is not marked."""
+
+    said: str
+    life: str | None = None
+
+    @property
+    def tokens(self) -> float:
+        return len(self.said.encode("utf-8", "replace")) / 4
+
+
+@dataclass
+class Cache:
+    """All that a vendor keeps; `now` is in seconds."""
+
+    now: float = 0.0
+    _ends: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
+    """When each prefix is gone, and its life."""
+
+    def read(self, prefix: str) -> bool:
+        """Whether a prefix is there; it lives on then."""
+        ends, life = self._ends.get(prefix, (-1.0, "5m"))
+        if ends <= self.now:
+            return False
+        self._ends[prefix] = (self.now + _LIVES_SECONDS[life], life)
+        return True
+
+    def write(self, prefix: str, life: str) -> None:
+        if self._ends.get(prefix, (-1.0, ""))[0] <= self.now:
+            self._ends[prefix] = (self.now + _LIVES_SECONDS[life], life)
+
+
+def anthropic_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
+    """What a request to the Messages API uses."""
+    blocks = _anthropic_blocks(body)
+    marks = [place for place, block in enumerate(blocks) if block.life]
+    lives = [blocks[place].life for place in marks]
+    if "5m" in lives and "1h" in lives[lives.index("5m") :]:
+        raise Mistake("messages: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.")
+    prefixes, sums = _prefixes(body["model"], blocks), _sums(blocks)
+    least = next(least for name, least in _LEAST if name.match(body["model"]))
+    found = -1
+    for mark in marks:
+        back = range(mark, max(-1, mark - _LOOK_BACK), -1)
+        found = max(found, next((place for place in back if cache.read(prefixes[place])), -1))
+    kept = [mark for mark in marks if sums[mark] >= least]
+    for mark in kept:
+        cache.write(prefixes[mark], blocks[mark].life or "5m")
+    read = sums[found] if found >= 0 else 0
+    hour_end = max([sums[mark] for mark in kept if blocks[mark].life == "1h"], default=0)
+    end = max([sums[mark] for mark in kept], default=0)
+    hour, all_written = max(0, hour_end - read), max(0, end - read)
+    fresh = sums[-1] - read - all_written
+    return Tokens(
+        fresh=round(fresh),
+        cache_read=round(read),
+        cache_write=round(all_written),
+        cache_write_hour=round(min(hour, all_written)),
+        output=output,
+    )
+
+
+def _anthropic_blocks(body: Json) -> list[Block]:
+    # Tools whose loading is deferred stand in no prompt before they are found.
+    given = [tool for tool in body.get("tools") or [] if not tool.get("defer_loading")]
+    system = body.get("system") or []
+    given += [{"type": "text", "text": system}] if isinstance(system, str) else system
+    blocks = [_block(item) for item in given]
+    choice = json.dumps(body.get("tool_choice"))
+    for message in body["messages"]:
+        content = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        blocks += [_block(part, f"{message['role']}{choice if choice != 'null' else ''}") for part in parts]
+    if mark := body.get("cache_control"):
+        blocks[-1] = Block(said=blocks[-1].said, life=mark.get("ttl", "5m"))
+    return blocks
+
+
+def _block(item: Json, role: str = "") -> Block:
+    mark = item.get("cache_control")
+    said = {key: value for key, value in item.items() if key != "cache_control"}
+    return Block(said=role + _written(said), life=mark.get("ttl", "5m") if mark else None)
+
+
+def openai_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
+    """What a request to one of OpenAI's two APIs uses."""
+    blocks = _openai_blocks(body)
+    if not _MARKED_FROM.match(body["model"]):
+        return _found_by_itself(cache, body, blocks, output)
+    options = body.get("prompt_cache_options") or {}
+    life = options.get("ttl", "30m")
+    if options.get("mode", "implicit") == "implicit":
+        blocks[-1] = Block(said=blocks[-1].said, life=life)
+    prefixes = _prefixes(f"{body['model']}|{body.get('prompt_cache_key')}", blocks)
+    sums = _sums(blocks)
+    marks = [place for place, block in enumerate(blocks) if block.life and sums[place] >= _OPENAI_LEAST]
+    found = next((sums[place] for place in reversed(marks[-80:]) if cache.read(prefixes[place])), 0)
+    for place in marks[-4:]:
+        cache.write(prefixes[place], life)
+    written = max([sums[place] for place in marks[-4:]], default=0)
+    return _openai_tokens(sums[-1], found, max(0, written - found), output)
+
+
+def _found_by_itself(cache: Cache, body: Json, blocks: Sequence[Block], output: int) -> Tokens:
+    text = "".join(block.said for block in blocks).encode("utf-8", "replace")
+    total = len(text) / 4
+    digest = hashlib.sha256(f"{body['model']}|{body.get('prompt_cache_key')}".encode())
+    prefixes: list[tuple[int, str]] = []
+    for end in range(_OPENAI_STEP, int(total) + 1, _OPENAI_STEP):
+        digest.update(text[4 * (end - _OPENAI_STEP) : 4 * end])
+        if end >= _OPENAI_LEAST:
+            prefixes.append((end, digest.hexdigest()))
+    found = next((end for end, prefix in reversed(prefixes) if cache.read(prefix)), 0)
+    for _, prefix in prefixes:
+        cache.write(prefix, "24h")
+    return _openai_tokens(total, found, 0, output)
+
+
+def _openai_blocks(body: Json) -> list[Block]:
+    blocks = [Block(said=_written(tool)) for tool in body.get("tools") or []]
+    if body.get("instructions"):
+        blocks.append(Block(said=f"developer{body['instructions']}"))
+    given = body["input"] if "input" in body else body["messages"]
+    for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
+        name = "output" if item.get("type") == "function_call_output" else "content"
+        parts = item.get(name)
+        head = _written({key: value for key, value in item.items() if key != name})
+        listed = parts if isinstance(parts, list) else [{"type": "input_text", "text": parts}]
+        for place, part in enumerate(listed):
+            said = {key: value for key, value in part.items() if key != "prompt_cache_breakpoint"}
+            mark = part.get("prompt_cache_breakpoint")
+            blocks.append(Block(said=("" if place else head) + _written(said), life="marked" if mark else None))
+    return blocks
+
+
+def _openai_tokens(total: float, read: float, written: float, output: int) -> Tokens:
+    fresh = total - read - written
+    return Tokens(fresh=round(fresh), cache_read=round(read), cache_write=round(written), output=output)
+
+
+def _prefixes(name: str, blocks: Sequence[Block]) -> list[str]:
+    digest, found = hashlib.sha256(name.encode()), list[str]()
+    for block in blocks:
+        digest.update(hashlib.sha256(block.said.encode("utf-8", "replace")).digest())
+        found.append(digest.hexdigest())
+    return found
+
+
+def _sums(blocks: Sequence[Block]) -> list[float]:
+    total, found = 0.0, list[float]()
+    for block in blocks:
+        total += block.tokens
+        found.append(total)
+    return found
+
+
+def _written(item: Json) -> str:
+    return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
