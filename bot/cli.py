@@ -29,6 +29,8 @@ from bot.web.health import Pages, served
 from store import StoreError
 
 _HEALTH_SECONDS = 5.0
+_MAX_TURN_DIGITS = 18
+"""More would not be a number for SQLite."""
 _COMMAND = "aldis"
 """The name of the script of the package."""
 
@@ -169,6 +171,12 @@ def _text(given: str) -> str:
     return given
 
 
+def _turn(given: str) -> int:
+    if not (given.isascii() and given.isdigit() and len(given) <= _MAX_TURN_DIGITS):
+        raise argparse.ArgumentTypeError(f"a turn is a number, as `{_command()} trace` lists them")
+    return int(given)
+
+
 def _command() -> str:
     """How this process was called, to be repeated in its help."""
     return _COMMAND if Path(sys.argv[0]).stem == _COMMAND else "python -m bot"
@@ -220,6 +228,9 @@ def _parser() -> argparse.ArgumentParser:
         "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
     )
     trust.set_defaults(verb=upkeep.trust)
+    trace = verbs.add_parser("trace", help="show the way of one message: when, how long, at what cost; no words")
+    trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
+    trace.set_defaults(verb=upkeep.trace)
     captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
     captcha.set_defaults(verb=upkeep.solve)

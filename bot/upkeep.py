@@ -1,5 +1,5 @@
 """The operator's verbs for what is kept and held: `doctor`, `backup`, `restore`, `rotate-key`, `reseal`, `export`,
-`trust`, `captcha`.
+`trust`, `captcha`, `trace`.
 
 One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
 itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
@@ -29,6 +29,7 @@ from bot.spellings import person_of
 from bot.turn.backlog import Backlog, backlog, replay, settle
 from bot.turn.captchas import MAX_PASTED_CHARS
 from bot.turn.export import gathered
+from bot.turn.trace import trace_text
 from bot.web.control import asked, trust_answer
 from store import (
     NOT_INCLUDED,
@@ -262,6 +263,16 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
         print(f"{'':10}{suspect['safety_number'] or 'its safety number is not known'}")
     if not answer["suspects"]:
         print("Nobody has a new safety number that is not trusted.", file=sys.stderr)
+    return 0
+
+
+def trace(given: Settings, options: argparse.Namespace) -> int:
+    """`trace [TURN]`: the way of one message, when, how long and at what cost; without a turn the newest ones."""
+
+    async def read(store: Store) -> Mapping[str, Any]:
+        return {"text": await trace_text(store, options.turn)}
+
+    print(asyncio.run(_done(given, "trace", {"turn": options.turn}, read))["text"])
     return 0
 
 

@@ -50,6 +50,7 @@ from store.reminders import Reminder
 from store.restored import Restoration
 from store.store import Shelves, Store, opened
 from store.summaries import Summary
+from store.traces import Trace, TracedMessage, TracedReply
 
 __all__ = [
     "MOST_FEEDS",
@@ -96,6 +97,9 @@ __all__ = [
     "Summary",
     "Tampering",
     "Total",
+    "Trace",
+    "TracedMessage",
+    "TracedReply",
     "TurnEnd",
     "TurnId",
     "TurnState",

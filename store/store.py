@@ -47,6 +47,7 @@ from store.reminders import Reminders
 from store.restored import Restored
 from store.sealing import Keyring, MasterKey, has_keys
 from store.summaries import Summaries
+from store.traces import Traces
 from store.working import Working
 
 T = TypeVar("T")
@@ -81,6 +82,7 @@ class Shelves:
     restored: Restored
     own_time: OwnTime
     forgetting: Forgetting
+    traces: Traces
 
 
 class Store:
@@ -395,4 +397,5 @@ def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
         restored=Restored(connection, keyring, stirred, realm),
         own_time=OwnTime(connection, keyring, stirred, realm),
         forgetting=Forgetting(connection, keyring, stirred, realm),
+        traces=Traces(connection, keyring, stirred, realm),
     )

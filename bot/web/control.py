@@ -5,6 +5,7 @@
     POST /export      {"person": "<uuid>"}        --> {"json": "{...}"}
     POST /trust       {"name": "3f2a91c0"}        --> {"trusted": "3f2a91c0"}; without a name {"suspects": [...]}
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
+    POST /trace       {"turn": 17}                --> {"text": lines}; without a turn a list of the newest
     GET  /state                                   --> whatever the running one says of itself
 
 A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
@@ -30,6 +31,7 @@ from bot.events import ChatId, PersonId
 from bot.turn.captchas import Captchas
 from bot.turn.export import gathered
 from bot.turn.identities import Identities
+from bot.turn.trace import trace_text
 from store import NOT_INCLUDED, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -58,6 +60,7 @@ _METHODS = {
     "export": "POST",
     "trust": "POST",
     "captcha": "POST",
+    "trace": "POST",
     "state": "GET",
 }
 
@@ -100,6 +103,15 @@ class _Captcha(BaseModel):
     """As it was pasted."""
 
 
+class _Trace(BaseModel):
+    """The body of `POST /trace`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    turn: int | None = None
+    """None: the newest are listed."""
+
+
 class Control:
     """What the socket can be asked for."""
 
@@ -119,6 +131,7 @@ class Control:
         app.router.add_post("/export", self._export)
         app.router.add_post("/trust", self._trust)
         app.router.add_post("/captcha", self._solve)
+        app.router.add_post("/trace", self._trace)
         app.router.add_get("/state", self._tell)
         return app
 
@@ -173,6 +186,16 @@ class Control:
         except (StoreError, CallRefused, Disconnected) as error:
             return _refused(str(error))
         return web.json_response({})
+
+    async def _trace(self, request: web.Request) -> web.Response:
+        try:
+            wanted = _Trace.model_validate_json(await request.read())
+        except ValidationError:
+            return _refused('a trace is asked for with {"turn": ...} and nothing else', status=400)
+        try:
+            return web.json_response({"text": await trace_text(self._store, wanted.turn)})
+        except (StoreError, CallRefused) as error:
+            return _refused(str(error))
 
     async def _tell(self, _: web.Request) -> web.Response:
         try:

@@ -85,6 +85,15 @@ async def test_the_running_one_tells_its_state(running: Path) -> None:
     assert await asked(running, "state") == {"ok": True}
 
 
+async def test_the_running_one_tells_the_way_of_a_message(running: Path) -> None:
+    """Or says that there is none, in the sentence of the verb."""
+    assert await asked(running, "trace", {"turn": None}) == {"text": "no turn is kept"}
+    with pytest.raises(StoreError, match="turn 7: there is none yet"):
+        await asked(running, "trace", {"turn": 7})
+    with pytest.raises(StoreError, match="and nothing else"):
+        await asked(running, "trace", {"turn": "seven"})
+
+
 async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: Path, clock: SetClock) -> None:
     """The store's own sentence."""
 

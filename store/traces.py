@@ -1,0 +1,175 @@
+"""The way of one turn, as the rows of the other tables tell it: times, states, counts and costs, no words and nobody's
+name.
+
+Left to others: the steps of a turn that still runs (`store.journal`), how it is told (`bot.turn.trace`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from store.records import ConversationId, Entry, TurnId
+from store.shelf import Shelf, moment
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TracedMessage:
+    """A message that the turn answers."""
+
+    kind: str
+    sent_at: datetime
+    """By the sender's clock."""
+    received_at: datetime
+    state: str
+    attempts: int
+    refusal: str | None
+    """Why it was refused instead of answered; None: it was not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TracedReply:
+    """A part of the answer, or a status that was shown before it."""
+
+    is_status: bool
+    state: str
+    attempts: int
+    revision: int
+    """How many edits lead to it."""
+    attempted_at: datetime | None
+    """When its last attempt began; None: none has."""
+    settled_at: datetime | None
+    """When it was sent or given up; None: it is neither yet."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trace:
+    """What is kept of one turn. Messages and replies that were settled long ago are gone; the ledger stays."""
+
+    turn: TurnId
+    conversation: ConversationId
+    realm: str
+    state: str
+    started_at: datetime
+    ended_at: datetime | None
+    """None while it runs."""
+    expires_at: datetime | None
+    """When it disappears; None: it stays."""
+    replaces: TurnId | None
+    """The turn that it repeats; None: none."""
+    deaths: int
+    """In how many processes it waited when they died, since it came further."""
+    messages: tuple[TracedMessage, ...]
+    """In the order of arrival."""
+    entries: tuple[Entry, ...]
+    """Its rows of the ledger, without their details, in their order; written when it ends."""
+    replies: tuple[TracedReply, ...]
+    """In the order in which they are said."""
+
+
+class Traces(Shelf):
+    """The shelf that reads across the others. It writes nothing. All methods run inside a transaction."""
+
+    def newest(self, most: int) -> tuple[Trace, ...]:
+        """The turns that began last, newest first, of every realm."""
+        rows = self.rows("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (most,))
+        found = (self.of(TurnId(turn)) for (turn,) in rows)
+        return tuple(trace for trace in found if trace is not None)
+
+    def of(self, turn: TurnId) -> Trace | None:
+        """What is kept of the turn; None: nothing."""
+        rows = self.rows(
+            "SELECT conversation_id, realm, state, started_at, ended_at, expires_at, replaces, deaths FROM turns "
+            "JOIN conversations ON conversations.id = conversation_id WHERE turns.id = ?",
+            (turn,),
+        )
+        if not rows:
+            return None
+        conversation, realm, state, started_at, ended_at, expires_at, replaces, deaths = rows[0]
+        return Trace(
+            turn=turn,
+            conversation=ConversationId(conversation),
+            realm=realm,
+            state=state,
+            started_at=moment(started_at),
+            ended_at=_moment(ended_at),
+            expires_at=_moment(expires_at),
+            replaces=None if replaces is None else TurnId(replaces),
+            deaths=deaths,
+            messages=self._messages(turn),
+            entries=self._entries(turn),
+            replies=self._replies(turn),
+        )
+
+    def was_there(self, turn: TurnId) -> bool:
+        """Whether there was ever a turn of this number, kept or not: numbers are never used twice."""
+        return bool(self.rows("SELECT 1 FROM sqlite_sequence WHERE name = 'turns' AND seq >= ?", (turn,))) and turn > 0
+
+    def _messages(self, turn: TurnId) -> tuple[TracedMessage, ...]:
+        rows = self.rows(
+            "SELECT kind, sent_at, received_at, state, attempts, refusal FROM inbox WHERE turn_id = ? ORDER BY id",
+            (turn,),
+        )
+        return tuple(
+            TracedMessage(
+                kind=kind,
+                sent_at=moment(sent_at),
+                received_at=moment(received_at),
+                state=state,
+                attempts=attempts,
+                refusal=refusal,
+            )
+            for kind, sent_at, received_at, state, attempts, refusal in rows
+        )
+
+    def _entries(self, turn: TurnId) -> tuple[Entry, ...]:
+        rows = self.rows(
+            "SELECT kind, provider, name, outcome, input_tokens, cached_input_tokens, output_tokens, latency_ms, "
+            "cost_usd FROM ledger WHERE turn_id = ? ORDER BY id",
+            (turn,),
+        )
+        return tuple(
+            Entry(
+                kind=kind,
+                provider=provider,
+                name=name,
+                outcome=outcome,
+                input_tokens=input_tokens,
+                cached_input_tokens=cached_input_tokens,
+                output_tokens=output_tokens,
+                latency_seconds=latency_ms / 1000,
+                cost_usd=None if cost_usd is None else Decimal(cost_usd),
+            )
+            for (
+                kind,
+                provider,
+                name,
+                outcome,
+                input_tokens,
+                cached_input_tokens,
+                output_tokens,
+                latency_ms,
+                cost_usd,
+            ) in rows
+        )
+
+    def _replies(self, turn: TurnId) -> tuple[TracedReply, ...]:
+        rows = self.rows(
+            "SELECT position, state, attempts, revision, attempted_at, settled_at FROM outbox WHERE turn_id = ? "
+            "ORDER BY id",
+            (turn,),
+        )
+        return tuple(
+            TracedReply(
+                is_status=position < 0,
+                state=state,
+                attempts=attempts,
+                revision=revision,
+                attempted_at=_moment(attempted_at),
+                settled_at=_moment(settled_at),
+            )
+            for position, state, attempts, revision, attempted_at, settled_at in rows
+        )
+
+
+def _moment(at: int | None) -> datetime | None:
+    return None if at is None else moment(at)
