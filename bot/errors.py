@@ -65,7 +65,12 @@ class Unavailable(ProviderError):
 
 
 class ContextTooLong(ProviderError):
-    """The request does not fit the model's window: cut to fewer turns, once."""
+    """The request does not fit the model's window: ask again with less, until nothing is left to leave out.
+
+    `window_tokens` is how much the window holds, where the service said so.
+    """
+
+    window_tokens: int | None = None
 
 
 class BadKey(ProviderError):

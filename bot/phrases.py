@@ -27,9 +27,13 @@ NO_SUCH_MODEL = (
     "nothing wrong with your message."
 )
 REJECTED = "The language model refused this request. Please put it differently, or ask something shorter."
-TOO_LONG = "That is more text than the language model can take at once. Please send a shorter message."
+TOO_LONG = (
+    "That is more text than the language model can take at once. Please send a shorter message, "
+    "or begin anew with `/new`."
+)
 REFUSED = "The language model declined to answer that."
 NOTHING_SAID = "I found nothing to say to that. Please put it differently."
+FOUND_ALONE = "The language model found no words for it, so here is what I looked up."
 NO_WORDS_LEFT = (
     "The answer did not fit the length I am allowed. Please ask for something shorter, or for one part of it."
 )

@@ -119,7 +119,9 @@ class ToolsSettings(Group):
     enabled: bool = True
     """Whether the model is offered any tools at all."""
     max_tool_calls: int = Field(default=5, ge=0, le=50)
-    """How many tool calls one message may cause; after them the model answers with what it has."""
+    """How often the model may call tools for one message; then it answers with what it has."""
+    max_calls_per_round: int = Field(default=8, ge=1, le=64)
+    """How many tools it may call each time, side by side."""
     timeout_seconds: float = Field(default=20, ge=0.1, le=600)
     """How long one tool call may take in all."""
     max_result_chars: int = Field(default=8000, ge=200, le=200_000)

@@ -375,7 +375,8 @@ async def _nothing_asked() -> tuple[Finding, ...]:
 
 def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget) -> Agent:
     limits = Limits(
-        max_tool_calls=settings.tools.max_tool_calls,
+        max_rounds=settings.tools.max_tool_calls,
+        max_calls_per_round=settings.tools.max_calls_per_round,
         max_history_tokens=settings.history.max_tokens,
         max_output_tokens=settings.llm.max_output_tokens,
         timeout_seconds=settings.llm.timeout_seconds,

@@ -19,9 +19,11 @@ SENTENCES: Mapping[str, str] = {
     "man mir schreibt, sehe ich vielleicht nicht. Bitte sieh nach der Brücke; `python -m bot doctor` "
     "hilft dabei.",
     "REJECTED": "Das Sprachmodell hat diese Anfrage abgelehnt. Bitte sag es anders oder frag etwas Kürzeres.",
-    "TOO_LONG": "Das ist mehr Text, als das Sprachmodell auf einmal aufnimmt. Bitte schick eine kürzere Nachricht.",
+    "TOO_LONG": "Das ist mehr Text, als das Sprachmodell auf einmal aufnimmt. "
+    "Bitte schick eine kürzere Nachricht oder fang mit `/new` neu an.",
     "REFUSED": "Das Sprachmodell wollte darauf nicht antworten.",
     "NOTHING_SAID": "Dazu ist mir nichts eingefallen. Bitte sag es anders.",
+    "FOUND_ALONE": "Das Sprachmodell hat dafür keine Worte gefunden; hier ist, was ich nachgesehen habe.",
     "NO_WORDS_LEFT": "Die Antwort passte nicht in die erlaubte Länge. Bitte frag nach etwas Kürzerem oder nach einem "
     "Teil davon.",
     "CUT_OFF": "… (hier abgeschnitten: die Antwort hat die erlaubte Länge erreicht)",

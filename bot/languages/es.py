@@ -18,9 +18,11 @@ SENTENCES: Mapping[str, str] = {
     "NOTICE_DEAF": "Llevo diez minutos sin recibir ningún mensaje, aunque el puente con Signal funciona. Es posible "
     "que no vea lo que me escriben. Revisa el puente, por favor; `python -m bot doctor` ayuda.",
     "REJECTED": "El modelo de lenguaje ha rechazado esta petición. Dilo de otra manera, o pide algo más corto.",
-    "TOO_LONG": "Es más texto del que el modelo de lenguaje puede leer de una vez. Envía un mensaje más corto.",
+    "TOO_LONG": "Es más texto del que el modelo de lenguaje puede leer de una vez. "
+    "Envía un mensaje más corto, o empieza de nuevo con `/new`.",
     "REFUSED": "El modelo de lenguaje no ha querido responder a eso.",
     "NOTHING_SAID": "No se me ha ocurrido nada que decir a eso. Dilo de otra manera.",
+    "FOUND_ALONE": "El modelo de lenguaje no ha encontrado palabras; esto es lo que he buscado.",
     "NO_WORDS_LEFT": "La respuesta no cabía en la longitud permitida. Pide algo más corto, o una parte.",
     "CUT_OFF": "… (cortado aquí: la respuesta ha llegado a la longitud permitida)",
     "CUT_PARTS": "… (cortado: la respuesta era demasiado larga para un chat; pide el resto)",

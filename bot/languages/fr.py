@@ -20,9 +20,11 @@ SENTENCES: Mapping[str, str] = {
     " -m bot doctor` peut aider.",
     "REJECTED": "Le modèle de langage a refusé cette demande. Formule-la autrement, ou demande quelque chose de plus "
     "court.",
-    "TOO_LONG": "C'est plus de texte que le modèle de langage ne peut en lire d'un coup. Envoie un message plus court.",
+    "TOO_LONG": "C'est plus de texte que le modèle de langage ne peut en lire d'un coup. "
+    "Envoie un message plus court, ou recommence avec `/new`.",
     "REFUSED": "Le modèle de langage n'a pas voulu répondre à cela.",
     "NOTHING_SAID": "Je n'ai rien trouvé à dire à cela. Formule-le autrement.",
+    "FOUND_ALONE": "Le modèle de langage n'a pas trouvé de mots : voici ce que j'ai cherché.",
     "NO_WORDS_LEFT": "La réponse ne tenait pas dans la longueur permise. Demande quelque chose de plus court, ou une "
     "partie.",
     "CUT_OFF": "… (coupé ici : la réponse a atteint la longueur permise)",

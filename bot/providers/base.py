@@ -104,6 +104,8 @@ class Completion:
     cost_usd: Decimal | None
     """None when the price of the model is unknown."""
     attempts: tuple[Attempt, ...] = ()
+    is_cut_in_call: bool = False
+    """Whether the output limit cut it off within a call of a tool, which is left out then."""
 
 
 Told = Callable[[str], None]

@@ -57,6 +57,7 @@ class Answered:
     message: AssistantMessage | None
     stop: Stop
     usage: Usage
+    is_cut_in_call: bool = False
 
     def completion(self, *, provider: str, model: str, latency_seconds: float, prices: Prices) -> Completion:
         """The answer as a completion of that model."""
@@ -68,10 +69,11 @@ class Answered:
             model=model,
             latency_seconds=latency_seconds,
             cost_usd=prices.cost(model, self.usage),
+            is_cut_in_call=self.is_cut_in_call,
         )
 
 
-def answered(parts: Iterable[AssistantPart], stop: Stop, usage: Usage) -> Answered:
+def answered(parts: Iterable[AssistantPart], stop: Stop, usage: Usage, *, was_cut_in_call: bool = False) -> Answered:
     """The parts as a message that can be sent back, and the stop that fits them.
 
     Blank text is left out, for no vendor takes it back; so are opaque parts at the end, which are bound to what would
@@ -79,12 +81,15 @@ def answered(parts: Iterable[AssistantPart], stop: Stop, usage: Usage) -> Answer
     complete calls of a cut-off answer stay, it is the agent that does not run them. Without text and calls the message
     is None. END and TOOLS follow from the calls, because some servers say the one and mean the other.
     """
+    parts = tuple(parts)
+    is_cut = stop is Stop.LENGTH and (was_cut_in_call or any(isinstance(part, ToolCall) for part in parts))
     kept = [part for part in parts if _is_kept(part, stop)]
     while kept and isinstance(kept[-1], Opaque):
         kept.pop()
     if stop in {Stop.END, Stop.TOOLS}:
         stop = Stop.TOOLS if any(isinstance(part, ToolCall) for part in kept) else Stop.END
-    return Answered(message=AssistantMessage(parts=tuple(kept)) if kept else None, stop=stop, usage=usage)
+    message = AssistantMessage(parts=tuple(kept)) if kept else None
+    return Answered(message=message, stop=stop, usage=usage, is_cut_in_call=is_cut)
 
 
 def _is_kept(part: AssistantPart, stop: Stop) -> bool:
@@ -222,12 +227,15 @@ class Refused:
         phrase = next((phrase for phrase in phrases if phrase in said), None)
         kind = phrases[phrase] if phrase is not None else self._kind()
         told = [f"{provider} answered {self.status}", self._safe_code(), f"({phrase})" if phrase else ""]
-        return kind(
+        error = kind(
             " ".join(word for word in told if word),
             provider=provider,
             model=model,
             retry_after_seconds=retry_after_seconds(self.headers),
         )
+        if isinstance(error, ContextTooLong):
+            error.window_tokens = window_tokens(self.words)
+        return error
 
     def _kind(self) -> type[ProviderError]:
         unknown = Rejected if 400 <= self.status < 500 else Unavailable  # noqa: PLR2004 - the borders of HTTP's classes
@@ -235,6 +243,26 @@ class Refused:
 
     def _safe_code(self) -> str:
         return self.code if re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", self.code) else ""
+
+
+_WINDOW = re.compile(
+    r"(?:maximum context length (?:is|of)|context (?:size|length|window) (?:is|of|\()|tokens >|n_ctx\D{1,4})"
+    r"\s*\(?([0-9][0-9,_]{2,9})",
+    re.IGNORECASE,
+)
+"""How services tell how much their window holds.
+
+Source: issue threads, 2026-11-22: OpenAI and vLLM ("maximum context length is 8192 tokens"), Anthropic ("tokens >
+200000 maximum"), llama.cpp ("the available context size (8192 tokens)").
+"""
+_MIN_WINDOW_TOKENS = 512
+
+
+def window_tokens(words: str) -> int | None:
+    """How much a model's window holds, by the words of a refusal; None where they do not say."""
+    found = _WINDOW.search(words)
+    tokens = int(re.sub(r"[,_]", "", found[1])) if found else 0
+    return tokens if tokens >= _MIN_WINDOW_TOKENS else None
 
 
 def no_answer(request: Request, *, provider: str, model: str) -> Unavailable:

@@ -75,7 +75,8 @@ class Reader:
                     calls.append(wire.tool_call(next(ids), piece.name, piece.arguments))
         if not calls and tuple(parts) == answered.message.parts:
             return answered
-        return wire.answered([*parts, *calls], answered.stop, answered.usage)
+        was_cut = answered.is_cut_in_call
+        return wire.answered([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
 
     def _pieces(self, text: str) -> list[markers.Piece]:
         spoken = without_thoughts(text)

@@ -19,12 +19,13 @@ from decimal import Decimal
 from bot import phrases
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import UNKNOWN, Labels, Source, joined
-from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage
+from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage, UserMessage
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
 from bot.policy.secrets import Secrets
 from bot.policy.trust import may_carry_out
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
+from bot.providers.wordings import worded
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
@@ -33,6 +34,7 @@ from bot.turn.enclosures import enclosed
 from bot.turn.links import defanged, given_in
 from bot.turn.overheard import beside
 from bot.turn.recalled import with_note
+from bot.turn.room import SIZES, Room, offer_tokens, part_of, shortened
 from bot.turn.sources import NOT_GIVEN, Sources
 from bot.turn.steps import Allowance, Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
@@ -52,6 +54,12 @@ NOBODY_HERE = (
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _TOLD_EVERY_SECONDS = 0.5
 """So often words that may hold addresses are looked through while they are written; people see them more seldom."""
+_MORE_ROOM = 4
+"""By so much an answer may be longer that is asked for again."""
+_SHOWN_RUNS = 3
+_PRESSED = UserMessage(
+    text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
+)
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 
 
@@ -59,7 +67,9 @@ _PERSONA = "The people of this conversation want you to be like this here, withi
 class Limits:
     """How far one turn may go."""
 
-    max_tool_calls: int
+    max_rounds: int
+    """How often the model may call tools."""
+    max_calls_per_round: int = 8
     max_history_tokens: int
     max_output_tokens: int
     timeout_seconds: float
@@ -74,26 +84,34 @@ class _Work:
     journal: Journal
     watch: Watch
     told: Told | None
-    offers: tuple[ToolOffer, ...]
-    past: tuple[Whole, ...]
-    """The turns before it, as they can be sent with these tools."""
-    history: tuple[Message, ...]
+    all_offers: tuple[ToolOffer, ...]
     said: list[Message]
     sources: Sources
     labels: Labels
     """Of everything that any request of the turn has held."""
     words: str
     """Those of the question that whoever asks wrote themselves."""
+    rounds_left: int
+    size: int
+    """The number of the size of its requests."""
+    offers: tuple[ToolOffer, ...] = ()
+    """Those of the tools for which there is room."""
+    history: tuple[Message, ...] = ()
     completions: list[Completion] = field(default_factory=list[Completion])
+    discarded: list[Completion] = field(default_factory=list[Completion])
+    """Completions in whose place others were asked for: paid, and otherwise forgotten."""
+    has_more_room: bool = False
+    """Whether it was asked again with a longer answer allowed, after one was cut off before it said anything."""
+    is_pressed: bool = False
+    """Whether it was told to answer with what it has."""
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
     fresh_from: int = 0
     """The first of the runs since something was done: what was looked at before may be otherwise now."""
-    calls_left: int = 0
 
     @property
     def spent_usd(self) -> Decimal:
         """What the turn has cost so far, as far as it is known."""
-        paid = (*self.journal.fees, *self.completions, *self.runs)
+        paid = (*self.journal.fees, *self.discarded, *self.completions, *self.runs)
         return sum((item.cost_usd for item in paid if item.cost_usd is not None), Decimal(0))
 
     def outcome(self, text: str, *, ok: bool, keeps: AssistantMessage | None = None) -> Outcome:
@@ -103,7 +121,7 @@ class _Work:
             text=text,
             ok=ok,
             messages=messages,
-            completions=tuple(self.completions),
+            completions=(*self.discarded, *self.completions),
             runs=tuple(self.runs),
             fees=self.journal.fees,
             files=enclosed(self.runs) if ok else (),
@@ -122,14 +140,18 @@ class Agent:
         limits: Limits,
         budget: Budget | None = None,
         secrets: Secrets | None = None,
+        room: Room | None = None,
     ) -> None:
-        """`secrets` are the operator's own, which neither models nor people are told; None: there are none."""
+        """`secrets` are the operator's own, which neither models nor people are told; None: there are none. `room` is
+        what is known of the models' room already.
+        """
         self._secrets = secrets or Secrets()
         self._provider = provider
         self._toolbox = toolbox
         self._system = system
         self._limits = limits
         self._budget = budget
+        self._room = room or Room()
 
     async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
         """The outcome of a turn, or how far it has come until somebody has to agree to what it wants to do.
@@ -152,9 +174,12 @@ class Agent:
             if isinstance(completion, UsedUp):
                 limit = completion
                 return work.outcome(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews), ok=False)
-            self._charge(work, completion)
+            is_again = _is_asked_again(work, completion)
+            self._charge(work, completion, is_again=is_again)
+            if is_again:
+                continue
             message = completion.message
-            if message is None or not message.calls or completion.stop is not Stop.TOOLS or work.calls_left == 0:
+            if message is None or not message.calls or completion.stop is not Stop.TOOLS or work.rounds_left == 0:
                 return self._with_remark(work, self._with_undone(work, self._ended(work, completion)))
             answers = await self._answers(work, message.calls)
             if isinstance(answers, Pause):
@@ -165,24 +190,64 @@ class Agent:
         async with waiting():
             offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if offer.name not in turn.settings.tools_off)
-        past = _sendable(turn.history, offers)
-        history = prompt.window(past, max_tokens=self._limits.max_history_tokens)
-        read = [provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in (*history, turn.question)]
-        labels = joined([turn.note_labels, *read])
-        return _Work(
+        labels = joined([turn.note_labels, provenance.of_stored(turn.question, turn.chat, self._toolbox.spec)])
+        work = _Work(
             turn=turn,
             journal=journal,
             watch=watch,
             told=told,
-            offers=offers,
-            past=past,
-            history=history,
+            all_offers=offers,
             said=[turn.question],
             sources=Sources(turn, labels),
             labels=labels,
             words=provenance.own_words(turn.incoming, turn.person),
-            calls_left=self._limits.max_tool_calls if offers else 0,
+            rounds_left=self._limits.max_rounds if offers else 0,
+            size=self._room.size(turn.conversation, turn.settings.model),
         )
+        self._fit(work)
+        work.sources = Sources(turn, work.labels)
+        return work
+
+    def _fit(self, work: _Work) -> None:
+        """Choose the tools and the earlier turns that go into requests of this size."""
+        model, size, turn = work.turn.settings.model, SIZES[work.size], work.turn
+        called = {run.answer.name for run in work.runs}
+        work.offers = self._room.offers(work.all_offers, size, model, called=called, words=work.words)
+        past = part_of(_sendable(turn.history, work.offers), size)
+        most = self._limits.max_history_tokens
+        tokens = self._room.history_tokens(most, size, model, beside_tokens=self._beside_tokens(work))
+        work.history = prompt.window(past, max_tokens=tokens)
+        read = [provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in work.history]
+        work.labels = joined([work.labels, *read])
+
+    def _beside_tokens(self, work: _Work) -> int:
+        """About how many tokens a request has besides the earlier turns, the answer to it included."""
+        size = SIZES[work.size]
+        said = [prompt.estimated_tokens(shortened(message, size)) for message in work.said]
+        texts = (self._system, work.turn.note if size.has_note else "")
+        tools = sum(map(offer_tokens, work.offers))
+        return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens(work)
+
+    def _output_tokens(self, work: _Work) -> int:
+        most = self._limits.max_output_tokens * (_MORE_ROOM if work.has_more_room else 1)
+        return self._room.output_tokens(most, SIZES[work.size], work.turn.settings.model)
+
+    def _shrink(self, work: _Work, error: ContextTooLong) -> bool:
+        """Make the request smaller after it was refused as too long; gives whether there is a smaller one."""
+        model = work.turn.settings.model
+        before = self._tokens(work)
+        self._room.refused(model, error.window_tokens)
+        work.said = [_without_opaque(message) for message in work.said]
+        for size in range(work.size + 1, len(SIZES)):
+            work.size = size
+            self._fit(work)
+            if self._tokens(work) < before:
+                return True
+        self._room.ended(work.turn.conversation, model, work.size, was_refused=True)
+        return False
+
+    def _tokens(self, work: _Work) -> int:
+        return self._beside_tokens(work) + sum(map(prompt.estimated_tokens, work.history))
 
     async def _completion(self, work: _Work) -> Completion | UsedUp:
         """The next completion: the one in the journal, else a new one where there is money for it."""
@@ -194,34 +259,27 @@ class Agent:
             return asked
         completion = _named(self._without_secrets(asked), work, number)
         await work.watch(_progress(completion))
-        if completion.message is not None and completion.message.calls and work.calls_left:
+        if completion.stop is Stop.TOOLS and completion.message is not None and work.rounds_left:
             quick = all(map(self._toolbox.computes_only, completion.message.calls))
             await work.journal.completed(completion, hold=quick)
         return completion
 
     async def _asked(self, work: _Work) -> Completion | UsedUp:
         """One question to the models; where it is too long, a shorter one."""
-        try:
-            return await self._paid(work)
-        except ContextTooLong as error:
-            if not work.history:
-                raise
-            # Half of the turns go, once: what is left is most of what matters, and two requests bound the cost.
-            kept = work.past[(len(work.past) + 1) // 2 :]
-            work.history = prompt.window(kept, max_tokens=self._limits.max_history_tokens // 2)
-            work.said = [_without_opaque(message) for message in work.said]
-            return await self._paid_after(error, work)
-
-    async def _paid_after(self, failure: ProviderError, work: _Work) -> Completion | UsedUp:
-        """What `_paid` gives, with the tries that failed before it."""
-        try:
-            completion = await self._paid(work)
-        except ProviderError as error:
-            error.attempts = (*failure.attempts, *error.attempts)
-            raise
-        if isinstance(completion, UsedUp):
-            return completion
-        return replace(completion, attempts=(*_attempts(failure), *completion.attempts))
+        failed: tuple[Attempt, ...] = ()
+        while True:
+            try:
+                completion = await self._paid(work)
+            except ProviderError as error:
+                failed = error.attempts = (*failed, *_attempts(error))
+                if not isinstance(error, ContextTooLong) or not self._shrink(work, error):
+                    raise
+                continue
+            if isinstance(completion, UsedUp):
+                return completion
+            turn = work.turn
+            self._room.ended(turn.conversation, turn.settings.model, work.size, was_refused=bool(failed))
+            return replace(completion, attempts=(*failed, *completion.attempts))
 
     async def _paid(self, work: _Work) -> Completion | UsedUp:
         """What the models answer, unless there is no money left for asking them."""
@@ -233,8 +291,11 @@ class Agent:
         async with waiting():
             return await self._provider.complete(request, self._told(work))
 
-    def _charge(self, work: _Work, completion: Completion) -> None:
-        work.completions.append(completion)
+    def _charge(self, work: _Work, completion: Completion, *, is_again: bool) -> None:
+        if is_again:
+            work.discarded.append(replace(completion, message=None))
+        else:
+            work.completions.append(completion)
         if self._budget is not None:
             self._budget.charge(work.turn, completion, work.spent_usd)
 
@@ -260,10 +321,19 @@ class Agent:
             return work.outcome(phrases.REFUSED, ok=False)
         if completion.stop is Stop.LENGTH:
             if not text.strip():
-                return work.outcome(phrases.NO_WORDS_LEFT, ok=False)
+                return self._found(work) or work.outcome(phrases.NO_WORDS_LEFT, ok=False)
             return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}", ok=True, keeps=_words(text))
         if not text.strip():
-            return work.outcome(phrases.NOTHING_SAID, ok=False)
+            return self._found(work) or work.outcome(phrases.NOTHING_SAID, ok=False)
+        return work.outcome(text, ok=True, keeps=_words(text))
+
+    def _found(self, work: _Work) -> Outcome | None:
+        """What tools have found, for a model that found no words for it; None: they have found nothing."""
+        found = [run for run in work.runs if run.answer.ok][-_SHOWN_RUNS:]
+        if not found:
+            return None
+        words = [worded(run.answer, run.arguments) for run in found]
+        text = self._shielded(work, "\n\n".join([phrases.said(phrases.FOUND_ALONE), *words]))
         return work.outcome(text, ok=True, keeps=_words(text))
 
     def _shielded(self, work: _Work, text: str) -> str:
@@ -305,16 +375,20 @@ class Agent:
         return replace(outcome, text=f"{outcome.text}\n\n{undone}")
 
     def _request(self, work: _Work) -> Request:
+        size, turn = SIZES[work.size], work.turn
+        said = [shortened(message, size) for message in beside(turn.talk, work.said)]
+        if work.is_pressed:
+            said.append(_PRESSED)
         return Request(
             system=self._system,
-            messages=with_note((*work.history, *beside(work.turn.talk, work.said)), work.turn.note),
+            messages=with_note((*work.history, *said), turn.note if size.has_note else ""),
             tools=work.offers,
-            may_call_tools=work.calls_left > 0,
-            max_output_tokens=self._limits.max_output_tokens,
+            may_call_tools=bool(work.offers) and work.rounds_left > 0 and not work.is_pressed,
+            max_output_tokens=self._output_tokens(work),
             timeout_seconds=self._limits.timeout_seconds,
-            model=work.turn.settings.model,
-            conversation=f"c{work.turn.conversation}",
-            persona=_wished(work.turn.settings.persona),
+            model=turn.settings.model,
+            conversation=f"c{turn.conversation}",
+            persona=_wished(turn.settings.persona),
         )
 
     async def _answers(self, work: _Work, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
@@ -326,8 +400,8 @@ class Agent:
         first = {_key(call): call for call in reversed(calls)}
         known = self._known(work)
         to_run = [call for call in calls if first[_key(call)] is call and _key(call) not in known]
-        allowed = to_run[: work.calls_left]
-        work.calls_left = max(0, work.calls_left - len(calls))
+        allowed = to_run[: self._limits.max_calls_per_round]
+        work.rounds_left -= 1
         undecided = [call for call in allowed if self._waits(work, call)]
         async with waiting(), asyncio.TaskGroup() as group:
             tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed if call not in undecided}
@@ -349,6 +423,7 @@ class Agent:
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
         work.runs += new
+        self._room.uses.update(run.tool for run in new)
         work.labels = joined([work.labels, *(run.answer.labels or UNKNOWN for run in new)])
         if any(run.outcome in _SETTLED and self._does(run) for run in new):
             work.fresh_from = len(work.runs)
@@ -434,10 +509,25 @@ class Agent:
         )
 
     def _over_limit(self, call: ToolCall) -> ToolRun:
-        most = self._limits.max_tool_calls
-        return self._toolbox.refused(
-            call, "rate_limited", f"at most {most} tool calls for one message; answer with what you have"
-        )
+        most = self._limits.max_calls_per_round
+        return self._toolbox.refused(call, "rate_limited", f"at most {most} tool calls at once: it was not run")
+
+
+def _is_asked_again(work: _Work, completion: Completion) -> bool:
+    """Whether a completion is worth another: one that was cut off before it said anything is asked for with more room,
+    and one without words where words are due, as words with what there is. Each once in a turn.
+    """
+    message, stop = completion.message, completion.stop
+    is_mute = message is None or not message.text.strip()
+    if stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call) and not work.has_more_room:
+        work.has_more_room = True
+        return True
+    wants_more = stop is Stop.TOOLS and work.rounds_left == 0
+    has_found = stop is not Stop.REFUSAL and is_mute and any(run.answer.ok for run in work.runs)
+    if (wants_more or (has_found and stop is not Stop.TOOLS)) and not work.is_pressed:
+        work.is_pressed = True
+        return True
+    return False
 
 
 def _wished(persona: Persona | None) -> str:

@@ -173,6 +173,11 @@ def estimated_tokens(message: Message) -> int:
     return 8 + size // _BYTES_PER_TOKEN
 
 
+def estimated_text_tokens(text: str) -> int:
+    """About how many tokens a text takes; rather too many than too few."""
+    return _size_bytes(text) // _BYTES_PER_TOKEN
+
+
 def _size_bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 

@@ -19,7 +19,7 @@ from itertools import groupby
 
 from bot import labels, messages
 from bot.clock import Clock
-from bot.errors import ProviderError
+from bot.errors import ContextTooLong, ProviderError
 from bot.events import ChatId
 from bot.labels import Labels
 from bot.messages import AssistantMessage, Message, UserMessage
@@ -147,9 +147,22 @@ class Summaries:
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
     async def _completion(self, turn: Turn, older: _Older) -> Completion | None:
-        request = Request(
+        for characters in (_TRANSCRIPT_CHARACTERS, _TRANSCRIPT_CHARACTERS // 2, _TRANSCRIPT_CHARACTERS // 4):
+            try:
+                return await self._provider.complete(self._request(turn, _transcript(older, characters)))
+            except ContextTooLong:
+                continue
+            except ProviderError as error:
+                _log.warning("conversation %d was not summed up: %s", turn.conversation, type(error).__name__)
+                return None
+        _log.warning("conversation %d was not summed up: it is too long for the model", turn.conversation)
+        self._rest(turn.conversation)
+        return None
+
+    def _request(self, turn: Turn, transcript: str) -> Request:
+        return Request(
             system=_SYSTEM,
-            messages=(UserMessage(text=_transcript(older)),),
+            messages=(UserMessage(text=transcript),),
             tools=(),
             may_call_tools=False,
             max_output_tokens=_OUTPUT_TOKENS,
@@ -158,11 +171,6 @@ class Summaries:
             conversation=f"c{turn.conversation}-summary",
             is_one_off=True,
         )
-        try:
-            return await self._provider.complete(request)
-        except ProviderError as error:
-            _log.warning("conversation %d was not summed up: %s", turn.conversation, type(error).__name__)
-            return None
 
     async def _keep(self, turn: Turn, older: _Older, completion: Completion) -> bool:
         """Charge for it, and keep what the model wrote if all that it was made of still stands."""
@@ -238,9 +246,9 @@ def _read(rows: Iterable[StoredMessage]) -> list[Message]:
     return [message for row in rows for message in messages.loaded(row.message)]
 
 
-def _transcript(older: _Older) -> str:
+def _transcript(older: _Older, characters: int) -> str:
     """What was said, oldest first, without the results of tools; of too much the newest."""
-    said = "\n\n".join(_lines(older.said))[-_TRANSCRIPT_CHARACTERS:]
+    said = "\n\n".join(_lines(older.said))[-characters:]
     if older.former is None:
         return said
     return f"Summary of what was said before:\n{older.former.summary.decode()}\n\n{said}"

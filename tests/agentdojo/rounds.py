@@ -89,7 +89,7 @@ class Ring:
             calls_per_minute=_LONG,
         )
         limits = Limits(
-            max_tool_calls=100,
+            max_rounds=100,
             max_history_tokens=_LONG,
             max_output_tokens=1000,
             timeout_seconds=DEADLINE_SECONDS,

@@ -203,9 +203,7 @@ async def harbour(
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
     quay, thinker, counts, pairing = quay or Berth(), Thinker(), Counts(), Pairing()
-    limits = Limits(
-        max_tool_calls=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
-    )
+    limits = Limits(max_rounds=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
     memory = Memory(store, clock)
     reminders = Reminders(store, clock, turns, account=ALDIS.uuid, timezone="UTC")

@@ -62,7 +62,7 @@ def worker_of(
     **changes: Any,
 ) -> Worker:
     pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes})
-    limits = Limits(max_tool_calls=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
+    limits = Limits(max_rounds=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     desk, counts, approvals = Desk(store, turns, clock), Counts(), Approvals(store, clock, turns)

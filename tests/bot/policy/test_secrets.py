@@ -84,9 +84,7 @@ async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clo
     echo = Echo()
     script: list[Any] = [calls(("echo", {"word": KEY})), says(f"The key is {KEY}.")]
     desk = Desk(store, clock, Scripted(script), tools=(echo,))
-    limits = Limits(
-        max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
-    )
+    limits = Limits(max_rounds=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     told: list[str] = []
     agent = Agent(desk.provider, toolbox(clock, echo), system="Be kind.", limits=limits, secrets=SECRETS)
     turn = await desk.loaded("What is the key?")
@@ -106,9 +104,7 @@ async def test_what_a_tool_brings_reaches_no_model(store: Store, clock: SetClock
             return await super().run(arguments.model_copy(update={"word": KEY}), context)
 
     desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("Done.")]))
-    limits = Limits(
-        max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
-    )
+    limits = Limits(max_rounds=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     agent = Agent(desk.provider, toolbox(clock, Leaky()), system="Be kind.", limits=limits, secrets=SECRETS)
     turn = await desk.loaded("What is the key?")
     outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)

@@ -15,6 +15,7 @@ from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Told, Usage
 from bot.transports.base import Progress
 from bot.turn.agent import Agent, Limits
+from bot.turn.room import Room
 from bot.turn.steps import Outcome, Turn
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
@@ -79,6 +80,7 @@ class Echo:
     work: Callable[[str], Any] | None = None
     ran: list[str] = field(default_factory=list[str])
     name: str = "echo"
+    description: str = "Gives back a word."
     timeout_seconds: float | None = None
     computes_only: bool = False
     discloses: bool = False
@@ -89,7 +91,7 @@ class Echo:
     def spec(self) -> ToolSpec:
         return ToolSpec(
             name=self.name,
-            description="Gives back a word.",
+            description=self.description,
             arguments=EchoArguments,
             effects=self.effects,
             timeout_seconds=self.timeout_seconds,
@@ -148,7 +150,9 @@ class Desk:
     clock: SetClock
     provider: Scripted
     tools: tuple[Tool, ...] = ()
-    max_tool_calls: int = 5
+    max_rounds: int = 5
+    max_calls_per_round: int = 8
+    room: Room = field(default_factory=Room)
     max_history_tokens: int = 16_000
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     shown: list[Progress] = field(default_factory=list[Progress])
@@ -165,12 +169,19 @@ class Desk:
     @property
     def agent(self) -> Agent:
         limits = Limits(
-            max_tool_calls=self.max_tool_calls,
+            max_rounds=self.max_rounds,
+            max_calls_per_round=self.max_calls_per_round,
             max_history_tokens=self.max_history_tokens,
             max_output_tokens=1000,
             timeout_seconds=DEADLINE_SECONDS,
         )
-        return Agent(self.provider, toolbox(self.clock, *self.tools, **self.changes), system="Be kind.", limits=limits)
+        return Agent(
+            self.provider,
+            toolbox(self.clock, *self.tools, **self.changes),
+            system="Be kind.",
+            limits=limits,
+            room=self.room,
+        )
 
     async def arrive(self, chat: str = "direct:alice") -> None:
         self.arrivals += 1

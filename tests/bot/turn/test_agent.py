@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Reject
 from bot.messages import CallId, Message, Opaque, Text, ToolCall, is_sendable
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
+from bot.turn.room import CALM_TURNS
 from store import Store
 from tests.bot.turn.talk import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
 
@@ -99,10 +101,11 @@ def _has_opaque(message: Message) -> bool:
 
 
 async def test_at_the_limit_the_model_answers_without_tools(store: Store, clock: SetClock) -> None:
-    """The calls within the limit run, those beyond are refused, and the last request switches the tools off."""
+    """Of one round only so many calls run, and after the last round the request switches the tools off."""
     three = calls(*(("echo", {"word": word}) for word in "abc"))
     tool = Echo()
-    there = desk(store, clock, calls(("echo", {"word": "z"})), three, says("My best."), tools=(tool,), max_tool_calls=3)
+    script = (calls(("echo", {"word": "z"})), three, says("My best."))
+    there = desk(store, clock, *script, tools=(tool,), max_rounds=2, max_calls_per_round=2)
     outcome = await there.kept()
     assert sorted(tool.ran) == ["a", "b", "z"]
     last = there.provider.requests[-1]
@@ -111,12 +114,45 @@ async def test_at_the_limit_the_model_answers_without_tools(store: Store, clock:
     assert (outcome.text, outcome.ok) == ("My best.", True)
 
 
-async def test_calls_after_the_limit_end_the_turn(store: Store, clock: SetClock) -> None:
-    """A model that calls on with its tools switched off does not loop."""
+async def test_a_model_that_wants_more_at_the_end_is_made_to_answer(store: Store, clock: SetClock) -> None:
+    """It is told so once, and answers with what it has; what that costs is in the ledger."""
     again = calls(("echo", {"word": "b"}))
-    there = desk(store, clock, calls(("echo", {"word": "a"})), again, tools=(Echo(),), max_tool_calls=1)
+    there = desk(store, clock, calls(("echo", {"word": "a"})), again, says("It is a."), tools=(Echo(),), max_rounds=1)
     outcome = await there.kept()
-    assert (outcome.text, outcome.ok, outcome.messages) == (phrases.NOTHING_SAID, False, ())
+    assert (outcome.text, outcome.ok, len(outcome.completions)) == ("It is a.", True, 3)
+    told = there.provider.requests[-1].messages[-1]
+    assert told.role == "user"
+    assert "in words" in told.text
+    assert told not in outcome.messages
+
+
+@pytest.mark.parametrize("last", [calls(("echo", {"word": "b"})), completion(), completion(stop=Stop.LENGTH)])
+async def test_a_turn_that_found_something_never_says_that_it_found_nothing(
+    store: Store, clock: SetClock, last: Completion
+) -> None:
+    """A model that calls on without end, or says nothing, is asked once more; then people are shown what was found."""
+    there = desk(store, clock, calls(("echo", {"word": "lamp"})), last, last, last, tools=(Echo(),), max_rounds=1)
+    outcome = await there.kept()
+    assert outcome.ok
+    assert outcome.text.startswith(phrases.FOUND_ALONE)
+    assert "lamp" in outcome.text
+    assert is_sendable(outcome.messages)
+
+
+@pytest.mark.parametrize(
+    "first", [completion(stop=Stop.LENGTH), replace(says("I look."), stop=Stop.LENGTH, is_cut_in_call=True)]
+)
+async def test_what_was_cut_off_in_a_call_is_asked_again_with_more_room(
+    store: Store, clock: SetClock, first: Completion
+) -> None:
+    """Once, and the call runs; the completion that was of no use is paid."""
+    tool = Echo()
+    there = desk(store, clock, first, calls(("echo", {"word": "a"})), says("A."), tools=(tool,))
+    outcome = await there.kept()
+    assert (outcome.text, tool.ran, len(outcome.completions)) == ("A.", ["a"], 3)
+    small, large, _ = (request.max_output_tokens for request in there.provider.requests)
+    assert large == 4 * small
+    assert is_sendable(outcome.messages)
 
 
 async def test_the_same_call_twice_is_answered_from_the_first(store: Store, clock: SetClock) -> None:
@@ -137,7 +173,7 @@ async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(sto
     looks, does = Echo(name="look", computes_only=True), Echo(name="enter", effects="repeatable")
     look, enter = calls(("look", {"word": "a"})), calls(("enter", {"word": "a"}))
     script = (look, look, enter, look, enter, look, says("Done."))
-    there = desk(store, clock, *script, tools=(looks, does), max_tool_calls=9)
+    there = desk(store, clock, *script, tools=(looks, does), max_rounds=9)
     await there.kept()
     assert (looks.ran, does.ran) == (["a", "a"], ["a"])
 
@@ -177,7 +213,6 @@ async def test_what_may_have_happened_is_not_done_again_in_the_turn(store: Store
         (Unavailable("gone", provider="p"), phrases.UNAVAILABLE),
         (BadKey("no", provider="p"), phrases.BAD_KEY),
         (Rejected("what", provider="p"), phrases.REJECTED),
-        (ContextTooLong("long", provider="p"), phrases.TOO_LONG),
         (ProviderError("odd", provider="p"), phrases.FAILED),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
@@ -210,25 +245,41 @@ async def test_a_failed_model_is_told_in_a_sentence(
 async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Completion, text: str, ok: bool) -> None:
     """Refused, empty and cut-off answers: a sentence for the person, nothing empty in the history, no half call run."""
     tool = Echo()
-    outcome = await desk(store, clock, last, tools=(tool,)).kept()
+    outcome = await desk(store, clock, last, last, tools=(tool,)).kept()
     assert (outcome.text, outcome.ok, tool.ran) == (text, ok, [])
     assert not outcome.messages or is_sendable(outcome.messages)
     assert phrases.CUT_OFF not in str(outcome.messages)
 
 
-async def test_a_context_too_long_is_cut_once(store: Store, clock: SetClock) -> None:
-    """The older half of the turns goes; a second refusal is told."""
-    there = desk(store, clock, *(says(f"answer {number}") for number in range(6)))
-    for number in range(6):
+async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
+    """Half of the turns, a quarter, none; when nothing is left to leave out it is told, with the way out."""
+    there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
+    for number in range(8):
         await there.kept(f"question {number}")
-    long = ContextTooLong("long", provider="p")
-    there.provider.script = [long, says("Shorter.")]
+    there.provider.script = [*_too_long(3), says("Shorter.")]
     assert (await there.kept()).text == "Shorter."
-    first, second = (len(request.messages) for request in there.provider.requests[-2:])
-    assert (first, second) == (13, 7)
+    assert [len(request.messages) for request in there.provider.requests[-4:]] == [17, 9, 5, 1]
     assert is_sendable(there.provider.requests[-1].messages)
-    there.provider.script = [long, ContextTooLong("still", provider="p")]
+    there.provider.script = [*_too_long(9)]
     assert (await there.kept()).text == phrases.TOO_LONG
+    assert "/new" in phrases.TOO_LONG
+
+
+async def test_a_turn_that_was_too_long_makes_the_next_one_shorter(store: Store, clock: SetClock) -> None:
+    """No request is refused twice for the same; after some turns without a refusal more is tried again."""
+    there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
+    for number in range(8):
+        await there.kept(f"question {number}")
+    there.provider.script = [*_too_long(2), *(says("Fine.") for _ in range(CALM_TURNS + 2))]
+    for _ in range(CALM_TURNS + 2):
+        await there.kept()
+    after = [len(request.messages) for request in there.provider.requests[10:]]
+    assert after[:3] == [5, 5, 5]
+    assert after[-1] > 2 * after[0]
+
+
+def _too_long(times: int) -> list[ContextTooLong]:
+    return [ContextTooLong("long", provider="p") for _ in range(times)]
 
 
 async def test_the_tries_before_a_shorter_request_are_not_forgotten(store: Store, clock: SetClock) -> None:
@@ -254,7 +305,7 @@ async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: 
     request = there.provider.requests[2]
     assert (request.tools, request.may_call_tools) == ((), False)
     assert [message.role for message in request.messages] == ["user", "assistant", "user"]
-    assert outcome.text == phrases.NOTHING_SAID
+    assert outcome.text == "unasked"
 
 
 async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:

@@ -54,7 +54,7 @@ class Purse(Desk):
     @property
     def agent(self) -> Agent:
         bounds = Limits(
-            max_tool_calls=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
+            max_rounds=5, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS
         )
         box = toolbox(self.clock, *self.tools)
         return Agent(self.provider, box, system="Be kind.", limits=bounds, budget=self.budget)

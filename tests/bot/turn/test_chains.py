@@ -37,7 +37,13 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, build
 from tools.alone import alone
 
-LIMITS = Limits(max_tool_calls=12, max_history_tokens=16_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
+LIMITS = Limits(
+    max_rounds=12,
+    max_calls_per_round=64,
+    max_history_tokens=16_000,
+    max_output_tokens=1000,
+    timeout_seconds=DEADLINE_SECONDS,
+)
 SECRET = "words of the service"
 
 

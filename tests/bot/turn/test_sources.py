@@ -78,7 +78,7 @@ def search() -> Any:
 
 
 def desk(store: Store, clock: SetClock, pages: Pages, *script: Any) -> Desk:
-    return Desk(store, clock, Scripted([*script, says("Done.")]), tools=(pages, Search(), Notes()), max_tool_calls=9)
+    return Desk(store, clock, Scripted([*script, says("Done.")]), tools=(pages, Search(), Notes()), max_rounds=9)
 
 
 def outcomes(desk: Desk) -> list[str]:
