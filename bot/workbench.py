@@ -189,6 +189,7 @@ async def _called(given: Settings, options: argparse.Namespace) -> int:
         tool = _named(options.name, groups)
         wanted = ToolCall(id=CallId("by-hand"), name=options.name, arguments=_arguments(tool.spec, options.arguments))
         toolbox = app.toolbox(given, (tool,))
+        wanted = toolbox.understood(wanted)
         asks = tool.spec.effects == "once" or toolbox.approval(wanted, Labels(), TERMINAL_PERSON, "") is not None
         if asks and not (options.yes or _agreed(tool.spec)):
             return 1

@@ -22,7 +22,7 @@ from tools.databases.access import accesses_of
 from tools.databases.base import MAX_CELL_CHARS, Access, Answer, Cell, Database, Question, TableState
 from tools.databases.questions import DbQueryArguments, Name, check_table, heading, named, question_of
 from tools.databases.sqlite import Sqlite
-from tools.errors import BadArguments, Disabled
+from tools.errors import BadArguments, Disabled, NotFound
 from tools.text import cleaned, shortened
 
 _log = logging.getLogger(__name__)
@@ -147,12 +147,15 @@ class DbQuery:
 
         Raises:
             BadArguments: something is named that may not be read, or the question makes no sense; says what would.
+            NotFound: no row fits.
             Disabled: the operator has to act.
             Denied, TimedOut, TooLarge, Unavailable: the database gives no answer.
         """
         access = self._databases.access(arguments.database)
         question = question_of(arguments, access)
         answer = await self._databases.database(access).ask(question)
+        if not answer.rows and question.offset == 0:
+            raise NotFound(f"no row of {question.table} fits this question")
         return Result(data=_table(question, answer, access))
 
 

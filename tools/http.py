@@ -1,4 +1,4 @@
-"""Asking the services of the outside, within bounds: time, size, one retry. The only home of httpx in tools.
+"""Asking the services of the outside, within bounds: time, size, tries. The only home of httpx in tools.
 
     Http.get_json  -> JsonAnswer     whatever the status; the caller knows what its service means by it
     Http.ask_json  -> JsonAnswer     likewise, for a question that is sent as JSON
@@ -6,7 +6,7 @@
     Http.post_json -> BytesAnswer    likewise, for services that answer with a file
                    -> ToolError      there is no answer that can be read
 
-What holds for every request: one total deadline, retry included; at most 2 MB, counted after decompression, which is
+What holds for every request: one total deadline, retries included; at most 2 MB, counted after decompression, which is
 bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
 log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name
 (`tools.fetch`, which reads bodies by `unpacked` and trusts whom `trust` names).
@@ -50,6 +50,8 @@ _MAX_CONNECTIONS = 1000
 """To all services together: with a few, one service that hangs keeps everybody from all others."""
 
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
+_TRIES = 3
+"""For a service that is unavailable (503); one that wants fewer requests, or cannot be reached, is asked twice."""
 _SHORTEST_PAUSE_SECONDS = 0.3  # before a retry that nobody gave a time for; up to twice as long by chance
 
 
@@ -119,7 +121,7 @@ class JsonAnswer:
 
 
 Pause = Callable[[JsonAnswer], float | None]
-"""How many seconds to wait before the one retry; None where asking again would change nothing."""
+"""How many seconds to wait before the next try; None where asking again would change nothing."""
 
 
 def usual_pause(answer: JsonAnswer) -> float | None:
@@ -186,7 +188,7 @@ class Http:
         client = self._opened()
         request = client.build_request("GET", _valid(url, service), params=params, headers=headers)
         async with _in_time(service, timeout_seconds) as deadline:
-            return await _ask_twice(client, request, service, pause, deadline)
+            return await _ask_again(client, request, service, pause, deadline)
 
     async def ask_json(
         self,
@@ -206,7 +208,7 @@ class Http:
         client = self._opened()
         request = client.build_request("POST", _valid(url, service), json=body, headers=headers)
         async with _in_time(service, timeout_seconds) as deadline:
-            return await _ask_twice(client, request, service, pause, deadline)
+            return await _ask_again(client, request, service, pause, deadline)
 
     async def post_form(
         self,
@@ -268,7 +270,7 @@ class BrokenOff(Unreachable):
     """The connection failed when it stood already: the service may have got the request and done what it asks for."""
 
 
-async def _ask_twice(
+async def _ask_again(
     client: httpx.AsyncClient, request: httpx.Request, service: str, pause: Pause, deadline: asyncio.Timeout
 ) -> JsonAnswer:
     try:
@@ -276,11 +278,14 @@ async def _ask_twice(
     except Unreachable:
         await asyncio.sleep(_moment_seconds())
         return await _ask(client, request, service)
-    pause_seconds = pause(answer)
-    if pause_seconds is None or pause_seconds >= _left_seconds(deadline):
-        return answer
-    await asyncio.sleep(pause_seconds)
-    return await _ask(client, request, service)
+    for number in range(2, _TRIES + 1):
+        pause_seconds = pause(answer)
+        is_last = number == _TRIES and answer.status != HTTPStatus.SERVICE_UNAVAILABLE
+        if is_last or pause_seconds is None or pause_seconds >= _left_seconds(deadline):
+            return answer
+        await asyncio.sleep(pause_seconds)
+        answer = await _ask(client, request, service)
+    return answer
 
 
 async def _ask(client: httpx.AsyncClient, request: httpx.Request, service: str) -> JsonAnswer:

@@ -257,7 +257,7 @@ class Agent:
         asked = await self._asked(work)
         if isinstance(asked, UsedUp):
             return asked
-        completion = _named(self._without_secrets(asked), work, number)
+        completion = _named(self._understood(self._without_secrets(asked)), work, number)
         await work.watch(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and work.rounds_left:
             quick = all(map(self._toolbox.computes_only, completion.message.calls))
@@ -363,6 +363,14 @@ class Agent:
     def _without_secrets(self, completion: Completion) -> Completion:
         message = completion.message
         return completion if message is None else replace(completion, message=self._secrets.cut_message(message))
+
+    def _understood(self, completion: Completion) -> Completion:
+        """The completion with its calls under the tools' own names, before anything is decided by them."""
+        message = completion.message
+        if message is None or not message.calls:
+            return completion
+        parts = (self._toolbox.understood(part) if isinstance(part, ToolCall) else part for part in message.parts)
+        return replace(completion, message=replace(message, parts=tuple(parts)))
 
     def _with_undone(self, work: _Work, outcome: Outcome) -> Outcome:
         """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""

@@ -30,7 +30,7 @@ from bot.policy.limits import Rate
 from bot.policy.own_words import asks_for, names
 from bot.policy.trust import approval_causes, private, urls_in
 from bot.providers.base import ToolOffer
-from bot.turn import provenance
+from bot.turn import call_names, provenance
 from bot.turn.enclosures import files_of
 from bot.turn.intents import deed
 from bot.turn.outlines import outline
@@ -105,6 +105,12 @@ class Toolbox:
         """What the tool of that name says of itself; None where there is none."""
         tool = self._tools.get(name)
         return None if tool is None else tool.spec
+
+    def understood(self, call: ToolCall) -> ToolCall:
+        """The call under the names that the tools have themselves, where it is clear what is meant."""
+        call = replace(call, name=call_names.tool_name(call.name, self._tools))
+        spec = self.spec(call.name)
+        return call if spec is None or spec.server else call_names.understood(call, spec)
 
     def runs_once(self, call: ToolCall) -> bool:
         """Whether a call must not be repeated when nobody knows how it ended."""

@@ -9,6 +9,7 @@ from tools import ToolContext
 from tools.databases.base import Answer
 from tools.databases.questions import DbQueryArguments, question_of
 from tools.db_query import Databases, DbDescribe, DbDescribeArguments, DbQuery, DbQueryOptions
+from tools.errors import NotFound
 
 CONTEXT = ToolContext(now=datetime(2026, 11, 21, 14, 30, 15, tzinfo=UTC), timezone="Europe/Berlin")
 
@@ -38,8 +39,11 @@ class Asked:
         return await self.databases.database(access).ask(question_of(given, access))
 
     async def rows(self, table: str, **arguments: Any) -> Any:
-        """The rows alone."""
-        return (await self.query(table, **arguments))["rows"]
+        """The rows alone; none where the tool says that none fits."""
+        try:
+            return (await self.query(table, **arguments))["rows"]
+        except NotFound:
+            return []
 
     async def describe(self, **arguments: Any) -> Any:
         """What the model reads."""

@@ -288,15 +288,18 @@ async def test_an_address_that_is_none_is_a_failure(http: Http, url: str) -> Non
     assert url not in str(caught.value)
 
 
-@pytest.mark.parametrize("status", [429, 503])
-async def test_a_short_wait_is_waited_for_once(http: Http, service: Service, status: int) -> None:
-    """The service says when; the second answer counts, whatever it is."""
+@pytest.mark.parametrize(("status", "tries"), [(429, 2), (503, 3)])
+async def test_a_short_wait_is_waited_for(http: Http, service: Service, status: int, tries: int) -> None:
+    """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice."""
     busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
     service.faults.append(busy)
     assert (await ask(http, service.url)).body == {"fine": True}
-    service.faults += [busy, busy]
+    service.faults += [busy] * (tries - 1)
+    assert (await ask(http, service.url)).ok
+    service.requests.clear()
+    service.faults += [busy] * tries
     assert (await ask(http, service.url)).status == status
-    assert len(service.requests) == 4
+    assert len(service.requests) == tries
 
 
 async def test_a_wait_that_nobody_measured_is_a_moment(http: Http, service: Service) -> None:
