@@ -22,7 +22,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock prices clean
+.PHONY: help install install-dev chat run test quick tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock settings prices clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,11 @@ run: install ## Answer in Signal, as the variables and .env say
 # (tests/conftest.py), and who has nothing left to do takes from who has: the end must not be one long story alone.
 test: install-dev ## Check everything and run every test
 	@$(MAKE) --no-print-directory --jobs=2 check tests
+
+# Which tests are fast is a rule: tests/conftest.py, `is_quick`.
+quick: install-dev ## Lint, import contracts and the fast unit tests, in less than half a minute
+	@$(MAKE) --no-print-directory --jobs=2 lint imports
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --quick $(ARGS)
 
 tests: install-dev
 	@$(BIN)/python -m pytest -q -n 5 --dist worksteal $(ARGS)
@@ -118,6 +123,9 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 		$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
 			| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file docker/$$extra.lock - || exit 1; \
 	done
+
+settings: install ## Write docs/settings.md anew from bot/settings.py
+	@$(BIN)/python .ci/settings.py
 
 prices: install-dev ## Write bot/providers/prices.json anew: what the vendors' models cost today
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/prices $(GENAI_PRICES)

@@ -3,6 +3,7 @@
 import logging
 import os
 import random
+import re
 import signal
 import socket
 import sys
@@ -38,13 +39,40 @@ _OURS = (
 _KEYS = ("ANTHROPIC_", "OPENAI_", "BRAVE_", "TAVILY_", "SERPAPI_", "PERPLEXITY_", "TZ")
 
 
+_QUICK_FOLDERS = ("bot", "tools", "store")
+_WAITS = re.compile(
+    r"async def test_|asyncio\.run|^import (subprocess|multiprocessing)|tests\.(cells|flows|servers)|Sandbox",
+    re.MULTILINE,
+)
+"""What shows that a file of tests waits for something: an event loop, a process, a server."""
+
+
+def is_quick(path: Path) -> bool:
+    """Whether `make quick` runs this file: one for a room of Aldis, of which no test waits for anything.
+
+    Of its tests those run whose examples stand there; what hypothesis makes up takes longer.
+    """
+    parts = path.relative_to(Path(__file__).parent).parts
+    return parts[0] in _QUICK_FOLDERS and not _WAITS.search(path.read_text(encoding="utf-8"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--quick` all other files are not even read."""
+    if not config.getoption("quick") or collection_path.suffix != ".py" or collection_path.name == "conftest.py":
+        return None
+    return None if is_quick(collection_path) else True
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """No test may need another one before it: `make tests ARGS="--shuffle 7"`."""
+    parser.addoption("--quick", action="store_true", help="only the files of which no test waits for anything")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long comes first, so that several workers end at the same time; unless the order is to be random."""
+    if config.getoption("quick"):
+        items[:] = [item for item in items if not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
     seed = config.getoption("shuffle")
     if seed is None:
         items.sort(key=lambda item: not {"flows", "soak", "test_bench.py"} & set(item.path.parts))
