@@ -3,7 +3,7 @@
 A setting is a variable `GROUP__NAME`, in the environment or in the `.env` file of the working directory. Groups:
 tools, llm, signal, access, groups, limits, budget, approvals, store, history, intake, media, audio, log, locale, web,
 worker. The tools' own sub-groups come from the catalogue of `tools`, and from the tools of other distributions that are
-installed here. The README's table is generated from the docstrings here (`table`).
+installed here. `docs/settings.md` is generated from the docstrings here (`table`).
 Left to others: how variables are spelled, read and complained about (`bot.variables`).
 """
 
@@ -617,7 +617,7 @@ def unread_names(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
 
 
 def table(model: type[Settings] = _Settings) -> str:
-    """The settings as Markdown for the README: for each group a heading, its purpose, and a table.
+    """The settings as Markdown for `docs/settings.md`: for each group a heading, its purpose, and a table.
 
     `model`: the class of settings that were loaded, which has the sub-groups of what is installed on this machine, too.
     """

@@ -5,6 +5,7 @@ commands and tools are those of Aldis, and every file, target, verb and variable
 import logging
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -19,21 +20,32 @@ from tests.tools.test_catalog import READY
 from tools import Fetcher, Http, alone, build
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+DOCS = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 NAME = re.compile(r"`([a-z_]+)`")
-PAPERS = ["README.md", "SECURITY.md", "CHANGELOG.md", "docs/operating.md", "docs/signal.md", "docs/tools.md"]
-
-
-def between(mark: str) -> str:
-    """What stands in the README between `<!-- mark -->` and `<!-- /mark -->`."""
-    found = re.search(rf"<!-- {mark} -->\n(.*?)<!-- /{mark} -->", README, re.DOTALL)
-    assert found, mark
-    return found[1].strip()
+PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", *DOCS]
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_table_of_settings_is_the_settings() -> None:
-    """After a change of a setting: put the output of `python -m bot settings` between the marks."""
-    assert between("settings") == settings.table().strip()
+    """After a change of a setting: `make settings`."""
+    found = re.search(r"<!-- settings -->\n(.*?)<!-- /settings -->", SETTINGS, re.DOTALL)
+    assert found
+    assert found[1].strip() == settings.table().strip()
+
+
+def test_the_readme_is_short() -> None:
+    """A stranger reads it in three minutes."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 750
+
+
+def test_the_picture_shows_what_was_really_said() -> None:
+    """Word by word, the first conversation of docs/signal.md."""
+    page = (ROOT / "docs/signal.md").read_text(encoding="utf-8").split("<pre>\n<b>Alice and Aldis</b>\n")[1]
+    said = re.sub(r"</?(b|i|s|code)>", "", page.split("</pre>")[0]).split()
+    texts = list(ET.parse(ROOT / "docs/exchange.svg").iter(f"{SVG}text"))
+    shown = " ".join("".join(text.itertext()) for text in texts[2:] if text.get("class") != "small").split()
+    assert shown == [word for word in said if word not in {"Alice", "Aldis"}]
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -57,9 +69,11 @@ class TestPaper:
             assert all(f"$({variable})" in makefile for variable in re.findall(r"[A-Z]+", more))
 
     def test_verbs_are_verbs(self, name: str) -> None:
-        """Whatever stands behind `python -m bot`, alone or in a container."""
+        """Whatever stands behind `aldis` or `python -m bot`, alone or in a container."""
         text = (ROOT / name).read_text(encoding="utf-8")
-        for verb in re.findall(r"(?:python -m bot|run --rm aldis) ([a-z-]+)", text):
+        for verb in re.findall(
+            r"(?:python -m bot|run --rm aldis|exec aldis aldis|`aldis|^aldis) ([a-z-]+)", text, re.MULTILINE
+        ):
             with pytest.raises(SystemExit) as left:
                 cli.main([verb, "--help"])
             assert left.value.code == 0, verb
@@ -82,7 +96,7 @@ def test_every_reason_not_to_answer_is_explained() -> None:
 
 async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) -> None:
     """Each that an admin is shown by `/help`, and no other."""
-    table = README.split("## What people can tell Aldis")[1].split("\n\nWhat they do")[0]
+    table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").split("\n\nWhat they do")[0]
     told = {word for row in table.splitlines() if row.startswith("| `/") for word in re.findall(r"`(/[a-z]+)", row)}
     async with harbour(store, clock, admins=frozenset({ALICE.uuid})) as port:
         await port.deliver(message("/help"))
@@ -94,7 +108,12 @@ async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) ->
 
 def test_the_tools_are_those_of_the_catalogue() -> None:
     """Each once by the name that models see, in the first column; and no other."""
-    table = README.split("## What it can look up")[1].split("\n\nSearch services")[0]
+    table = (
+        (ROOT / "docs/tools.md")
+        .read_text(encoding="utf-8")
+        .split("## What it can look up")[1]
+        .split("\n\nSearch services")[0]
+    )
     told = [name for row in table.splitlines() if row.startswith("| `") for name in NAME.findall(row.split(" | ")[0])]
     tools = build(READY, alone(Http(USER_AGENT), Fetcher(USER_AGENT)))
     assert sorted(told) == sorted(tool.spec.name for tool in tools)

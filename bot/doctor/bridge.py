@@ -95,7 +95,7 @@ def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
     elif bridge == "rest_api" and has_webhook:
         yield warning(
             "bridge: signal-cli-rest-api drops what arrives while Aldis is down",
-            "use signal-cli's own daemon (see the README) where nothing may be lost",
+            "use signal-cli's own daemon (see docs/operating.md) where nothing may be lost",
         )
     elif bridge == "rest_api":
         yield warning(

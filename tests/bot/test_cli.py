@@ -61,7 +61,7 @@ def test_the_options_of_a_chat() -> None:
 
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    """As Markdown on standard output, the same as in the README."""
+    """As Markdown on standard output, the same as in docs/settings.md."""
     assert left("settings") == 0
     assert capsys.readouterr().out == settings.table() + "\n"
 

@@ -631,7 +631,7 @@ def test_whatever_is_set_loads_or_is_one_line(name: str, value: str) -> None:
 
 
 class TestTable:
-    """The README's tables."""
+    """The tables of docs/settings.md."""
 
     def test_shows_every_setting_once(self) -> None:
         """One row a setting, with all its names."""

@@ -57,7 +57,7 @@ STORIES = (
     Story(
         title="Settings of a chat",
         words="Each chat has its own persona, model and tools; they survive restarts. A wrong argument gets one line"
-        " that shows the right form. The [README](../README.md#what-people-can-tell-aldis) has the table of commands.",
+        " that shows the right form. [commands.md](commands.md) has the table of commands.",
         play=_settings,
     ),
     Story(

@@ -18,7 +18,7 @@ plays them again and compares. What stands in ‹these marks› differs every ti
 Behind a name stands a message, behind │ what it quotes, behind · what happens to a message; native mentions are
 underlined. Where the model reads something, that is the question that it is really asked.
 
-Over signal-cli-rest-api a few things come differently: the README has [the table](../README.md#in-signal).
+Over signal-cli-rest-api a few things come differently: [this table](operating.md#in-signal) has them.
 """
 
 

@@ -48,7 +48,7 @@ def accesses_of(document: str) -> tuple[Access, ...]:
         entries = _ENTRIES.validate_json(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise ValueError(f"must be JSON as README.md shows it: {_place(first['loc'])}{first['msg']}") from None
+        raise ValueError(f"must be JSON as docs/tools.md shows it: {_place(first['loc'])}{first['msg']}") from None
     return tuple(_access(name, entry) for name, entry in entries.items())
 
 
