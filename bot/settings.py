@@ -455,6 +455,8 @@ class LocaleSettings(Group):
 
     timezone: Zone = "UTC"
     """Their time zone, like Europe/Berlin; left out, the machine's `TZ` counts."""
+    place: str | None = Field(default=None, max_length=100)
+    """Where they are, like Lyon, for questions about the weather that name no place; none means that models ask."""
     language: Annotated[Language, Lowered] = "en"
     """What Aldis itself speaks until it is known what people write: en, de, fr or es; models answer as asked."""
 

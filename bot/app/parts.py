@@ -381,5 +381,5 @@ def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budge
         max_output_tokens=settings.llm.max_output_tokens,
         timeout_seconds=settings.llm.timeout_seconds,
     )
-    system = prompt.system(settings.signal.name, settings.llm.system_prompt)
+    system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
     return Agent(provider, tools, system=system, limits=limits, budget=budget, secrets=rules.secrets(settings))

@@ -153,7 +153,7 @@ async def test_ctrl_c_stops_the_answer_and_a_second_one_leaves(model: OpenAIServ
     """The person hears that it stopped, the next line is answered; with nothing under way Ctrl-C ends the process."""
     model.faults.append(hang)
     async with watched("chat", settings=key_of(model), folder=tmp_path) as console:
-        console.type("Tell me everything.\n")
+        console.type("Tell me the whole tale.\n")
         await eventually(lambda: model.requests)
         console.send(signal.SIGINT)
         await console.out.until("Stopped.\n")
@@ -164,7 +164,7 @@ async def test_ctrl_c_stops_the_answer_and_a_second_one_leaves(model: OpenAIServ
     assert ended.status == 1  # something was not answered
     assert ended.stderr == ""
     assert len(model.requests) == 2
-    assert "everything" not in model.requests[-1].body.decode()
+    assert "the whole tale" not in model.requests[-1].body.decode()
 
 
 async def test_a_talk_at_the_terminal(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ async def test_ctrl_c_at_the_terminal(model: OpenAIServer, tmp_path: Path) -> No
     model.faults.append(hang)
     async with seated("chat", settings=key_of(model), folder=tmp_path) as console:
         await console.out.until(PROMPTED)
-        console.type("Tell me everything.\r")
+        console.type("Tell me the whole tale.\r")
         await eventually(lambda: model.requests)
         console.type("\x03")
         await console.out.until("Stopped.")

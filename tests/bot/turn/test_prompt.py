@@ -1,8 +1,10 @@
 """What a model is told: dates and senders that nobody can fake, and a window of whole turns that fits its budget."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -63,6 +65,20 @@ class TestSystem:
         assert system("Lamp", None).endswith(rules)
         assert "square brackets" in rules
         assert "untrusted_data" in rules
+
+    def test_what_people_can_do_is_told(self) -> None:
+        """So that a question about it is answered truly: each command that is named there is."""
+        about = system("Lamp", "Be brief.")
+        named = set(re.findall(r"`/([a-z]+)", about))
+        assert {"help", "forget", "new", "export", "remind", "memory"} <= named
+        sources = "".join(path.read_text() for path in Path("bot/commands").glob("*.py"))
+        assert named <= set(re.findall(r'name="([a-z]+)"', sources))
+        assert len(system("Lamp", None)) < 3500
+
+    def test_the_place_is_told_where_it_is_set(self) -> None:
+        """Last, so that everything before it is the same everywhere."""
+        assert system("Lamp", None, "Lyon").endswith("The people here are in Lyon, unless they say otherwise.")
+        assert system("Lamp", None, "Lyon").startswith(system("Lamp", None))
 
     def test_an_empty_one_means_the_built_in(self) -> None:
         """A variable set to nothing does not leave the model without instructions."""
