@@ -1,12 +1,44 @@
-"""CONTRIBUTING.md: its rule for `make quick` holds, and its recipes work as they stand there."""
+"""CONTRIBUTING.md: its rule for `make quick` holds, and its recipes work as they stand there.
 
+The recipe for a tool is in docs/tools.md: tests/test_tools_page.py.
+"""
+
+import re
+import sqlite3
+from contextlib import closing
+from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
+from textwrap import dedent, indent
+from typing import Any
 
 import pytest
+from pydantic import ValidationError, create_model
 
+from bot import phrases, settings
+from bot.clock import SetClock
+from bot.messages import UserMessage
+from bot.providers.base import Provider, Request, Stop
+from store import Store
+from store.migrations import migrate, newest
+from tests.bot.loops.harbour import harbour
 from tests.conftest import is_quick
+from tests.servers.envelopes import message
 
 TESTS = Path(__file__).parent
+PAGE = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def block(mark: str) -> str:
+    """The code behind `<!-- mark -->`."""
+    [code] = re.findall(rf"<!-- {mark} -->\n+ *```\w+\n(.*?)\n *```", PAGE, re.DOTALL)
+    return dedent(code)
+
+
+def made(code: str, **names: Any) -> dict[str, Any]:
+    """The names that the code defines."""
+    exec(compile(code, "recipe.py", "exec"), names)
+    return names
 
 
 @pytest.mark.parametrize(
@@ -31,3 +63,70 @@ def test_what_waits_for_nothing_is_quick(name: str) -> None:
 def test_what_waits_is_not(name: str) -> None:
     """For a loop, a process, a server; nor what belongs to no room."""
     assert not is_quick(TESTS / name)
+
+
+async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People give it, and `/help` shows it."""
+    for name, sentence in made(block("its sentences")).items():
+        if name.isupper():
+            monkeypatch.setattr(phrases, name, sentence, raising=False)
+    commands = made(block("the command"), __name__="dice")["DiceCommands"]
+    async with harbour(store, clock, commands=lambda desk: commands(desk).entries) as port:
+        await port.deliver(message("/dice"))
+        await port.answered(1)
+        await port.deliver(message("/help"))
+        await port.answered(2)
+    thrown, listed = (reply.content.text for reply in port.quay.sent)
+    assert re.fullmatch(r"It shows [1-6]\.", thrown)
+    assert "/dice: throws a die." in listed
+
+
+def test_the_recipe_for_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has its variable, its bounds, and its row in the table."""
+    head = "from pydantic import Field\nfrom bot.settings import IntakeSettings\n\n\nclass Intake(IntakeSettings):\n"
+    code = f'{head}    """What is taken in."""\n\n{indent(block("the setting"), "    ")}\n'
+    (tmp_path / "recipe_of_a_setting.py").write_text(code, encoding="utf-8")  # its docstrings are read from the file
+    monkeypatch.syspath_prepend(tmp_path)
+    group = import_module("recipe_of_a_setting").Intake
+    model = create_model("More", __base__=settings.Settings, intake=(group, group()))
+    row = "| `INTAKE__BREW_MINUTES` | `4` | How many minutes the tea is left to draw. |"
+    assert row in settings.table(model)
+    assert group(brew_minutes=10).brew_minutes == 10
+    with pytest.raises(ValidationError):
+        group(brew_minutes=11)
+
+
+async def test_the_recipe_for_a_provider() -> None:
+    """It answers, whole and streamed, and is a provider."""
+    provider: Provider = made(block("the provider"), __name__="parrot")["Parrot"]()
+    heard: list[str] = []
+    request = Request(
+        system="",
+        messages=(UserMessage(text="Polly?"),),
+        tools=(),
+        may_call_tools=False,
+        max_output_tokens=10,
+        timeout_seconds=1,
+        conversation="one",
+    )
+    for told in (None, heard.append):
+        completion = await provider.complete(request, told)
+        assert completion.message is not None
+        assert (completion.message.text, completion.stop, completion.cost_usd) == ("Polly?", Stop.END, Decimal(0))
+    assert heard == ["Polly?"]
+    await provider.aclose()
+
+
+def test_the_recipe_for_a_migration() -> None:
+    """It runs on top of the newest schema, in its transaction, and what it makes goes with its conversation."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrate(connection)
+        script = f"{block('the migration')} PRAGMA user_version = {newest() + 1};"
+        connection.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
+        connection.execute("INSERT INTO conversations (id, realm, handle, created_at) VALUES (1, 'signal', x'00', 0)")
+        connection.execute("INSERT INTO teas VALUES (1, 4)")
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute("INSERT INTO teas VALUES (2, 'four')")
+        connection.execute("DELETE FROM conversations")
+        assert connection.execute("SELECT count(*) FROM teas").fetchone() == (0,)

@@ -8,7 +8,7 @@ async with harbour(store, clock) as port:
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.clock import SetClock
 from bot.commands.admin import AdminCommands
-from bot.commands.base import Commands, Desk
+from bot.commands.base import Commands, Desk, Entry
 from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.errands import Errands, Judgement
@@ -199,6 +199,7 @@ async def harbour(
     access: AccessList | None = None,
     budgets: Budgets = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
+    commands: Callable[[Desk], Iterable[Entry]] = lambda _: (),
     **pace: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
@@ -240,6 +241,7 @@ async def harbour(
         *AdminCommands(desk, pairing, audience, budgets, account=ALDIS.uuid, timezone="UTC").entries,
         *TrustCommands(desk, identities).entries,
         *BroadcastCommands(desk, audience).entries,
+        *commands(desk),
     )
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
     judgement = Judgement(name="Aldis", allowed=allowed)
