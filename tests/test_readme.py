@@ -81,7 +81,7 @@ class TestPaper:
     def test_variables_are_read(self, name: str) -> None:
         """Every `GROUP__NAME` is a setting, every `GROUP__...` begins one."""
         text = (ROOT / name).read_text(encoding="utf-8")
-        known = {*settings.known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL"}
+        known = {*settings.known_names(), "TOOLS__GAUGE__ENABLED", "TOOLS__GAUGE__BASE_URL", "INTAKE__BREW_MINUTES"}
         for variable in re.findall(r"[A-Z]+__[A-Z_]+", text):
             assert any(one == variable or one.startswith(variable) for one in known), variable
 
