@@ -122,6 +122,12 @@ class ToolSpec:
     """One paragraph for the model: what it gives, when to use it, what it cannot do."""
     arguments: type[Arguments]
     """At once the JSON schema that the model sees and the validation of the call."""
+    seldom: str = ""
+    """Some words by which models know of it, where it is asked for so seldom that it is told in full only when one
+    wants it; empty: it always is."""
+    rare_arguments: frozenset[str] = frozenset()
+    """Arguments that may be left out and are wanted so seldom that models are told their names alone, as long as they
+    can ask what they are."""
     effects: Effects = "none"
     computes_only: bool = False
     """Whether it answers within milliseconds out of its arguments and the clock alone, so that nothing is lost by

@@ -92,11 +92,10 @@ class Calculator:
     spec = ToolSpec(
         name="calculate",
         description=(
-            "Calculates an arithmetic expression exactly (integers up to 4,200 digits, decimals as written). Use it"
-            " for every calculation beyond the trivial. Knows + - * / // % (remainder) and ^ or ** (power), brackets,"
-            f" {', '.join(CONSTANTS)} and the functions {', '.join(FUNCTIONS)}. Angles are in radians; log is the"
-            " natural logarithm, log(x, base) any other. No variables, no units, no commas within numbers, no percent"
-            " sign: 15% of 80 is 0.15 * 80."
+            "Calculates an arithmetic expression exactly. Use it for every calculation beyond the trivial. Knows + - *"
+            " / // % (remainder) ^ (power), brackets, pi, e and the usual functions, from sqrt, log(x, base), sin (in"
+            " radians) and round to mean, gcd, comb and factorial. No variables, no units, no commas within numbers, no"
+            " percent sign: 15% of 80 is 0.15 * 80."
         ),
         arguments=CalculatorArguments,
         intent=lambda given: Intent("calculate", {"expression": given.expression}),

@@ -78,6 +78,7 @@ class CurrentTime:
 
     spec = ToolSpec(
         name="current_time",
+        seldom="the time in a zone or a large city",
         description=(
             "Tells the current date, weekday and time, with the offset from UTC, in a time zone or a large city, or"
             " where the people are when neither is named. Use it whenever an answer depends on the time of day."

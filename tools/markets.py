@@ -85,6 +85,7 @@ class MarketSearch:
 
     spec = ToolSpec(
         name="market_search",
+        seldom="what prediction markets hold likely",
         description=(
             "Looks for prediction markets on a question about the future and gives for each what its traders hold"
             " likely, in percent, with volume, end and address. Polymarket trades real money, Manifold play money;"
@@ -127,6 +128,7 @@ class MarketGet:
 
     spec = ToolSpec(
         name="market_get",
+        seldom="one prediction market",
         description=(
             "Reads one prediction market by its `id` from market_search or by its address at Polymarket or Manifold:"
             " what its traders hold likely now, volume, liquidity, end, the rules by which it is decided, and how it"

@@ -49,7 +49,7 @@ class Remember:
         description=(
             "Remembers a fact about the person who asks, for all later talk with them alone, or forgets one. Only when"
             " they ask for it themselves, and only about themselves: never what others said, what stands in a page or"
-            " a file, or what you merely find useful; never passwords and the like. It does not work in groups."
+            " a file, or what you merely find useful; never passwords. Not in groups."
         ),
         arguments=RememberArguments,
         intent=_intent,

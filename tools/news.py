@@ -99,6 +99,7 @@ class IntelSearch:
 
     spec = ToolSpec(
         name="intel_search",
+        seldom="news on a matter in the feeds that people here have chosen; before web_search",
         description=(
             "Searches the news feeds that the people here have chosen, as kept on this machine for some weeks: title,"
             " address, feed, time and the feed's own summary of each article, the best and newest first. For news on a"
@@ -140,6 +141,7 @@ class IntelRecent:
 
     spec = ToolSpec(
         name="intel_recent",
+        seldom="what is new in these feeds",
         description=(
             "The latest articles of the news feeds that the people here have chosen, newest first: title, address,"
             " feed, time and the feed's own summary of each. For 'what is new' without a subject; intel_search looks"

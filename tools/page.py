@@ -77,7 +77,7 @@ class PageArguments(Arguments):
     url: str = Field(
         min_length=1,
         max_length=MAX_URL_CHARS,
-        description="A whole address that the person wrote or a search gave in this turn, exactly as it stands there.",
+        description="A whole address, exactly as it stands there.",
     )
     offset: int = Field(
         default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
@@ -97,11 +97,12 @@ class WebFetch:
         self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
         self.spec = ToolSpec(
             name="web_fetch",
+            rare_arguments=frozenset({"max_chars"}),
             description=(
                 "Reads a page or a PDF of the web: its text, title, date and links, a piece at a time; go on with"
-                " `offset` where `next_offset` is given. Takes only addresses that stand in the person's message, in"
-                " the results of a search of this turn, or as a link of such a page to its own site. Runs no"
-                " JavaScript, logs in nowhere, reads no pictures: people can send those as files."
+                " `offset` where `next_offset` is given. Takes only addresses in the person's message, in the results"
+                " of a search of this turn, or linked by such a page to its own site. Runs no JavaScript, logs in"
+                " nowhere, reads no pictures: people can send those as files."
             ),
             arguments=PageArguments,
             intent=lambda given: Intent("page", {"url": given.url}),

@@ -65,6 +65,7 @@ class Predict:
 
     spec = ToolSpec(
         name="predict",
+        seldom="records what the person predicts, probability 0 to 1",
         description=(
             "Records a prediction of the person who asks: a statement, how likely they hold it to be, and the day by"
             " which it is known. Only when they predict something and want it recorded; the probability is theirs, so"
@@ -121,6 +122,7 @@ class ResolvePrediction:
 
     spec = ToolSpec(
         name="resolve_prediction",
+        seldom="keeps what came of it",
         description=(
             "Keeps what came of a prediction of the person who asks: it came true, it did not, or it is void. Only when"
             " they say so or have agreed to what you found; nobody resolves the predictions of another person."
@@ -165,6 +167,7 @@ class ListPredictions:
 
     spec = ToolSpec(
         name="list_predictions",
+        seldom="the predictions of the person",
         description=(
             "Lists the predictions that the person who asks has made in this conversation, with their numbers: the"
             " overdue ones first, then the open ones by their day, then the resolved ones. Remind them of overdue ones,"
@@ -209,6 +212,7 @@ class CalibrationStats:
 
     spec = ToolSpec(
         name="calibration_stats",
+        seldom="how right they were",
         description=(
             "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, 0.25 is what"
             " always saying 50 % gets, lower is better), and tables by domain and by what was said to be how likely,"

@@ -40,8 +40,8 @@ class RemindArguments(Arguments):
         min_length=1,
         max_length=_LONGEST_TEXT,
         description=(
-            "Only where work is to be done then (look up the weather, sum up the news): the question that you are asked"
-            " at that time, complete in itself."
+            "Only where work is to be done then (look up the weather): the question that you are asked at that time,"
+            " complete in itself."
         ),
     )
     local_datetime: str | None = Field(
@@ -81,11 +81,12 @@ class Remind:
 
     spec = ToolSpec(
         name="remind",
+        rare_arguments=frozenset({"interval", "nth", "count", "until", "timezone"}),
         description=(
-            "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them at that"
-            " time; lists and cancels reminders. Work out the local time from the date and zone at the beginning of"
-            " their message. Tell them the resolved weekday, date, time and zone that comes back. When zone_is_known is"
-            " false, ask once where they live and keep it with action timezone."
+            "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them then;"
+            " lists and cancels reminders. Work out the local time from the date and zone at the beginning of their"
+            " message, and tell them the weekday, date, time and zone that come back. When zone_is_known is false, ask"
+            " once where they live and keep it with action timezone."
         ),
         arguments=RemindArguments,
         intent=_intent,

@@ -123,6 +123,7 @@ class VerifyNews:
         )
         self.spec = ToolSpec(
             name="verify_news",
+            seldom="evidence whether a claim in the news is true",
             description=(
                 "Gathers evidence on one claim about the world by several rounds of web searches: how many independent"
                 " reports agree, which contradict, whether an official source confirms or denies, dates, tone, a"

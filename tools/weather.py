@@ -64,8 +64,7 @@ class WeatherArguments(Arguments):
     days: int = Field(default=3, ge=1, le=_MOST_DAYS, description="How many days to forecast, today included.")
     hours: Part | None = Field(
         default=None,
-        description="Also tell hours one by one, to say whether it rains this afternoon: the next 24, or a part of a"
-        " day (morning 6-12, afternoon 12-18, evening 18-23, night 22-6 of the next day).",
+        description="Also tell hours one by one: the next 24, or those of a part of a day (night: 22-6).",
     )
     day: date | None = Field(
         default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; left out: today there."
@@ -106,13 +105,12 @@ class Weather:
 
     spec = ToolSpec(
         name="get_weather",
+        rare_arguments=frozenset({"latitude", "longitude", "air_quality", "units"}),
         description=(
-            "Tells the current weather and the forecast for 1 to 7 days of a place by its name or by latitude and"
-            " longitude; on request the hours of a part of a day, the quality of the air with pollen, and a chart as a"
-            " picture. When several places bear the name and none is clearly meant it lists them: ask which one, or"
-            " call again with the region or the coordinates. It knows no past weather and no official warnings: when"
-            " asked for those, say so and name the weather service of the country. Name the attribution when you"
-            " answer."
+            "Tells the weather of a place now and for up to 7 days; on request by the hour, with the quality of the air"
+            " and pollen, or as a picture. When several places bear the name it lists them: ask which one, or call"
+            " again with the region. It knows no past weather and no official warnings: when asked for those, say so"
+            " and name the country's weather service. Name the attribution when you answer."
         ),
         arguments=WeatherArguments,
         intent=_intent,

@@ -37,7 +37,7 @@ class WebSearchArguments(Arguments):
     query: str = Field(
         min_length=1,
         max_length=MAX_QUERY_CHARS,
-        description="A few words as one would type them into a search engine. No private details of people.",
+        description="A few words. No private details of people.",
     )
     count: int | None = Field(
         default=None, ge=1, le=_MOST_RESULTS, description="How many results; left out: the usual number."
@@ -57,6 +57,7 @@ class WebSearch:
         self._desk = desk
         self.spec = ToolSpec(
             name="web_search",
+            rare_arguments=frozenset({"count", "without_sites", "language"}),
             description=(
                 "Searches the web and gives numbered results: title, address, site, a snippet and where known the age."
                 " `source` names the service that answered; Wikipedia alone knows encyclopaedic matters only, no news"

@@ -130,6 +130,7 @@ class Wikipedia:
 
     spec = ToolSpec(
         name="wikipedia",
+        seldom="an article of the encyclopedia",
         description=(
             "Reads an article of Wikipedia: its introduction and the list of its sections, or one section in full. For"
             " what is known and settled: people, places, history, science, works; not for news or prices. When a title"

@@ -8,6 +8,7 @@ from bot.errors import ConfigError
 from bot.policy.budgets import Budgets
 from bot.providers.base import Provider
 from bot.providers.fallback import Fallback
+from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Prices, published, unknown_price
 from bot.settings import Settings
 
@@ -18,11 +19,16 @@ def provider(settings: Settings, troubles: ModelTroubles | None = None) -> Provi
     `troubles` is told what fails and what answers.
     """
     llm = settings.llm
-    providers = {llm.model_of(name): vendor(settings, name) for name in llm.providers_in_order}
+    providers = {llm.model_of(name): _offering(vendor(settings, name)) for name in llm.providers_in_order}
     others = [choice for choice in llm.choices if choice not in providers]
-    chosen = {choice: vendor(settings, *choice.split("/", 1)) for choice in others}
+    chosen = {choice: _offering(vendor(settings, *choice.split("/", 1))) for choice in others}
     told = troubles or ModelTroubles()
     return Fallback([*providers.values()], choices=providers | chosen, on_error=told.on_error, on_answer=told.on_answer)
+
+
+def _offering(provider: Provider) -> Provider:
+    """The provider with a list of the seldom tools; without a model it knows all of them."""
+    return provider if provider.name == "offline" else MoreTools(provider)
 
 
 def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:

@@ -322,7 +322,7 @@ def _kept(life: caching.Life) -> Block:
 
 
 def _tools(request: Request) -> dict[str, object]:
-    offers = [_offer(offer) for offer in request.tools] or _stand_ins(request.messages)
+    offers = [_offer(offer) for offer in request.told_tools] or _stand_ins(request.messages)
     if not offers:
         return {}
     may_call = bool(request.tools) and request.may_call_tools

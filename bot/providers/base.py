@@ -19,6 +19,9 @@ class ToolOffer:
     name: str
     description: str
     parameters: Mapping[str, object]
+    seldom: str = ""
+    """A line that stands for it where it is told in full only when wanted (`bot.providers.more_tools`); empty: always
+    in full."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +49,11 @@ class Request:
     """What this conversation adds to the system prompt; empty: nothing."""
     is_one_off: bool = False
     """Whether nothing of it is asked again, so that to keep it in a cache would cost and never pay."""
+
+    @property
+    def told_tools(self) -> tuple[ToolOffer, ...]:
+        """The tools that are told in full."""
+        return tuple(offer for offer in self.tools if not offer.seldom)
 
     @property
     def whole_system(self) -> str:

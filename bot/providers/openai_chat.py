@@ -88,7 +88,7 @@ def body(request: Request, *, model: str, effort: str | None, official: bool, ha
     if official and not request.is_one_off:  # others refuse what they do not know
         ready["prompt_cache_key"] = CACHE_KEY
     if request.tools:
-        ready["tools"] = [_offer(offer) for offer in request.tools]
+        ready["tools"] = [_offer(offer) for offer in request.told_tools]
         if not request.may_call_tools:
             ready["tool_choice"] = "none"
     return ready

@@ -121,7 +121,7 @@ def body(
     if not request.is_one_off:
         ready["prompt_cache_key"] = CACHE_KEY
     if request.tools:
-        ready["tools"] = [_offer(offer) for offer in request.tools]
+        ready["tools"] = [_offer(offer) for offer in request.told_tools]
         if not request.may_call_tools:
             ready["tool_choice"] = "none"
     return ready

@@ -59,7 +59,7 @@ def _system(request: Request) -> str:
     if not request.tools:
         return request.whole_system
     own = markers.escaped(request.whole_system)
-    return "\n\n".join(filter(str.strip, [own, _RULES, *map(_described, request.tools)]))
+    return "\n\n".join(filter(str.strip, [own, _RULES, *map(_described, request.told_tools)]))
 
 
 def _described(offer: ToolOffer) -> str:

@@ -1,13 +1,14 @@
 """Summaries: what is too old to be read again whole, in a few sentences.
 
     turn kept --> does the window cut something? --no--> nothing
-                     '-yes-> the older half and the former summary --model--> the new summary, if all of it still stands
+                     '-yes-> the older part and the former summary --model--> the new summary, if all of it still stands
 
-Only what is cut off is summed up, down to half a window, so that a window's worth of talk costs one call and the
-beginning of the requests in between stays the same. What was taken back, edited or forgotten while the model wrote
-makes what it wrote worthless: it is paid and dropped. What cannot be used (cut off, empty) is paid, too, so the model
-is asked again only half a window later; until then the oldest turns are not read, as without summaries. Left to others:
-when (`bot.loops.summarising`), telling the model (`bot.turn.recalled`).
+Only what is cut off is summed up, down to a third of a window, so that two thirds of a window's worth of talk cost one
+call, and the beginning of the requests in between stays the same: no cache is written anew more often. What was taken
+back, edited or forgotten while the model wrote makes what it wrote worthless: it is paid and dropped. What cannot be
+used (cut off, empty) is paid, too, so the model is asked again only half a window later; until then the oldest turns
+are not read, as without summaries. Left to others: when (`bot.loops.summarising`), telling the model
+(`bot.turn.recalled`).
 """
 
 import logging
@@ -128,7 +129,7 @@ class Summaries:
         return completion is not None and await self._keep(turn, older, completion)
 
     def _older(self, shelves: Shelves, conversation: ConversationId) -> _Older:
-        """What the window cuts off, and as much more as leaves half a window; nothing where it cuts off nothing."""
+        """What the window cuts off, and as much more as leaves a third of it; nothing where it cuts off nothing."""
         now = self._clock.now()
         starts_after = chats.settings_of(shelves, conversation, now).starts_after
         former = shelves.summaries.of(conversation, now=now)
@@ -142,7 +143,7 @@ class Summaries:
         sizes = [sum(map(prompt.estimated_tokens, said)) for said in read]
         if _fitting(sizes, self._window) == len(sizes):
             return _Older(former=former)
-        cut = len(sizes) - _fitting(sizes, _half(self._window))
+        cut = len(sizes) - _fitting(sizes, _third(self._window))
         said = tuple(message for turn in read[:cut] for message in turn)
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
@@ -227,8 +228,9 @@ def _labels(chat: ChatId, older: _Older) -> Labels:
     return labels.joined([*([] if older.former is None else [labels.loaded(older.former.labels)]), *read])
 
 
-def _half(window: Window) -> Window:
-    return Window(max_turns=window.max_turns // 2, max_tokens=window.max_tokens // 2)
+def _third(window: Window) -> Window:
+    most = min(window.max_turns, max(2, window.max_turns // 3))
+    return Window(max_turns=most, max_tokens=window.max_tokens // 3)
 
 
 def _fitting(sizes: Sequence[int], window: Window) -> int:

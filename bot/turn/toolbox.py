@@ -33,6 +33,7 @@ from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
 from bot.turn.enclosures import files_of
 from bot.turn.intents import deed
+from bot.turn.offers import MoreTools, offer
 from bot.turn.outlines import outline
 from bot.turn.steps import Allowance, ToolRun
 from tools import (
@@ -80,7 +81,9 @@ class Toolbox:
     ) -> None:
         """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each."""
         self._approve = frozenset(approve)
-        self._fixed = {tool.spec.name: tool for tool in tools}
+        self._has_more = any(tool.spec.seldom for tool in tools)
+        more = (MoreTools(self._specs),) if self._has_more else ()
+        self._fixed: dict[str, Tool] = {tool.spec.name: tool for tool in (*tools, *more)}
         self._sources = tuple(sources)
         self._tools: Mapping[str, Tool] = self._fixed
         self._clock = clock
@@ -99,7 +102,10 @@ class Toolbox:
             found = {tool.spec.name: tool for tools in reversed(given) for tool in tools}
             order = (tool.spec.name for tools in given for tool in tools)
             self._tools = self._fixed | {name: found[name] for name in order if name not in self._fixed}
-        return tuple(_offer(tool.spec) for tool in self._tools.values())
+        return tuple(offer(tool.spec, in_brief=self._has_more) for tool in self._tools.values())
+
+    def _specs(self) -> list[ToolSpec]:
+        return [tool.spec for tool in self._tools.values()]
 
     def spec(self, name: str) -> ToolSpec | None:
         """What the tool of that name says of itself; None where there is none."""
@@ -304,11 +310,6 @@ class Toolbox:
             cost_usd=cost,
             tool=tool,
         )
-
-
-def _offer(spec: ToolSpec) -> ToolOffer:
-    cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
-    return ToolOffer(name=spec.name, description=f"{spec.description}{cost}", parameters=spec.parameters)
 
 
 def _shape(spec: ToolSpec) -> str:

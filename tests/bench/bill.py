@@ -76,7 +76,10 @@ async def percent(wire: Wire, *, people: int, rhythm: str, turns: int = TURNS) -
 async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int = TURNS) -> Bill:
     """So many turns of each of so many people, each with this pause between their messages."""
     bill = Bill(model=MODELS[wire])
-    async with _at_work(wire, bill) as pier:
+    server = AnthropicServer() if wire == "anthropic" else OpenAIServer()
+    server.billed = bill.anthropic if wire == "anthropic" else bill.openai
+    server.reply = _reply
+    async with server, at_work(wire, server) as pier:
         for turn in range(turns):
             for person in range(people):
                 bill.cache.now = (turn + person / people) * pause_seconds
@@ -91,21 +94,17 @@ async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int 
 
 
 @asynccontextmanager
-async def _at_work(wire: Wire, bill: Bill) -> AsyncGenerator[aldis.Pier]:
-    is_claude = wire == "anthropic"
-    server = AnthropicServer() if is_claude else OpenAIServer()
-    server.billed = bill.anthropic if is_claude else bill.openai
-    server.reply = _reply
+async def at_work(wire: Wire, server: AnthropicServer | OpenAIServer) -> AsyncGenerator[aldis.Pier]:
+    """Aldis as it comes, asking this server over this wire."""
     with tempfile.TemporaryDirectory(prefix="aldis-bill-") as folder:
-        async with server:
-            variables = {
-                **aldis.variables("anthropic" if is_claude else "openai", server.base_url),
-                "STORE__PATH": str(Path(folder) / "aldis.db"),
-            }
-            if not is_claude:
-                variables |= {"LLM__OPENAI__MODEL": MODELS[wire], "LLM__OPENAI__API": wire.split()[1]}
-            async with aldis.at_work(variables) as pier:
-                yield pier
+        variables = {
+            **aldis.variables("anthropic" if wire == "anthropic" else "openai", server.base_url),
+            "STORE__PATH": str(Path(folder) / "aldis.db"),
+        }
+        if wire != "anthropic":
+            variables |= {"LLM__OPENAI__MODEL": MODELS[wire], "LLM__OPENAI__API": wire.split()[1]}
+        async with aldis.at_work(variables) as pier:
+            yield pier
 
 
 def _reply(heard: Heard) -> Scripted:

@@ -1,7 +1,8 @@
 """How the vendors' prompt caches bill: what of a prompt was read from them, and what was written to them.
 
 A prompt is a row of blocks; a prefix of it is known by the digest of all that stands in it. The time is `now`, which
-whoever drives the double sets: nothing waits here. Four bytes are a token.
+whoever drives the double sets: nothing waits here. Four bytes are a token: of what the model reads, words and results
+without the JSON around them, and four tokens for each block's role and end.
 
 Anthropic: an entry is written where a block is marked (`cache_control`), at most four times; it is found again at a
 mark or up to 20 blocks before it; it lives 5 minutes or an hour, each read gives it its life again; what is shorter
@@ -22,13 +23,14 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.servers.script import Mistake, Tokens
 
 _LIVES_SECONDS = {"5m": 300.0, "1h": 3600.0, "30m": 1800.0, "12h": 43_200.0, "24h": 86_400.0}
 _LOOK_BACK = 20
+_FRAME_TOKENS = 4
 _MARKED_FROM = re.compile(r"gpt-(5\.[6-9]|[6-9])")
 _LEAST = (
     (re.compile(r"claude-((fable|mythos)-5|opus-5|(opus|sonnet|haiku)-5-5)"), 512),
@@ -46,11 +48,15 @@ class Block:
     """One piece of a prompt; `life` is that of the entry to be written where it ends, None: it is not marked."""
 
     said: str
+    """All of it, by which it is known."""
+    read: str | None = None
+    """What a model reads of it; None: all of it."""
     life: str | None = None
 
     @property
     def tokens(self) -> float:
-        return len(self.said.encode("utf-8", "replace")) / 4
+        read = self.said if self.read is None else self.read
+        return _FRAME_TOKENS + len(read.encode("utf-8", "replace")) / 4
 
 
 @dataclass
@@ -116,14 +122,22 @@ def _anthropic_blocks(body: Json) -> list[Block]:
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         blocks += [_block(part, f"{message['role']}{choice if choice != 'null' else ''}") for part in parts]
     if mark := body.get("cache_control"):
-        blocks[-1] = Block(said=blocks[-1].said, life=mark.get("ttl", "5m"))
+        blocks[-1] = replace(blocks[-1], life=mark.get("ttl", "5m"))
     return blocks
 
 
 def _block(item: Json, role: str = "") -> Block:
     mark = item.get("cache_control")
     said = {key: value for key, value in item.items() if key != "cache_control"}
-    return Block(said=role + _written(said), life=mark.get("ttl", "5m") if mark else None)
+    return Block(said=role + _written(said), read=_read(said), life=mark.get("ttl", "5m") if mark else None)
+
+
+def _read(item: Json) -> str | None:
+    """What a model reads of a block of words, a call or a result; None: of another one, all."""
+    words = item.get("text", item.get("content"))
+    if isinstance(words, str):
+        return words
+    return f"{item['name']}{_written(item['input'])}" if item.get("type") == "tool_use" else None
 
 
 def openai_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
@@ -134,7 +148,7 @@ def openai_tokens(cache: Cache, body: Json, *, output: int = 10) -> Tokens:
     options = body.get("prompt_cache_options") or {}
     life = options.get("ttl", "30m")
     if options.get("mode", "implicit") == "implicit":
-        blocks[-1] = Block(said=blocks[-1].said, life=life)
+        blocks[-1] = replace(blocks[-1], life=life)
     prefixes = _prefixes(f"{body['model']}|{body.get('prompt_cache_key')}", blocks)
     sums = _sums(blocks)
     marks = [place for place, block in enumerate(blocks) if block.life and sums[place] >= _OPENAI_LEAST]
@@ -173,7 +187,9 @@ def _openai_blocks(body: Json) -> list[Block]:
         for place, part in enumerate(listed):
             said = {key: value for key, value in part.items() if key != "prompt_cache_breakpoint"}
             mark = part.get("prompt_cache_breakpoint")
-            blocks.append(Block(said=("" if place else head) + _written(said), life="marked" if mark else None))
+            whole = ("" if place else head) + _written(said)
+            is_call = "tool_calls" in item or item.get("type") == "function_call"
+            blocks.append(Block(said=whole, read=None if is_call else _read(said), life="marked" if mark else None))
     return blocks
 
 

@@ -28,7 +28,7 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
         await port.deliver(message("Hello"))
         await port.deliver(message("Hello", author=BOB))
         await port.quiet()
-        systems = sorted((request.system for request in port.thinker.requests), key=len)
+        systems = sorted((request.whole_system for request in port.thinker.requests), key=len)
         assert systems[0] == "Be kind."
         assert systems[1].startswith("Be kind.\n\n")
         assert systems[1].endswith(PIRATE)
@@ -36,7 +36,7 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
         assert await told(port, "/persona OFF") == phrases.PERSONA_OFF
         await port.deliver(message("Hello again"))
         await port.quiet()
-        assert port.thinker.requests[-1].system == "Be kind."
+        assert port.thinker.requests[-1].whole_system == "Be kind."
 
 
 async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: SetClock) -> None:
@@ -159,7 +159,7 @@ async def test_a_turn_goes_on_as_it_began(store: Store, clock: SetClock) -> None
         await port.deliver(reaction("👍", FIRST + 1))
         await port.answered(3)
         assert port.quay.sent[-1].content.text == "done"
-        assert {request.system for request in port.thinker.requests} == {"Be kind."}
+        assert {request.whole_system for request in port.thinker.requests} == {"Be kind."}
 
 
 @pytest.mark.parametrize("rest", ["off", "off nothing", "maybe echo", "on echo other", "revoke"])

@@ -50,7 +50,7 @@ FIVE = ("one apple", "two pears", "three figs", "four plums", "five limes")
 
 
 async def test_what_the_window_cuts_off_is_summed_up(store: Store, clock: SetClock) -> None:
-    """Only when it cuts something; down to half a window, whole turns; the model is told that it is a summary."""
+    """Only when it cuts something; down to a third of a window, whole turns; the model is told that it is a summary."""
     async with harbour(store, clock, window=SMALL) as port:
         await talk(port, *FIVE[:4])
         assert await sum_up(port) == ""

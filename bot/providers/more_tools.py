@@ -1,0 +1,94 @@
+"""Tools that are seldom asked for: a model is told of them in a line each, and calls them by one tool, `more_tools`.
+
+    calls of the turn, past and new --wrapped--> more_tools(tool, arguments) --unwrapped--> the tool's own call
+
+What stands in front of every request stays small and always the same, so a cache keeps it whichever tools are used;
+vendors' own search for tools leaves blocks in the conversation that no history keeps. Everybody else (the loop, the
+journal, approvals, the history) deals with calls of the tools themselves.
+Left to others: which tools these are (`tools`), what is told of one (`bot.turn.offers`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, cast
+
+from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
+from bot.providers.base import Completion, Provider, Request, Told, ToolOffer
+from bot.providers.wire import tool_call
+
+NAME: Final = "more_tools"
+
+
+class MoreTools:
+    """A provider that offers another one's model the seldom tools by `more_tools`, where the request offers that."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    @property
+    def name(self) -> str:
+        """That of the provider."""
+        return self._provider.name
+
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        """The completion, its calls as calls of the tools themselves.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`.
+        """
+        seldom = {offer.name for offer in request.tools if offer.seldom}
+        completion = await self._provider.complete(wrapped(request, seldom), told)
+        message = completion.message
+        if message is None or not message.calls:
+            return completion
+        names = {offer.name for offer in request.tools} - {NAME}
+        parts = tuple(_unwrapped(part, names) if isinstance(part, ToolCall) else part for part in message.parts)
+        return replace(completion, message=replace(message, parts=parts))
+
+    async def aclose(self) -> None:
+        """Close the provider."""
+        await self._provider.aclose()
+
+
+def wrapped(request: Request, seldom: Collection[str]) -> Request:
+    """The request with the list of these tools, and with their calls as such of `more_tools`."""
+    if not seldom:
+        return request
+    tools = tuple(_listing(offer, request.tools) for offer in request.tools)
+    return replace(request, tools=tools, messages=tuple(_wrapped(message, seldom) for message in request.messages))
+
+
+def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
+    if offer.name != NAME:
+        return offer
+    lines = [f"- {other.seldom}" for other in offers if other.seldom]
+    return replace(offer, description="\n".join([offer.description, *lines]))
+
+
+def _wrapped(message: Message, seldom: Collection[str]) -> Message:
+    if isinstance(message, AssistantMessage):
+        parts = tuple(
+            replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
+            if isinstance(part, ToolCall) and part.name in seldom
+            else part
+            for part in message.parts
+        )
+        return replace(message, parts=parts)
+    if isinstance(message, ToolMessage):
+        answers = (replace(answer, name=NAME) if answer.name in seldom else answer for answer in message.answers)
+        return replace(message, answers=tuple(answers))
+    return message
+
+
+def _unwrapped(call: ToolCall, names: Collection[str]) -> ToolCall:
+    """The tool's own call, also where the model wrote its arguments beside its name; a question about it stays one."""
+    tool = call.arguments.get("tool")
+    if call.name != NAME or not isinstance(tool, str) or tool not in names:
+        return call
+    beside = {key: value for key, value in call.arguments.items() if key not in {"tool", "arguments"}}
+    given = call.arguments.get("arguments")
+    if given is None and not beside:
+        return call
+    if isinstance(given, Mapping):
+        return replace(call, name=tool, arguments={**beside, **cast("Mapping[str, object]", given)})
+    return tool_call(call.id, tool, beside if given is None else given)

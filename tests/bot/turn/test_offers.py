@@ -1,0 +1,147 @@
+"""What models are told of the tools: little, and enough."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.app import equipment
+from bot.app.equipment import surroundings_alone
+from bot.clock import SetClock
+from bot.events import PersonId
+from bot.messages import CallId, ToolCall, UserMessage
+from bot.providers import more_tools
+from bot.providers.base import Request, ToolOffer
+from bot.settings import loaded
+from bot.turn.offers import brief
+from bot.turn.toolbox import Toolbox
+from tests.bench import bill
+from tests.bot.turn.talk import Echo, toolbox
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import Heard, Scripted, call, say
+
+MAX_TOKENS = 1800
+"""Of the tools in every request; four bytes of JSON count as one, which is more than any vendor counts."""
+
+SELDOM: dict[str, dict[str, Any]] = {
+    "predict": {"statement": "It rains in Oslo.", "probability": 0.7, "due": "2030-01-01"},
+    "resolve_prediction": {"number": 1, "outcome": "came_true"},
+    "list_predictions": {},
+    "calibration_stats": {},
+    "current_time": {"timezone": "Asia/Tokyo"},
+    "convert": {"amount": 5, "unit": "miles", "to": "km"},
+}
+"""Those that need nobody outside, in an order in which nobody has to be asked."""
+
+
+async def _offers() -> tuple[ToolOffer, ...]:
+    settings = loaded({}, None)
+    async with surroundings_alone(None) as around:
+        return await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
+
+
+def _request(offers: tuple[ToolOffer, ...]) -> Request:
+    request = Request(
+        system="",
+        messages=(UserMessage(text="Hello."),),
+        tools=offers,
+        may_call_tools=True,
+        max_output_tokens=100,
+        timeout_seconds=10,
+        conversation="c1",
+    )
+    return more_tools.wrapped(request, {offer.name for offer in offers if offer.seldom})
+
+
+async def test_the_tools_of_every_request_are_small() -> None:
+    """All that is on by default, as it goes out."""
+    told = _request(await _offers()).told_tools
+    shown = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in told]
+    assert len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()) / 4 <= MAX_TOKENS
+
+
+async def test_every_tool_is_told_or_listed() -> None:
+    """None is less there than before."""
+    offers = await _offers()
+    told = {offer.name: offer for offer in _request(offers).told_tools}
+    listed = told[more_tools.NAME].description
+    assert all(offer.name in told or f"- {offer.name}(" in listed for offer in offers)
+    assert {offer.name for offer in offers if offer.seldom} >= SELDOM.keys()
+
+
+def test_a_schema_says_no_more_than_it_must() -> None:
+    """That something may be null says its absence; bounds are checked and told when they are broken."""
+    schema = {
+        "type": "object",
+        "description": "Where.",
+        "additionalProperties": False,
+        "properties": {
+            "place": {
+                "anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}],
+                "default": None,
+                "description": "P",
+            },
+            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            "days": {"type": "integer", "default": 3, "minimum": 1},
+            "chart": {"type": "boolean", "default": False},
+            "default": {"type": "string", "format": "date"},
+            "sites": {"type": "array", "default": [], "items": {"type": "string", "maxLength": 5}},
+            "rare": {"type": "string"},
+        },
+        "required": ["days"],
+    }
+    assert brief(schema, without=["rare"]) == {
+        "type": "object",
+        "properties": {
+            "place": {"type": "string", "description": "P"},
+            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            "days": {"type": "integer", "default": 3},
+            "chart": {"type": "boolean"},
+            "default": {"type": "string"},
+            "sites": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["days"],
+    }
+
+
+async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
+    """The rare arguments, too; and of a tool that is not there, which there are."""
+    box: Toolbox = toolbox(
+        clock, Echo(flags={"seldom": "echoes", "rare_arguments": frozenset({"times"})}), Echo(name="other")
+    )
+    assert [offer.name for offer in await box.offers()] == ["echo", "other", more_tools.NAME]
+
+    async def told(name: str) -> dict[str, Any]:
+        asked = ToolCall(id=CallId("a"), name=more_tools.NAME, arguments={"tool": name})
+        return json.loads((await box.run(asked, PersonId("alice"))).answer.content)
+
+    assert (await told("echo"))["untrusted_data"]["parameters"]["properties"].keys() == {"word", "times"}
+    assert (await told("nothing"))["error"] == "not_found"
+
+
+@pytest.mark.parametrize("wire", bill.WIRES)
+async def test_seldom_tools_are_looked_up_and_called_on_every_wire(wire: bill.Wire) -> None:
+    """A story with all of them: the model asks what each takes, calls it, and is told what came of it."""
+    server = AnthropicServer() if wire == "anthropic" else OpenAIServer()
+    heard_answers: dict[str, list[dict[str, Any]]] = {}
+
+    def reply(heard: Heard) -> Scripted:
+        tool = heard.text.split()[-1]
+        assert tool not in heard.tools
+        if not heard.answers:
+            return call(more_tools.NAME, {"tool": tool})
+        if len(heard.answers) == 1:
+            return call(more_tools.NAME, {"tool": tool, "arguments": SELDOM[tool]})
+        heard_answers[tool] = [json.loads(answer) for answer in heard.answers]
+        return say(f"That was {tool}.")
+
+    server.reply = reply
+    async with server, bill.at_work(wire, server) as pier:
+        for tool in SELDOM:
+            assert await pier.ask("ann", f"Please predict, or whatever it is: use {tool}") == f"That was {tool}."
+    assert server.refused == []
+    for tool, (described, done) in heard_answers.items():
+        assert described["untrusted_data"]["tool"] == tool
+        assert done["ok"] is True, (tool, done)
+    assert heard_answers.keys() == SELDOM.keys()
