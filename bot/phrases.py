@@ -33,6 +33,8 @@ TOO_LONG = (
 )
 REFUSED = "The language model declined to answer that."
 NOTHING_SAID = "I found nothing to say to that. Please put it differently."
+OFFLINE_NOT_UNDERSTOOD = "I did not understand “{words}”."
+OFFLINE_WAY_OUT = "That takes a language model, and none is set up. Say “hello” to see what works, and the way to one."
 FOUND_ALONE = "The language model found no words for it, so here is what I looked up."
 NO_WORDS_LEFT = (
     "The answer did not fit the length I am allowed. Please ask for something shorter, or for one part of it."

@@ -23,6 +23,9 @@ SENTENCES: Mapping[str, str] = {
     "Bitte schick eine kürzere Nachricht oder fang mit `/new` neu an.",
     "REFUSED": "Das Sprachmodell wollte darauf nicht antworten.",
     "NOTHING_SAID": "Dazu ist mir nichts eingefallen. Bitte sag es anders.",
+    "OFFLINE_NOT_UNDERSTOOD": "„{words}“ habe ich nicht verstanden.",
+    "OFFLINE_WAY_OUT": "Dafür braucht es ein Sprachmodell, und keines ist eingerichtet. "
+    "Sag „hallo“, um zu sehen, was geht und wie man eines bekommt.",
     "FOUND_ALONE": "Das Sprachmodell hat dafür keine Worte gefunden; hier ist, was ich nachgesehen habe.",
     "NO_WORDS_LEFT": "Die Antwort passte nicht in die erlaubte Länge. Bitte frag nach etwas Kürzerem oder nach einem "
     "Teil davon.",

@@ -22,6 +22,9 @@ SENTENCES: Mapping[str, str] = {
     "Envía un mensaje más corto, o empieza de nuevo con `/new`.",
     "REFUSED": "El modelo de lenguaje no ha querido responder a eso.",
     "NOTHING_SAID": "No se me ha ocurrido nada que decir a eso. Dilo de otra manera.",
+    "OFFLINE_NOT_UNDERSTOOD": "No he entendido «{words}».",
+    "OFFLINE_WAY_OUT": "Para eso hace falta un modelo de lenguaje, y no hay ninguno. "
+    "Di «hola» para ver lo que funciona y cómo tener uno.",
     "FOUND_ALONE": "El modelo de lenguaje no ha encontrado palabras; esto es lo que he buscado.",
     "NO_WORDS_LEFT": "La respuesta no cabía en la longitud permitida. Pide algo más corto, o una parte.",
     "CUT_OFF": "… (cortado aquí: la respuesta ha llegado a la longitud permitida)",

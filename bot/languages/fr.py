@@ -24,6 +24,9 @@ SENTENCES: Mapping[str, str] = {
     "Envoie un message plus court, ou recommence avec `/new`.",
     "REFUSED": "Le modèle de langage n'a pas voulu répondre à cela.",
     "NOTHING_SAID": "Je n'ai rien trouvé à dire à cela. Formule-le autrement.",
+    "OFFLINE_NOT_UNDERSTOOD": "Je n'ai pas compris « {words} ».",
+    "OFFLINE_WAY_OUT": "Il faut pour cela un modèle de langage, et aucun n'est configuré. "
+    "Dis « bonjour » pour voir ce qui marche et comment en avoir un.",
     "FOUND_ALONE": "Le modèle de langage n'a pas trouvé de mots : voici ce que j'ai cherché.",
     "NO_WORDS_LEFT": "La réponse ne tenait pas dans la longueur permise. Demande quelque chose de plus court, ou une "
     "partie.",

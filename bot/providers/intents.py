@@ -1,6 +1,8 @@
-"""Pure: what a message asks for, as far as patterns can tell: arithmetic, conversions, weather, the time, a search.
+"""Pure: what a message asks for, as far as patterns can tell: arithmetic, conversions, weather, the time, a search,
+a reminder, something to remember.
 
-English only. A message may ask for several things; each becomes the tool call that answers it.
+English, and the forms of requests in German, French and Spanish (`phrasebook`). A message may ask for several things;
+each becomes the tool call that answers it.
 Left to others: arithmetic (`sums`), conversions (`measures`), whether the tools are there and what their answers say
 (`offline`, `wordings`).
 """
@@ -10,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.providers.measures import conversion
+from bot.providers.phrasebook import in_english
 from bot.providers.sums import embedded, expression
 
 MAX_INTENTS = 8
@@ -42,6 +45,13 @@ def intents(words: str) -> tuple[Intent, ...]:
     for clause in _clauses(words[:_MAX_CHARS]):
         found += [intent for intent in _asked(_with_there(clause, found)) if intent not in found]
     return tuple(_with_place(intent, found) for intent in found[:MAX_INTENTS])
+
+
+def not_understood(words: str) -> tuple[str, ...]:
+    """The requests of a message that fit no pattern; greetings and thanks are none."""
+    clauses = (clause for clause in _clauses(words[:_MAX_CHARS]) if len(clause.split()) > 1)
+    asked = [clause for clause in clauses if not _asked(clause) and not _NOTHING_ASKED.match(clause)]
+    return tuple(dict.fromkeys(asked))[:MAX_INTENTS]
 
 
 _HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?")
@@ -101,7 +111,25 @@ _THERE = _pattern(r"\bthere$")
 
 def _asked(clause: str) -> Sequence[Intent]:
     """What one clause asks for, by the first reader that understands it."""
-    return next(filter(None, (read(clause) for read in _READERS)), ())
+    english = in_english(clause)
+    return next(filter(None, (read(english) for read in _READERS)), ())
+
+
+def _reminder(clause: str) -> Sequence[Intent]:
+    if _REMINDERS.fullmatch(clause):
+        return [Intent(tool="remind", arguments={"action": "list"})]
+    match = _REMIND.fullmatch(clause) or _REMIND_LAST.fullmatch(clause)
+    if match is None:
+        return ()
+    number = int(match["number"]) if match["number"].isdigit() else 1
+    seconds = number * _UNIT_SECONDS[match["unit"][0].lower()]
+    text = match["text"].strip()
+    return [Intent(tool="remind", arguments={"action": "set", "text": text, "delay_seconds": seconds})]
+
+
+def _memory(clause: str) -> Sequence[Intent]:
+    match = _REMEMBER.fullmatch(clause)
+    return [Intent(tool="remember", arguments={"action": "remember", "fact": match[1]})] if match else ()
 
 
 def _search(clause: str) -> Sequence[Intent]:
@@ -152,6 +180,8 @@ def _question(clause: str) -> Sequence[Intent]:
 
 
 _READERS: Sequence[Callable[[str], Sequence[Intent]]] = (
+    _reminder,
+    _memory,
     _search,
     _sum,
     _conversion,
@@ -159,6 +189,17 @@ _READERS: Sequence[Callable[[str], Sequence[Intent]]] = (
     _weather,
     _embedded_sum,
     _question,
+)
+
+_DELAY = r"in (?P<number>\d{1,4}|an?|one) ?(?P<unit>m|h|d|min|mins|minutes?|hours?|days?)"
+_REMIND = _pattern(rf"remind me {_DELAY}(?: (?:to|of|about|that))? (?P<text>.+)")
+_REMIND_LAST = _pattern(rf"remind me (?:to|of|about|that) (?P<text>.+?) {_DELAY}")
+_REMINDERS = _pattern(r"(?:what are |show |list )?(?:all )?(?:my |the )?reminders(?: do i have)?")
+_UNIT_SECONDS: Mapping[str, int] = {"m": 60, "h": 3600, "d": 86_400}
+_REMEMBER = _pattern(r"remember,? (?:that )?(?:i(?:'m| am) )?(.+)")
+_NOTHING_ASKED = _pattern(
+    r"(?:thank|thanks|merci|gracias|danke|vielen dank|guten |good |bonjour|buen|hallo|hello|hola|salut"
+    r"|a lot$|very much$)"
 )
 
 _SEARCH = _pattern(

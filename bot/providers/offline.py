@@ -21,8 +21,9 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
+from bot.phrases import OFFLINE_NOT_UNDERSTOOD, OFFLINE_WAY_OUT, said
 from bot.providers.base import Completion, Request, Stop, Told, Usage
-from bot.providers.intents import Intent, intents, spoken
+from bot.providers.intents import Intent, intents, not_understood, spoken
 from bot.providers.wordings import worded
 
 NAME = "offline"
@@ -33,12 +34,14 @@ _TOPICS: Mapping[str, tuple[str, str]] = {
     "get_weather": ("weather", "Will it rain in Paris tomorrow?"),
     "current_time": ("time", "What time is it in Tokyo?"),
     "web_search": ("search", "Search for lighthouses"),
+    "remind": ("reminders", "Remind me in 10 minutes to turn off the lamp"),
+    "remember": ("memory", "Remember that I live in Lyon"),
 }
 """The tools it can ask for: what each is about, and a sentence that it understands."""
 
 _SELF = (
     "I run without a language model, because none is configured. I cannot hold a conversation; I only recognise simple"
-    " requests in English."
+    " requests in English, German, French and Spanish."
 )
 _NO_TOOLS = "Right now all my tools are switched off, so I cannot answer those either."
 _HOW_TO = (
@@ -50,7 +53,11 @@ _NO_MORE_TOOLS = "I may not use my tools for this message, so I cannot answer th
 
 _BLIND = "I cannot look at pictures or read documents: that takes a language model."
 
-_GREETING = re.compile(r"\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE)
+_MAX_SHOWN = 80
+
+_GREETING = re.compile(
+    r"\W*(?:hi|hello|hey|hallo|hola|salut|bonjour|guten tag|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE
+)
 _OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
 
 
@@ -79,12 +86,20 @@ class Offline:
         if wanted and not answers:
             return _completion(_calls(wanted, request.messages), Stop.TOOLS)
         paragraphs = [*_results(answers, since), *_regrets(asked, offered, has_answers=bool(answers))]
-        text = "\n\n".join(dict.fromkeys(paragraphs)) or _introduction(words, usable)
+        unread = [said(OFFLINE_NOT_UNDERSTOOD, words=clause[:_MAX_SHOWN]) for clause in not_understood(words)]
+        shown = dict.fromkeys([*paragraphs, *(unread if asked else ())])
+        text = "\n\n".join(shown) if paragraphs else self._alone(words, usable, unread)
         if question.media:
             text = f"{_BLIND}\n\n{text}"
         if told is not None:
             told(text)
         return _completion([Text(text=text)], Stop.END)
+
+    def _alone(self, words: str, usable: AbstractSet[str], unread: Sequence[str]) -> str:
+        """What is answered to a message of which nothing was understood: one line, with the way out."""
+        if unread and not _GREETING.match(words):
+            return f"{unread[0]} {said(OFFLINE_WAY_OUT)}"
+        return _introduction(words, usable)
 
     async def aclose(self) -> None:
         """Nothing: there is no connection."""

@@ -173,12 +173,35 @@ def _hit(hit: _Hit) -> str:
     return f"**{hit.title}**{age}{snippet} {hit.url}"
 
 
+class _Reminder(_Shape):
+    number: str
+    when: str
+    text: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.when}: {self.text or '?'}"
+
+
+def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
+    if "reminders" in data:
+        planned = [_Reminder.model_validate(one) for one in data["reminders"]]
+        return "\n".join(f"- {one}" for one in planned) or "You have planned no reminders here."
+    planned = _Reminder.model_validate(data)
+    return f"I will remind you on {planned.when}: {planned.text}\n\n`/remind cancel {planned.number}` cancels it."
+
+
+def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
+    return f"I remember: {data['fact']}" if "fact" in data else "Forgotten."
+
+
 _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]] = {
     "calculate": _sum,
     "convert": _conversion,
     "current_time": _time,
     "get_weather": _weather,
     "web_search": _search,
+    "remind": _reminders,
+    "remember": _fact,
 }
 
 _FAILURES: Mapping[str, tuple[str, str]] = {
