@@ -70,6 +70,7 @@ async def test_a_turn_that_runs_is_told_by_its_journal(store: Store, clock: SetC
     assert {"asked", "model", "tool"} <= set(heads(told))
     assert heads(told)[-2:] == ["runs", "cost"]
     assert "2 calls" in told.splitlines()[-1]
+    assert "garden" not in told
 
 
 async def test_a_turn_that_waits_for_a_yes_says_until_when(store: Store, clock: SetClock) -> None:
