@@ -216,6 +216,7 @@ _LIST_OFF = "- {name}: off"
 _LIST_ABSENT = "- {name} (several tools): does not answer at the moment"
 _UNKNOWN_COMMAND = "I don't know the command `/{name}`. `/help` shows those that I know."
 _UNDONE = "Taken back: “{question}”"
+_FROM_CACHE = "Of what the model has read here in 30 days, {percent} % came from its cache."
 _UNPRICED = "{calls} calls this month have no known price and are not in these sums."
 _WHO_ADMIN = "You are one of my admins."
 _WHO_IN_GROUP = "We are in the group {group}."
@@ -659,6 +660,11 @@ def spent_by_day(month: str) -> str:
 def spender(scope: str) -> str:
     """Whose spending a part of that chart shows."""
     return said(_SPENDERS[scope])
+
+
+def from_cache(share: float) -> str:
+    """The line of `/usage` about what did not have to be paid in full; `share` is 0 to 1."""
+    return said(_FROM_CACHE, percent=round(100 * share))
 
 
 def unpriced(calls: int) -> str:

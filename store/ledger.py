@@ -84,6 +84,14 @@ class Ledger(Shelf):
             unknown_costs=len(rows) - len(costs),
         )
 
+    def cached_share(self, conversation: ConversationId, *, since: datetime) -> float | None:
+        """Which part (0 to 1) of what models read in a conversation came from their caches; None: they read nothing."""
+        [(read, cached)] = self.rows(
+            "SELECT sum(input_tokens), sum(cached_input_tokens) FROM ledger WHERE conversation_id = ? AND at >= ?",
+            (conversation, millis(since)),
+        )
+        return min(1.0, cached / read) if read else None
+
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
         """The sums of the person, the group and all, each for all the periods, in this order; zero where there is none.
 

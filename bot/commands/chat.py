@@ -5,6 +5,7 @@ Left to others: the table (`bot.commands.base`), what the operator's people may 
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 
 from bot import phrases
 from bot.commands.base import Call, Desk, Entry, Told, WrongForm
@@ -17,6 +18,7 @@ from bot.turn.export import MAX_FILE_BYTES, gathered
 from bot.turn.replies import parts
 from store import ConversationId, Erased, Shelves, Total
 
+_CACHE_DAYS = timedelta(days=30)
 _FEWEST_PARTS = 2
 """An export in so many messages is sent as a file instead."""
 _MOST_BYTES_IN_WORDS = 100_000
@@ -113,6 +115,8 @@ class ChatCommands:
             lines = [
                 phrases.spent(total.scope, total.period == periods.day, total.spending.cost_usd) for total in totals
             ]
+            share = shelves.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
+            lines += [phrases.from_cache(share)] if share else []
             return Told(text="\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines), files=chart)
 
         await self._desk.answer(call, told)

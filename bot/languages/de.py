@@ -218,6 +218,7 @@ SENTENCES: Mapping[str, str] = {
     "LIST_ABSENT": "- {name} (mehrere Werkzeuge): antwortet gerade nicht",
     "UNKNOWN_COMMAND": "Den Befehl `/{name}` kenne ich nicht. `/help` zeigt die, die ich kenne.",
     "UNDONE": "Zurückgenommen: „{question}“",
+    "FROM_CACHE": "Von dem, was das Modell hier in 30 Tagen las, kamen {percent} % aus seinem Zwischenspeicher.",
     "UNPRICED": "{calls} Aufrufe dieses Monats haben keinen bekannten Preis und fehlen in diesen Summen.",
     "WHO_ADMIN": "Du bist einer meiner Admins.",
     "WHO_IN_GROUP": "Wir sind in der Gruppe {group}.",

@@ -209,6 +209,7 @@ SENTENCES: Mapping[str, str] = {
     "LIST_ABSENT": "- {name} (varias herramientas): no responde en este momento",
     "UNKNOWN_COMMAND": "No conozco la orden `/{name}`. `/help` muestra las que conozco.",
     "UNDONE": "Retirado: «{question}»",
+    "FROM_CACHE": "De lo que el modelo ha leído aquí en 30 días, el {percent} % salió de su caché.",
     "UNPRICED": "{calls} llamadas de este mes no tienen precio conocido y faltan en estas sumas.",
     "WHO_ADMIN": "Eres uno de mis admins.",
     "WHO_IN_GROUP": "Estamos en el grupo {group}.",

@@ -215,6 +215,7 @@ SENTENCES: Mapping[str, str] = {
     "LIST_ABSENT": "- {name} (plusieurs outils) : ne répond pas en ce moment",
     "UNKNOWN_COMMAND": "Je ne connais pas la commande `/{name}`. `/help` montre celles que je connais.",
     "UNDONE": "Retiré : « {question} »",
+    "FROM_CACHE": "Sur ce que le modèle a lu ici en 30 jours, {percent} % venaient de son cache.",
     "UNPRICED": "{calls} appels de ce mois n'ont pas de prix connu et manquent dans ces sommes.",
     "WHO_ADMIN": "Tu fais partie de mes admins.",
     "WHO_IN_GROUP": "Nous sommes dans le groupe {group}.",

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.messages import Picture, UserMessage
 from bot.policy.budgets import Budgets
+from bot.providers.base import Completion, Usage
 from bot.turn.export import Export, KeptTurn, gathered
 from store import ConversationId, Store
 from tests.bot.loops.harbour import Port, harbour
@@ -160,6 +162,24 @@ async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) ->
         all_of_it = await told(port, "/usage", author=BOB)
         assert "You, today: 0.0000 USD" in all_of_it
         assert "Everybody, this month: 0.0100 USD" in all_of_it
+
+
+async def test_usage_tells_what_came_from_the_cache(store: Store, clock: SetClock) -> None:
+    """The share in this conversation; nothing where there was none."""
+    async with harbour(store, clock) as port:
+        answer = says("Hello.")
+        await talk_to(port, answer)
+        assert "cache" not in await told(port, "/usage")
+        await talk_to(port, replace(answer, usage=Usage(input_tokens=90, cached_input_tokens=60)))
+        assert "Of what the model has read here in 30 days, 60 % came from its cache." in await told(port, "/usage")
+        assert "cache" not in await told(port, "/usage", author=BOB)
+
+
+async def talk_to(port: Port, answer: Completion) -> None:
+    """A question and what the model answers."""
+    port.thinker.script = [answer]
+    await port.deliver(message("Hello?"))
+    await port.quiet()
 
 
 async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
