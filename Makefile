@@ -47,7 +47,7 @@ test: install-dev ## Check everything and run every test
 # Which tests are fast is a rule: tests/conftest.py, `is_quick`.
 quick: install-dev ## Lint, import contracts and the fast unit tests, in less than half a minute
 	@$(MAKE) --no-print-directory --jobs=2 lint imports
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --quick $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --quick $(ARGS)
 
 tests: install-dev
 	@$(BIN)/python -m pytest -q -n 5 --dist worksteal $(ARGS)
