@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anthropic
@@ -238,6 +238,9 @@ class Anthropic:
                 return await self._answered(request, takes, ear)
             except anthropic.APIStatusError as error:
                 words = str(error.api_message or "")
+                if (most := wire.max_output_tokens(words, request)) is not None:
+                    request = replace(request, max_output_tokens=most)
+                    continue
                 refused = media.refused_kinds(words, media.kinds_in(request.messages) & takes)
                 if not refused or not isinstance(self._refused(error), Rejected):
                     raise

@@ -214,7 +214,10 @@ class OpenAI:
         self._habits = replace(learned, takes=takes | self._surely_takes)
 
     async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.Answered:
-        model, effort, reader = self._model, self._effort, written.Reader(request)
+        most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)
+        request = replace(request, max_output_tokens=most)
+        effort = self._effort if habits.takes_effort else None
+        model, reader = self._model, written.Reader(request)
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(
@@ -231,7 +234,13 @@ class OpenAI:
         self, request: Request, habits: Habits, gathering: streams.Gathering, told: Told | None
     ) -> wire.Answered:
         """The answer by chat completions."""
-        body = openai_chat.body(request, model=self._model, effort=self._effort, official=self._official, habits=habits)
+        body = openai_chat.body(
+            request,
+            model=self._model,
+            effort=self._effort if habits.takes_effort else None,
+            official=self._official,
+            habits=habits,
+        )
         body |= {} if told is None else openai_chat.stream_options(habits)
         data = await self._data(openai_chat.PATH, body, gathering, told)
         return openai_chat.read(data, request)

@@ -10,12 +10,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.providers import media
+from bot.providers import media, wire
 from bot.providers.base import Request
 
 ToolMode = Literal["auto", "native", "prompt"]
 """How tools are offered: `native`; `prompt`: described there and asked for in words; `auto`: natively until refused."""
 
+_UNKNOWN = {"unsupported_parameter", "unknown_parameter"}
 _LIMIT_NAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 _NO_TOOLS = re.compile(
@@ -61,6 +62,10 @@ class Habits:
     counts_streams: bool = True
     """Whether it knows the option that has it tell the usage at the end of a stream."""
     tool_mode: ToolMode = "native"
+    takes_effort: bool = True
+    """Whether it is told how much its model is to think."""
+    max_output_tokens: int | None = None
+    """The longest answer that its model gives; None: nobody knows."""
     speaks_responses: bool = False
     """Whether it is asked by the Responses API, in place of chat completions."""
     marks_cache: bool = False
@@ -70,16 +75,28 @@ class Habits:
         """How to ask again after a refusal of this request; None where there is no other way."""
         if not self.speaks_responses and _USE_RESPONSES.search(refusal.words):
             return replace(self, speaks_responses=True, tool_mode="native")
-        if refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name):
-            return replace(self, limit_name=_LIMIT_NAMES[self.limit_name])
-        if self.counts_streams and _is_about(refusal, "stream_options"):
-            return replace(self, counts_streams=False)
-        if self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}":
-            return replace(self, marks_cache=False)
+        if (learned := self._after_parameter(refusal, request)) is not None:
+            return learned
         if self.tool_mode == "auto" and request.tools and _is_about_tools(refusal):
             return replace(self, tool_mode="prompt")
         refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) & self.takes)
         return replace(self, takes=self.takes - refused) if refused else None
+
+    def _after_parameter(self, refusal: Refusal, request: Request) -> "Habits | None":
+        """How to ask again where one parameter of the request was refused; None where it was not that."""
+        most = wire.max_output_tokens(refusal.words, request)
+        is_unknown = refusal.code in _UNKNOWN
+        ways = (
+            (
+                refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name),
+                {"limit_name": _LIMIT_NAMES[self.limit_name]},
+            ),
+            (self.takes_effort and is_unknown and _is_about(refusal, "reasoning_effort"), {"takes_effort": False}),
+            (most is not None, {"max_output_tokens": most}),
+            (self.counts_streams and _is_about(refusal, "stream_options"), {"counts_streams": False}),
+            (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
+        )
+        return next((replace(self, **changes) for applies, changes in ways if applies), None)
 
 
 def _is_about_tools(refusal: Refusal) -> bool:

@@ -265,6 +265,24 @@ def window_tokens(words: str) -> int | None:
     return tokens if tokens >= _MIN_WINDOW_TOKENS else None
 
 
+_MOST_OUTPUT = re.compile(
+    r"at most (\d{2,7}) completion tokens|max_tokens: \d+ > (\d{2,7}), which is the maximum allowed number of output",
+    re.IGNORECASE,
+)
+"""How services tell the longest answer that a model gives.
+
+Source: issue threads, 2026-11-22: OpenAI ("max_tokens is too large: 100000. This model supports at most 16384
+completion tokens"), Anthropic ("max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens").
+"""
+
+
+def max_output_tokens(words: str, request: Request) -> int | None:
+    """The longest answer that a model gives, by the words of a refusal; None where the request was not about that."""
+    found = _MOST_OUTPUT.search(words)
+    most = int(found[1] or found[2]) if found else 0
+    return most if 0 < most < request.max_output_tokens else None
+
+
 def no_answer(request: Request, *, provider: str, model: str) -> Unavailable:
     """The error of a request whose deadline has passed."""
     return Unavailable(f"{provider} gave no answer in {request.timeout_seconds:g} s", provider=provider, model=model)
