@@ -79,13 +79,16 @@ async def _failure(fault: Fault) -> ProviderError:
 
 def _place(messages: tuple[Message, ...]) -> tuple[tuple[int, ...], int]:
     """The numbers of the messages that are asked about, and how many completions there were before in this turn."""
-    asked = max(number for number, message in enumerate(messages) if isinstance(message, UserMessage))
+    # What comes after it with the same role is Aldis's own: an answer without words is asked for once more.
+    asked = max(
+        number for number, message in enumerate(messages) if isinstance(message, UserMessage) and words_in(message.text)
+    )
     question = messages[asked]
     assert isinstance(question, UserMessage)
     # A note may stand before it, on what the person was asked and has not answered yet.
     paragraphs = (one for one in question.text.split("\n\n") if not one.startswith("(A note from Aldis"))
     numbers = tuple(number for _, number in words_in("\n\n".join(paragraphs)))
-    return numbers, sum(message.role == "assistant" for message in messages[asked:])
+    return numbers, sum(message.role in {"assistant", "user"} for message in messages[asked + 1 :])
 
 
 def _completion(request: Request, said: Said, position: int) -> Completion:

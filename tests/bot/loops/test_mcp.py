@@ -62,7 +62,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
         ]
         await port.deliver(message("Tell the club that we sail on Sunday."))
         question = (await port.answered(3))[2].content.text
-        assert '{"text": "We sail on Sunday."}' in question
+        assert "text: “We sail on Sunday.”" in question
         assert "club_post" in question
         read, wrong = contents(port.thinker.requests[-1])
         assert json.loads(read)["untrusted_data"] == {"text": '{"text": "what is new?"}'}
@@ -89,7 +89,7 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
         harbour(store, clock, sources=(source,)) as port,
     ):
         assert await told(port, "/tools") == bulleted(phrases.tools_absent("club"))
-        assert await told(port, "/tools off club_post") == plain(phrases.wrong_form("/tools [on|off NAME]"))
+        assert await told(port, "/tools off club_post") == plain(phrases.wrong_form("/tools [on|off|revoke NAME]"))
         await port.deliver(message("Hello"))
         await port.quiet()
         assert port.quay.sent[-1].content.text == "re: Hello"
