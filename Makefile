@@ -75,29 +75,29 @@ format: install-dev ## Write the files as the formatter wants them
 	@$(BIN)/python -m ruff check --quiet --fix . ; $(BIN)/python -m ruff format --quiet .
 
 bench: install ## Measure a turn and print the figures
-	@$(BIN)/python -m tests.bench $(ARGS)
+	@$(BIN)/python -m tests.campaigns.bench $(ARGS)
 
 chaos: install ## Kill Aldis under load, KILLS times, then in SEEDS simulated stories
-	@$(BIN)/python -m tests.chaos --kills $(KILLS) $(ARGS)
-	@$(BIN)/python -m tests.simulation --seeds $(SEEDS)
+	@$(BIN)/python -m tests.campaigns.chaos --kills $(KILLS) $(ARGS)
+	@$(BIN)/python -m tests.campaigns.simulation --seeds $(SEEDS)
 
 soak: install ## Two hundred conversations for some minutes; ARGS="--conversations 50 --seconds 600"
-	@$(BIN)/python -m tests.soak $(ARGS)
+	@$(BIN)/python -m tests.campaigns.soak $(ARGS)
 
 fuzz: install-dev ## Input that nobody would think of, a long round; ARGS="envelopes --seed 7"
-	@$(BIN)/python -m tests.fuzz $(ARGS)
+	@$(BIN)/python -m tests.campaigns.fuzz $(ARGS)
 
 agentdojo: agentdojo-install ## What a model that obeys strangers brings about, by the suites of AgentDojo; ARGS=--short
-	@PYTHONPATH=$(DOJO) $(BIN)/python -m tests.agentdojo $(ARGS)
+	@PYTHONPATH=$(DOJO) $(BIN)/python -m tests.campaigns.agentdojo $(ARGS)
 
 # Beside the packages of .venv, which its lock file pins as they are there.
 agentdojo-install: install-dev
-	@cmp -s tests/agentdojo/requirements.lock $(DOJO)/installed.lock || { rm -rf $(DOJO) && \
+	@cmp -s tests/campaigns/agentdojo/requirements.lock $(DOJO)/installed.lock || { rm -rf $(DOJO) && \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(DOJO) \
-			-r tests/agentdojo/requirements.lock && cp tests/agentdojo/requirements.lock $(DOJO)/installed.lock; }
+			-r tests/campaigns/agentdojo/requirements.lock && cp tests/campaigns/agentdojo/requirements.lock $(DOJO)/installed.lock; }
 
 transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
-	@$(BIN)/python -m tests.transcripts
+	@$(BIN)/python -m tests.campaigns.transcripts
 
 wheel: install ## Build the package into dist/, and try it with each Python from 3.11 on; PYTHON=python3.12 takes one
 	@$(BIN)/python .ci/wheel.py $(DIST)
@@ -118,13 +118,13 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 		| env -u PIP_FIND_LINKS $(COMPILE) --output-file docker/build.lock -
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["agentdojo"], sep="\n")' \
-		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file tests/agentdojo/requirements.lock -
+		| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file tests/campaigns/agentdojo/requirements.lock -
 	@for extra in $(EXTRAS); do \
 		$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
 			| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file docker/$$extra.lock - || exit 1; \
 	done
 
-settings: install ## Write docs/settings.md anew from bot/settings.py
+settings: install ## Write docs/settings.md anew from bot/settings/__init__.py
 	@$(BIN)/python .ci/settings.py
 
 prices: install-dev ## Write bot/providers/prices.json anew: what the vendors' models cost today

@@ -6,7 +6,7 @@ import gc
 # switches it on again.
 gc.disable()
 
-from bot.cli import main  # noqa: E402  (the import is what is to be quick)
+from bot.cli.main import main  # noqa: E402  (the import is what is to be quick)
 from bot.media.confinement import refuse_dumps  # noqa: E402
 
 

@@ -22,7 +22,7 @@ decided:
  * A time from before this was written is never believed.
 
 Daylight saving moves no clock of a machine, which has UTC; it is the matter of `bot.policy.schedules`.
-Left to others: believing a step that stands, and keeping own time (`bot.loops.housekeeping`), pulling in what an older
+Left to others: believing a step that stands, and keeping own time (`bot.loops.maintenance`), pulling in what an older
 Aldis has put off too far (the loops, at the start).
 """
 

@@ -22,7 +22,7 @@
        '- Unfetchable              nobody: the file that came with a message cannot be had
 
 Messages are for operators and logs: they carry no word that a person wrote, no key and no phone number.
-People hear sentences from `bot.phrases`.
+People hear sentences from `bot.i18n.phrases`.
 """
 
 from decimal import Decimal

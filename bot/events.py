@@ -2,7 +2,7 @@
 
 A transport hands on an `Envelope`: the raw frame with the few words of it that tell who it is from. Only after the
 inbox has committed it is the frame read into an `Event`, so a frame that cannot be read is never lost by reading it.
-Left to others: signal-cli's JSON (`bot.transports.envelope`), who may write (`bot.policy.access`).
+Left to others: signal-cli's JSON (`bot.transports.envelope.event`), who may write (`bot.policy.access`).
 """
 
 from collections.abc import Callable

@@ -4,7 +4,7 @@
     its time is over, or a second one -> hurried: what still runs is given up; the next start goes on with it
     MAX_SECONDS after the first -------> whatever hangs: the process ends on the spot, as safely as by a kill
 
-Left to others: what ending means (`bot.aldis`), what is closed (`bot.app`).
+Left to others: what ending means (`bot.service`), what is closed (`bot.app`).
 """
 
 import asyncio

@@ -5,6 +5,7 @@ The store knows rows and time, not meaning: contents are bytes, sealed with a ke
 
 from store.backup import NOT_INCLUDED, is_undecided, restore
 from store.chats import Question
+from store.erasure import Erased
 from store.errors import (
     UNDECIDED,
     Damaged,
@@ -17,12 +18,11 @@ from store.errors import (
     Undecided,
     WrongKey,
 )
-from store.facts import Fact
 from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
-from store.forgetting import Erased
 from store.grants import Grant
 from store.guard import Tampering
 from store.ledger import Scope, Total
+from store.memories import Fact
 from store.people import Approval, NewIdentity, Pin
 from store.predictions import Prediction
 from store.records import (

@@ -6,7 +6,7 @@ was compared stay the account's when an older file is opened, when a bridge does
 account gets a number, another number, or none.
 """
 
-from store.shelf import Shelf, account_place
+from store.repository import Shelf, account_place
 
 
 class Accounts(Shelf):

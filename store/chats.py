@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId, InboxId, TurnId, TurnState
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from store.records import ConversationId
+from store.repository import Shelf, millis
 from store.sealing import key_name
-from store.shelf import Shelf, millis
 
 
 class Conversations(Shelf):

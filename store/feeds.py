@@ -5,7 +5,8 @@
 Public text: it stands open in the database (see `schema/012_feeds.sql`), and no conversation has a part in it. What is
 looked for is not written down. The index is SQLite's FTS5 with `articles` as its content: every change of an article is
 made in both, within one transaction.
-Left to others: fetching and reading feeds (`bot.media.feeds`), when (`bot.loops.feeds`), for whom (`bot.turn.feeds`).
+Left to others: fetching and reading feeds (`bot.media.feeds`), when (`bot.features.feeds.poller`), for whom
+(`bot.features.feeds.service`).
 
 Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AND (2026-11).
 """
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 MOST_FEEDS = 50
 """How many feeds there may be, unless the settings name more: one after the other is read, and each may take its time.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

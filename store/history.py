@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from store.records import ConversationId, StoredMessage, TurnId
-from store.shelf import Shelf, moment
+from store.repository import Shelf, moment
 
 LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "

@@ -33,7 +33,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import Arrival, Claim, ConversationId, Errand, InboxId, InboxItem, Known, TurnId, Waiting
-from store.shelf import AT_ONCE, Shelf, millis, moment
+from store.repository import AT_ONCE, Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 

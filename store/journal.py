@@ -10,7 +10,7 @@ Left to others: what a step says (`bot.turn.turns`).
 from datetime import datetime
 
 from store.records import ConversationId, TurnEnd, TurnId
-from store.shelf import Shelf, millis
+from store.repository import Shelf, millis
 
 
 class Journal(Shelf):

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from store.records import ConversationId, Entry, Spending, TurnId
-from store.shelf import Shelf, millis
+from store.repository import Shelf, millis
 
 Scope = Literal["person", "group", "all"]
 """Whose spending is summed up; `all` is everything in this store."""

@@ -8,7 +8,7 @@ receipt (`store.outbox`).
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 MAX_MEMBERS = 5000
 """More are taken for an error of the bridge. Signal's groups have 1,000 members at most. Source: Signal Support,

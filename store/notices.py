@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from store.shelf import Shelf, millis
+from store.repository import Shelf, millis
 
 
 class Notices(Shelf):

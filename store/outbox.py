@@ -42,7 +42,7 @@ from datetime import datetime, timedelta
 from store.errors import Damaged
 from store.proofs import Attempt, Proofs, Reach, proved
 from store.records import ConversationId, Copy, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
-from store.shelf import AT_ONCE, Shelf, millis, moment
+from store.repository import AT_ONCE, Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 

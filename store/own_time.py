@@ -7,7 +7,7 @@ from dataclasses import astuple
 from datetime import datetime
 
 from store.records import KeptTime
-from store.shelf import Shelf, moment
+from store.repository import Shelf, moment
 
 
 class OwnTime(Shelf):

@@ -16,7 +16,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 

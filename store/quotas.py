@@ -1,9 +1,9 @@
 """The quotas: what services gave in the running day or month. Holds nothing of people and stays when they go.
 
-Left to others: which services are counted, what of them, and how much there is (`tools.search`, `tools.twitter`).
+Left to others: which services are counted, what of them, and how much there is (`tools.search`, `tools.twitter.tool`).
 """
 
-from store.shelf import Shelf
+from store.repository import Shelf
 
 
 class Quotas(Shelf):

@@ -6,7 +6,7 @@
                     '-undo, forgotten--> no row any more
 
 A settled row keeps the name of the call that planned it for a while: that call may be repeated after a crash.
-Left to others: what a plan says and when it is due next (`bot.turn.reminders`).
+Left to others: what a plan says and when it is due next (`bot.features.reminders.service`).
 """
 
 import logging
@@ -16,7 +16,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 

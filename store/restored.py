@@ -15,7 +15,7 @@ from datetime import datetime
 from importlib.resources import files
 
 from store.records import Waiting
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

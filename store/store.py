@@ -20,14 +20,12 @@ from typing import Literal, TypeVar, get_args
 
 from store import backup
 from store.accounts import Accounts
-from store.ballast import Ballast
 from store.chats import Chats
 from store.conversations import Conversations
 from store.database import Database
+from store.erasure import Erased, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
-from store.facts import Facts
 from store.feeds import Feeds
-from store.forgetting import Erased, Forgetting
 from store.grants import Grants
 from store.guard import Guard, Tampering
 from store.history import History
@@ -35,6 +33,7 @@ from store.inbox import Inbox
 from store.journal import Journal
 from store.ledger import Ledger
 from store.members import Members
+from store.memories import Facts
 from store.migrations import has_no_schema, migrate
 from store.notices import Notices
 from store.outbox import Outbox
@@ -44,6 +43,7 @@ from store.predictions import Predictions
 from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
+from store.reserve import Ballast
 from store.restored import Restored
 from store.sealing import Keyring, MasterKey, has_keys
 from store.summaries import Summaries

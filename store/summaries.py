@@ -1,7 +1,8 @@
 """The summaries: what was said in a conversation before the turns that are read again whole.
 
 A summary covers the turns from its first to its last one. It goes as soon as one of them goes or changes, and when the
-first of them disappears; the next one is made from what is left. Left to others: what it says (`bot.turn.summaries`).
+first of them disappears; the next one is made from what is left. Left to others: what it says
+(`bot.features.summaries.service`).
 """
 
 import logging
@@ -10,7 +11,7 @@ from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.shelf import Shelf, millis, moment
+from store.repository import Shelf, millis, moment
 
 _log = logging.getLogger(__name__)
 

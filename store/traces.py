@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from store.records import ConversationId, Entry, TurnId
-from store.shelf import Shelf, moment
+from store.repository import Shelf, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ It loads what opens files, and the modules of `tests` that do what no such modul
 
 from bot.media.sandbox import MODULES, Sandbox, Zygote
 
-_STRANGE = ("escapes", "hostile", "papers", "taken.syndication")
+_STRANGE = ("escapes", "hostile", "pdf", "taken.feed_parser")
 
 ZYGOTE = Zygote([*MODULES, *(f"tests.bot.media.{name}" for name in _STRANGE)])
 """Started by the first cell, and closed behind the last test."""

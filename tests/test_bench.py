@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import bill
-from tests.bench.__main__ import report
-from tests.bench.figures import Figure, table
-from tests.bench.runs import Size
+from tests.campaigns.bench import bill
+from tests.campaigns.bench.__main__ import report
+from tests.campaigns.bench.figures import Figure, table
+from tests.campaigns.bench.runs import Size
 
 TINY = Size(
     vendors=("openai",),

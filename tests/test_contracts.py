@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from store.shelf import Shelf
+from store.repository import Shelf
 from tools.catalog import CATALOG
 
 ROOT = Path(__file__).parent.parent

@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError, create_model
 
-from bot import phrases, settings
+from bot import settings
 from bot.clock import SetClock
+from bot.i18n import phrases
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request, Stop
 from store import Store
 from store.migrations import migrate, newest
-from tests.bot.loops.harbour import harbour
+from tests.bot.loops.app_harness import harbour
 from tests.conftest import is_quick
 from tests.servers.envelopes import message
 
@@ -42,7 +43,7 @@ def made(code: str, **names: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["bot/policy/test_access.py", "tools/test_calibration.py", "bot/turn/test_markdown.py"]
+    "name", ["bot/policy/test_access.py", "tools/predictions/test_calibration.py", "bot/formatting/test_markdown.py"]
 )
 def test_what_waits_for_nothing_is_quick(name: str) -> None:
     """Tables of examples over pure functions."""
@@ -56,7 +57,7 @@ def test_what_waits_for_nothing_is_quick(name: str) -> None:
         "bot/media/test_sandbox.py",  # processes
         "bot/providers/test_seam.py",  # servers
         "flows/test_chat.py",
-        "simulation/test_simulation.py",
+        "campaigns/simulation/test_simulation.py",
         "test_docker.py",
     ],
 )

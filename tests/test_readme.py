@@ -9,11 +9,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bot import cli, settings
+from bot import settings
+from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.unanswered import REASONS
 from store import Store
-from tests.bot.loops.harbour import harbour
+from tests.bot.loops.app_harness import harbour
 from tests.servers.envelopes import ALICE, message
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY

@@ -1,9 +1,9 @@
-"""The page of what people see in Signal is what they see; see `tests.transcripts`."""
+"""The page of what people see in Signal is what they see; see `tests.campaigns.transcripts`."""
 
 from pathlib import Path
 
-from tests.transcripts.page import PATH, page
-from tests.transcripts.stories import all_played
+from tests.campaigns.transcripts.page import PATH, page
+from tests.campaigns.transcripts.stories import all_played
 
 
 async def test_the_page_is_what_people_see(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 Tools know neither the bot nor the store; no tool imports another.
 """
 
-from tools.addresses import canonical_url
-from tools.alone import alone
 from tools.base import (
     Arguments,
     BaseUrl,
@@ -35,7 +33,6 @@ from tools.errors import (
     UnknownOutcome,
 )
 from tools.extensions import Extended, Extension, Extensions, Failure, announced, extended, imported
-from tools.fetch import Fetcher, Page
 from tools.http import BytesAnswer, FormFile, Http, JsonAnswer, Unreachable
 from tools.images import ImagesOptions
 from tools.mcp.options import McpOptions
@@ -63,8 +60,11 @@ from tools.ports import (
     Wish,
 )
 from tools.search.options import SearchOptions
+from tools.standalone import alone
 from tools.text import cleaned, fitted, plain, shortened
-from tools.twitter import TwitterOptions
+from tools.twitter.tool import TwitterOptions
+from tools.web.addresses import canonical_url
+from tools.web.fetch import Fetcher, Page
 
 __all__ = [
     "CATALOG",

@@ -9,21 +9,20 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tools.base import Options, Tool, ToolSource
-from tools.calculator import Calculator, CalculatorOptions
+from tools.calculator.tool import Calculator, CalculatorOptions
 from tools.clock import ClockOptions, CurrentTime
-from tools.convert import Convert, ConvertOptions
-from tools.db_query import DbQueryOptions, database_tools
-from tools.fetch import Fetcher
+from tools.conversion.tool import Convert, ConvertOptions
+from tools.databases.tool import DbQueryOptions, database_tools
+from tools.evidence.tool import VerifyNews, VerifyNewsOptions
 from tools.http import Http
 from tools.images import ImageGenerate, ImagesOptions
-from tools.markets import MarketGet, MarketSearch, MarketsOptions
+from tools.markets.tool import MarketGet, MarketSearch, MarketsOptions
 from tools.mcp.options import McpOptions
 from tools.mcp.servers import McpServers
 from tools.memory import Remember, RememberOptions
 from tools.news import IntelRecent, IntelSearch, NewsOptions
-from tools.page import PageOptions, WebFetch
 from tools.ports import Memory, News, Papers, Predictions, Quotas, Reminders
-from tools.predictions import (
+from tools.predictions.tool import (
     CalibrationStats,
     ListPredictions,
     Predict,
@@ -31,12 +30,13 @@ from tools.predictions import (
     ResolvePrediction,
 )
 from tools.reminders import Remind, RemindOptions
-from tools.search.desk import SearchDesk
 from tools.search.options import SearchOptions
-from tools.twitter import SITE, TwitterOptions, TwitterSearch
-from tools.verify_news import VerifyNews, VerifyNewsOptions
-from tools.weather import Weather, WeatherOptions
-from tools.web_search import WebSearch, WebSearchOptions
+from tools.search.service import SearchDesk
+from tools.search.tool import WebSearch, WebSearchOptions
+from tools.twitter.tool import SITE, TwitterOptions, TwitterSearch
+from tools.weather.tool import Weather, WeatherOptions
+from tools.web.fetch import Fetcher
+from tools.web.tool import PageOptions, WebFetch
 from tools.wikipedia import Wikipedia, WikipediaOptions
 
 

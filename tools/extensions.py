@@ -28,9 +28,9 @@ from typing import Any, cast, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from tools.base import Options, Tool, ToolSpec
-from tools.fetch import Fetcher
 from tools.http import Http
 from tools.text import MIN_FITTED_CHARS
+from tools.web.fetch import Fetcher
 
 GROUP = "aldis.tools"
 

@@ -5,7 +5,7 @@
 
 A picture may cost money, so a request is sent once, and a call whose end nobody knows is not repeated (effects `once`).
 One that was made costs what it costs, whether or not it can be sent.
-Left to others: sending the file (`bot.turn.enclosures`), asking a person first (`bot.turn.toolbox`).
+Left to others: sending the file (`bot.turn.files`), asking a person first (`bot.turn.toolbox`).
 
 Source: OpenAI's API reference, `/images/generations`, and the openai SDK 3.54.0 (2026-11-21). GPT image models always
 answer with `b64_json` and refuse `response_format`; of compatible servers many answer with `url` unless that is asked
@@ -23,9 +23,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
-from tools.fetch import Fetcher
 from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer
 from tools.text import cleaned
+from tools.web.fetch import Fetcher
 
 MAX_PROMPT_CHARS = 4_000
 MAX_PICTURE_BYTES = 8_000_000

@@ -1,7 +1,7 @@
 """The tools `intel_search` and `intel_recent`: what stood in the feeds that are read here, out of a store of our own.
 
 One group of settings for both. Nothing is asked of anybody: what people look for stays on this machine.
-Left to others: reading and keeping the feeds (the port `News`), numbering the results (`tools.search.desk`).
+Left to others: reading and keeping the feeds (the port `News`), numbering the results (`tools.search.service`).
 """
 
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from tools.addresses import canonical_url
 from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import News, Story
 from tools.search.base import Hit
-from tools.search.desk import SearchDesk, worded
+from tools.search.service import SearchDesk, worded
 from tools.text import shortened
+from tools.web.addresses import canonical_url
 
 _MOST_FEEDS = 50
 _MOST_DAYS = 365

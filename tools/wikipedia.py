@@ -2,7 +2,7 @@
 
 An article is looked up by its title; where none has it, the best that a search finds is taken and the others are named.
 A title that several subjects share gives the articles that may be meant. Left to others: searching for anything but
-articles (`tools.web_search`).
+articles (`tools.search.tool`).
 
 Source: mediawiki.org, API:Query, API:Redirects, API:Search, Extension:TextExtracts, Extension:Disambiguator, and the
 User-Agent policy of foundation.wikimedia.org, 2026-11-22: a User-Agent is required (`tools.http.Http` has it), and has

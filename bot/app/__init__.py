@@ -7,7 +7,7 @@ equipment   tools                                      rules       settings as t
 parts       the loops over an open store               machine     what the process may have
 this        all of it, opened and closed
 
-Left to others: the verbs of the command line (`bot.cli`).
+Left to others: the verbs of the command line (`bot.cli.main`).
 """
 
 import asyncio
@@ -17,27 +17,28 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
-from bot.aldis import Aldis
-from bot.app import bridges, equipment, machine, models, rules
-from bot.app.bridges import linking, linking_ready, log_waits, signal_transport, terminal
-from bot.app.equipment import surroundings_alone, toolbox, user_agent
+from bot.app import machine, models, policies, transports
+from bot.app import tools as equipment
 from bot.app.models import unpriced_models
-from bot.app.parts import Parts, identities_of
+from bot.app.tools import surroundings_alone, toolbox, user_agent
+from bot.app.transports import linking, linking_ready, log_waits, signal_transport, terminal
+from bot.app.wiring import Parts, identities_of
 from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.troubles import ModelTroubles
-from bot.languages.spoken import speak
+from bot.features.feeds.service import Newsstand
+from bot.features.safety_numbers.service import Identities
+from bot.i18n.locale import speak
 from bot.media.cell import Refused
 from bot.media.feeds import FeedReader
-from bot.media.library import Library
+from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.metrics import Counts
 from bot.providers.base import Provider
+from bot.service import Aldis
 from bot.settings import Settings
 from bot.transports.base import Transport
-from bot.turn.feeds import Newsstand
-from bot.turn.identities import Identities
 from store import UNDECIDED, Store, Undecided, opened
 from tools import Fetcher, Http, Surroundings, ToolSource, alone
 
@@ -123,7 +124,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
             transport,
             store,
             realm,
-            rules.speech(settings, http),
+            policies.speech(settings, http),
             sandbox,
             reader,
             clock=clock,
@@ -185,15 +186,15 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
 
 def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> Identities:
     """The safety numbers of the people, for a verb that works while no Aldis runs."""
-    allowed = rules.allowed(settings, "signal")
+    allowed = policies.allowed(settings, "signal")
     return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())
 
 
 def doctor_deps(settings: Settings) -> Deps:
     """How the doctor makes the parts that it looks at."""
     return Deps(
-        linking=lambda bridge: bridges.linking_over(settings, bridge),
-        transport=lambda bridge, account: bridges.transport(settings, bridge, account),
+        linking=lambda bridge: transports.linking_over(settings, bridge),
+        transport=lambda bridge, account: transports.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),

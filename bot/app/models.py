@@ -36,7 +36,7 @@ def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
     llm = settings.llm
     match name:
         case "anthropic":
-            from bot.providers.anthropic import Anthropic
+            from bot.providers.anthropic.provider import Anthropic
 
             key = llm.anthropic.api_key
             return Anthropic(
@@ -47,7 +47,7 @@ def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
                 prices=prices(settings),
             )
         case "openai":
-            from bot.providers.openai import OpenAI
+            from bot.providers.openai.provider import OpenAI
 
             key = llm.openai.api_key
             return OpenAI(
@@ -60,7 +60,7 @@ def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
                 prices=prices(settings),
             )
         case _:
-            from bot.providers.offline import Offline
+            from bot.providers.offline.provider import Offline
 
             return Offline()
 

@@ -3,10 +3,10 @@
 Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.access`).
 """
 
-from bot import phrases
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
+from bot.i18n import phrases
 from bot.policy import budgets
 from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from bot import phrases
 from bot.clock import Clock
 from bot.events import File, Incoming
-from bot.languages.spoken import Language, speaking
+from bot.i18n import phrases
+from bot.i18n.locale import Language, speaking
 from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
 from bot.turn import chats
@@ -87,7 +87,7 @@ class Entry:
     form: str
     """The command with what may follow it: `/forget [everything]`."""
     summary: str
-    """What it does, in one sentence for the help: one of `bot.phrases`."""
+    """What it does, in one sentence for the help: one of `bot.i18n.phrases`."""
     run: Callable[[Call], Awaitable[None]]
     """Do it, answer it and settle it. Raises `WrongForm`."""
     for_admins: bool = False

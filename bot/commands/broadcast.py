@@ -6,7 +6,7 @@
 What waits for the second word lives in memory, as the text and the chats that were counted: nothing of it is on the
 disk before it is certain, and no more is sent than was told. It goes to people and groups who have written before and
 may still write; the store keeps no addresses, so they come from the bridge: its contacts and groups.
-Left to others: how fast it goes out (`bot.loops.courier`), who may write (`bot.policy.access`).
+Left to others: how fast it goes out (`bot.loops.sender`), who may write (`bot.policy.access`).
 """
 
 import asyncio
@@ -14,13 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot import events, phrases
+from bot import events
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.errors import Disconnected
 from bot.events import ChatId, PersonId, Reply
+from bot.formatting.split import one_message
+from bot.i18n import phrases
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.base import Contact, Transport
-from bot.turn.replies import one_message
 from store import Shelves
 
 _GOOD_FOR = timedelta(minutes=10)

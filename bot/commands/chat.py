@@ -7,15 +7,15 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot import phrases
 from bot.commands.base import Call, Desk, Entry, Told, WrongForm
 from bot.events import File
-from bot.languages.spoken import speaking
+from bot.formatting.split import parts
+from bot.i18n import phrases
+from bot.i18n.locale import speaking
 from bot.policy import budgets
-from bot.turn import chats, posting, spending
+from bot.turn import chats, outgoing, spending
 from bot.turn.approvals import Approvals
 from bot.turn.export import MAX_FILE_BYTES, gathered
-from bot.turn.replies import parts
 from store import ConversationId, Erased, Shelves, Total
 
 _CACHE_DAYS = timedelta(days=30)
@@ -68,7 +68,7 @@ class ChatCommands:
         language = await self._desk.language(call)
 
         def then(shelves: Shelves, conversation: ConversationId, erased: Erased) -> None:
-            posting.clear_all(shelves, conversation, message.chat, self._desk.clock.now())
+            outgoing.clear_all(shelves, conversation, message.chat, self._desk.clock.now())
             if is_everything:
                 chats.forget_person(shelves, message.author, self._desk.clock.now())
             told = phrases.forgot_everything if is_everything else phrases.forgot

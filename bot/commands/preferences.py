@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bot import phrases
 from bot.commands.base import Call, Desk, Entry, WrongForm
-from bot.languages.spoken import LANGUAGES, Language
+from bot.i18n import phrases
+from bot.i18n.locale import LANGUAGES, Language
 from bot.policy.chat import MOST_PERSONA_CHARS, ChatSettings, Persona
 from store import Shelves
 from tools import ToolSource

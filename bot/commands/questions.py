@@ -7,20 +7,21 @@ They are about the last question of whoever gives them: in a group nobody repeat
            '-being answered-------> stopped without a word, its turn goes
     /new   -----------------------> nothing that was begun before is read again
 
-Left to others: what becomes of a turn that goes (`store.forgetting`), answering (`bot.turn`).
+Left to others: what becomes of a turn that goes (`store.erasure`), answering (`bot.turn`).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot import events, messages, phrases
+from bot import events, messages
 from bot.commands.base import Call, Desk, Entry
 from bot.events import Removal, SentId
-from bot.languages.spoken import speaking
+from bot.i18n import phrases
+from bot.i18n.locale import speaking
 from bot.messages import UserMessage
-from bot.turn import posting, prompt, steps
+from bot.turn import journal, outgoing, prompt
 from bot.turn.approvals import Approvals
-from bot.turn.steps import Asked
+from bot.turn.journal import Asked
 from store import Question, Sent, Shelves, TurnId
 
 _SHOWN_CHARACTERS = 120
@@ -83,7 +84,7 @@ class QuestionCommands:
         again = shelves.inbox.begin_turn(
             call.conversation, now=self._desk.clock.now(), expires_at=expires_at, replaces=replaces
         )
-        step = steps.dumped(Asked(question=question))
+        step = journal.dumped(Asked(question=question))
         shelves.journal.add(call.conversation, again, 0, step)
         shelves.inbox.as_question(item, again)
         return None
@@ -138,7 +139,7 @@ class QuestionCommands:
         now = self._desk.clock.now()
         shelves.forgetting.undo(turn, now=now)
         shelves.forgetting.turn(turn, now=now)
-        posting.clear(shelves, turn, call.message.chat, now)
+        outgoing.clear(shelves, turn, call.message.chat, now)
 
     def _remove(self, shelves: Shelves, call: Call, turn: TurnId, answer: Sequence[Sent]) -> None:
         """What was answered is deleted in the chat, as far as it is there."""

@@ -16,14 +16,14 @@ from bot.doctor.servers import advice_on_address, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.settings import Settings
-from bot.transports.about import check_about
-from bot.transports.accounts import UNNAMED, Choice, choice_of
 from bot.transports.base import Contact, Group, Transport
-from bot.transports.bridge import bridge_at
 from bot.transports.bridge_versions import Bridge, Release, warnings
-from bot.transports.frame import object_in, text_in
-from bot.transports.lines import is_socket
-from bot.transports.rpc import Rpc
+from bot.transports.detect import bridge_at
+from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
+from bot.transports.envelope.json import object_in, text_in
+from bot.transports.rest_api.about import check_about
+from bot.transports.signal_cli.lines import is_socket
+from bot.transports.signal_cli.rpc import Rpc
 
 _CLOCK_SKEW = timedelta(minutes=1)
 

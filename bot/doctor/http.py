@@ -10,7 +10,7 @@ import urllib.request
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-from bot.transports.frame import Json, as_object
+from bot.transports.envelope.json import Json, as_object
 
 ASK_SECONDS = 10.0
 """For one question, whatever it is."""

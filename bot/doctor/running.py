@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.http import fetch_json
 from bot.settings import Settings
-from bot.transports.frame import Json, as_object, items_in, object_in, text_in
+from bot.transports.envelope.json import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
 
 _TELLING_COUNTS = (

@@ -20,7 +20,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.doctor.servers import PATIENCE_SECONDS, advice_on_address, with_other_name
 from bot.settings import Settings
-from bot.transports.frame import as_object, items_in, text_in
+from bot.transports.envelope.json import as_object, items_in, text_in
 from bot.turn.notices import Notice
 from tools import JsonAnswer, SearchOptions, ToolError, TwitterOptions
 

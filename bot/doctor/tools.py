@@ -1,7 +1,7 @@
 """The tools as an operator sees them: which are on, what the others lack, and what those of other people are worth.
 
 Tools are made for it and never called. Left to others: which tools there are (`tools`), what they may do in a
-conversation (`bot.turn`), how they are shown (`checkup`, `bot.workbench`).
+conversation (`bot.turn`), how they are shown (`checkup`, `bot.cli.tools`).
 """
 
 import re

@@ -37,7 +37,7 @@ from bot.policy.limits import Quota, Rate, Refusal, taken_at
 from bot.policy.pairing import Pairing, invitation
 from bot.policy.routing import Command, Question, Verdict, route
 from bot.transports.base import Transport
-from bot.transports.files import files_in
+from bot.transports.envelope.files import files_in
 from bot.turn import chats
 from bot.unanswered import Unanswered
 from store import Arrival, Shelves, Store, StoreError

@@ -12,8 +12,8 @@
 A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
 meanwhile; `Pace.conversations_at_once` only bounds the memory. What computes is bounded where it computes: files are
 opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
-Left to others: everything about the answer (`bot.turn`), what people see of it meanwhile (`bot.turn.live`,
-`bot.turn.marks`), sending it (`bot.loops.courier`).
+Left to others: everything about the answer (`bot.turn`), what people see of it meanwhile (`bot.turn.status`,
+`bot.turn.reactions`), sending it (`bot.loops.sender`).
 """
 
 import asyncio
@@ -24,21 +24,22 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot import events, phrases
+from bot import events
 from bot.clock import Clock
-from bot.commands.errands import Errands, Judgement
+from bot.commands.urgent import Errands, Judgement
 from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
+from bot.i18n import phrases
 from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import is_admin
 from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.transports.base import Progress, Transport
 from bot.turn.approvals import Approvals
-from bot.turn.live import Live
-from bot.turn.marks import Marks
-from bot.turn.overheard import Overheard
-from bot.turn.senses import Answering
-from bot.turn.steps import Outcome, Pause, Turn
+from bot.turn.group_context import Overheard
+from bot.turn.journal import Outcome, Pause, Turn
+from bot.turn.multimodal import Answering
+from bot.turn.reactions import Marks
+from bot.turn.status import Live
 from bot.turn.turns import Turns
 from bot.turn.work import Work, waiting
 from bot.unanswered import Unanswered

@@ -6,7 +6,7 @@
                                               '-> anything else, or no answer ---> trouble, in a word
 
 Its content is a stranger's, whoever chose it: only the public web is asked, sizes and times are bounded, and what opens
-it runs in a process of its own. Left to others: when (`bot.loops.feeds`), keeping it (`store.feeds`).
+it runs in a process of its own. Left to others: when (`bot.features.feeds.poller`), keeping it (`store.feeds`).
 
 Source: RFC 9110 (13.1, 15.4, 15.5.11, 10.2.3) and RFC 9111 (5.2.2.1); conditional requests are answered by most servers
 of feeds, some ignore them, so that the bytes are compared too (2026-11).
@@ -132,7 +132,7 @@ class _Channel(BaseModel):
 
 
 class _Entry(BaseModel):
-    """What a cell says of an entry; see `bot.media.syndication`."""
+    """What a cell says of an entry; see `bot.media.feed_parser`."""
 
     key: str = Field(min_length=1, max_length=64)
     url: str | None
@@ -175,7 +175,7 @@ class FeedReader:
     async def _opened(self, page: Page, marks: Marks, url: str, pause_seconds: float) -> Reading:
         try:
             facts, entries = await self._sandbox.open(
-                "syndication", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
+                "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
             )
             told, told_pieces = _Channel.model_validate(facts), _ENTRIES.validate_json(entries)
         except Refused:

@@ -1,6 +1,6 @@
 """What is found in a file that came with a message, and what finding it out cost.
 
-Left to others: how it is put to the model (`bot.turn.prompt`), that it is written down (`bot.turn.steps`).
+Left to others: how it is put to the model (`bot.turn.prompt`), that it is written down (`bot.turn.journal`).
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,8 @@
 
 Headings begin with `#`, items of lists with `-`, cells of a table are separated by ` | `; there is an empty line
 between blocks. Runs in a cell (`bot.media.cell`); the only home of selectolax. Left to others: what of it is seen,
-which links lead anywhere (`bot.media.library`), where the page came from and how much of it is shown (`tools.page`).
+which links lead anywhere (`bot.media.pdf_port`), where the page came from and how much of it is shown
+(`tools.web.tool`).
 
 Source: selectolax 1.0.2 (MIT): at most `MAX_CHARS` of what `bot.media.sieve` lets through take it a few hundredths of a
 second (measured 2026-11-22).

@@ -1,6 +1,6 @@
 """Pictures made fit for models: upright, small enough, without what the camera noted of place and person.
 
-Runs in a cell (`bot.media.cell`); the home of Pillow. Left to others: whether it is a picture (`bot.media.kinds`).
+Runs in a cell (`bot.media.cell`); the home of Pillow. Left to others: whether it is a picture (`bot.media.sniff`).
 
 Source: Pillow 13.0.0; pictures of more than 1,568 pixels are scaled down by the vendors anyway (Anthropic's guide to
 vision, 2026-11-21).

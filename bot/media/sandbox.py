@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PACKAGE = "bot.media"
-MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("pages", "papers", "pictures", "syndication"))
+MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("pages", "pdf", "pictures", "feed_parser"))
 """What opens files, by its whole name."""
 
 _AT_ONCE = 2

@@ -1,6 +1,6 @@
 """Spoken words to text and back, by any service that speaks OpenAI's API: its own, Groq, speaches, whisper.cpp, vLLM.
 
-Left to others: that raw AAC becomes an M4A (`bot.media.audio`), that nothing is paid twice (`bot.turn.senses`).
+Left to others: that raw AAC becomes an M4A (`bot.media.audio`), that nothing is paid twice (`bot.turn.multimodal`).
 
 Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
 a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.

@@ -1,6 +1,6 @@
 """Pure: whether bytes are a text, and which; how one looks best.
 
-Left to others: how much of it a model reads (`bot.media.parcels`).
+Left to others: how much of it a model reads (`bot.media.attachments`).
 """
 
 import re

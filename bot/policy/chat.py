@@ -11,7 +11,7 @@ from typing import Self
 from pydantic import TypeAdapter
 
 from bot.events import PersonId
-from bot.languages.spoken import Language
+from bot.i18n.locale import Language
 
 MOST_PERSONA_CHARS = 2000
 """A persona goes along with every question, and is paid each time."""

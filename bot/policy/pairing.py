@@ -14,8 +14,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot import phrases
 from bot.events import PersonId
+from bot.i18n import phrases
 
 ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
 """No two that look alike: neither B and 8, I, L and 1, O and 0, S and 5, nor Z and 2."""

@@ -5,7 +5,7 @@
     repetition ----------> instants    reckoned on the wall clock of the zone, each turned into an instant by itself
 
 Left to others: how people write a time (`bot.policy.whens`), what is kept and what happens then
-(`bot.turn.reminders`).
+(`bot.features.reminders.service`).
 
 Source: how a skipped or doubled local time is meant: RFC 5545, 3.3.5 (2009).
 """
@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from dateutil import rrule
 
-from bot.spellings import is_zone
+from bot.settings.values import is_zone
 from tools import Repeat, Wish
 
 FARTHEST = timedelta(days=5 * 366)

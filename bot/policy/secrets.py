@@ -2,7 +2,7 @@
 
 A key may stand in a file, a row or the answer of a server; whoever can make a model say it has it. So it goes nowhere:
 as it is, and in the spellings in which a model could pass it on without a tool.
-Left to others: which those are (`bot.app.rules`), where they are cut out (`bot.turn.agent`).
+Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.turn.agent`).
 """
 
 import base64

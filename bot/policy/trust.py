@@ -17,7 +17,7 @@ order all the same. So the rules look at the labels of everything in the request
                               ' anything else                                                | refuse
 
 Left to others: which content gets which labels (`bot.turn.provenance`), when words name a call
-(`bot.policy.own_words`), asking the person (`bot.turn.approvals`), where the address really leads (`tools.fetch`).
+(`bot.policy.own_words`), asking the person (`bot.turn.approvals`), where the address really leads (`tools.web.fetch`).
 
 Source: OWASP Top 10 for LLM applications 2026, excessive agency; Meta, "Agents Rule of Two", 2025-10-31;
 letter-by-letter exfiltration through offered links as in Tencent's AI-Infra-Guard (read 2026-11-21).

@@ -1,6 +1,6 @@
 """The seam to the models: a `Request` goes in, a `Completion` comes out; every vendor is an adapter of it.
 
-The double of this seam is `bot.providers.offline`, which ships.
+The double of this seam is `bot.providers.offline.provider`, which ships.
 """
 
 from collections.abc import Callable, Mapping

@@ -7,7 +7,7 @@ A read costs a tenth of the price, a write a quarter more than it (five minutes)
 pays as soon as it is read once in time. How long that is follows from the pauses of this chat, which stand in the
 request itself: nothing has to be remembered, and a restart loses nothing. Thinking within a turn is taken out of it
 afterwards, so the next turn finds the question again, and what follows it only where nothing was thought.
-Left to others: how a vendor wants to be told (`bot.providers.anthropic`, `bot.providers.openai_responses`).
+Left to others: how a vendor wants to be told (`bot.providers.anthropic.provider`, `bot.providers.openai.responses`).
 
 Source: platform.claude.com (prompt caching: prices, lives, look-back, what changes make invalid) and
 developers.openai.com (prompt caching), 2026-11-22.

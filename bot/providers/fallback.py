@@ -11,7 +11,7 @@ that people may choose asks that one first, and the others stand in for it with 
     Rejected                   the next provider; not asked again for this request, no cool-down
     ContextTooLong             raised at once: the caller cuts the history
 
-Left to others: what the failures of a vendor mean (its adapter), what the person hears of them (`bot.phrases`).
+Left to others: what the failures of a vendor mean (its adapter), what the person hears of them (`bot.i18n.phrases`).
 """
 
 import asyncio

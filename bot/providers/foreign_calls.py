@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
-from bot.providers.markers import Piece, Written, squeezed
+from bot.providers.prompted.markers import Piece, Written, squeezed
 
 MAX_BLOCKS = 32
 """Of one completion; what looks like a further one is text."""

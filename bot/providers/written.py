@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from bot.messages import AssistantMessage, AssistantPart, CallId, Document, Message, Text, ToolMessage, UserMessage
-from bot.providers import foreign_calls, markers, streams, wire
+from bot.providers import foreign_calls, streams, wire
 from bot.providers.base import Request
+from bot.providers.prompted import markers
 
 _STEPS = 32
 """While an answer is written, it is read whenever it has grown by that part of itself: a long one is read some hundred

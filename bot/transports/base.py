@@ -1,6 +1,6 @@
 """The seam to where people write: envelopes come in, replies go out.
 
-The double of this seam is `bot.transports.terminal`, which ships.
+The double of this seam is `bot.transports.terminal.transport`, which ships.
 """
 
 from collections import deque

@@ -16,8 +16,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from bot import phrases
 from bot.errors import ContextTooLong, ProviderError
+from bot.i18n import phrases
 from bot.labels import UNKNOWN, Labels, Source, joined
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage, UserMessage
 from bot.policy.budgets import UsedUp
@@ -25,18 +25,18 @@ from bot.policy.chat import Persona
 from bot.policy.secrets import Secrets
 from bot.policy.trust import may_carry_out
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
-from bot.providers.wordings import worded
+from bot.providers.offline.answers import worded
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import cited
-from bot.turn.enclosures import enclosed
+from bot.turn.context_note import with_note
+from bot.turn.files import enclosed
+from bot.turn.group_context import beside
+from bot.turn.journal import Allowance, Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.links import defanged, given_in
-from bot.turn.overheard import beside
-from bot.turn.recalled import with_note
 from bot.turn.room import SIZES, Room, offer_tokens, part_of, shortened
 from bot.turn.sources import NOT_GIVEN, Sources
-from bot.turn.steps import Allowance, Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
 from tools import UnknownOutcome

@@ -12,12 +12,12 @@ are told to show which.
 Left to others: which calls need a word (`bot.policy.trust`), asking and going on (`bot.turn.turns`, `bot.turn.agent`).
 """
 
-from bot import phrases
 from bot.clock import Clock
 from bot.events import Incoming
+from bot.i18n import phrases
 from bot.policy.routing import Verdict
-from bot.turn import steps
-from bot.turn.steps import Decided, Paused
+from bot.turn import journal
+from bot.turn.journal import Decided, Paused
 from bot.turn.turns import Turns
 from store import ConversationId, InboxId, Shelves, Store, TurnId
 
@@ -68,7 +68,7 @@ class Approvals:
 
         Who else wrote in the group meanwhile is taken up with the question, and has no say in it.
         """
-        done = [steps.loaded(line) for line in shelves.journal.steps(conversation, turn)]
+        done = [journal.loaded(line) for line in shelves.journal.steps(conversation, turn)]
         asked = next(step for step in reversed(done) if isinstance(step, Paused))
         if not (is_admin or verdict.author in asked.people):
             return False
@@ -80,7 +80,7 @@ class Approvals:
             )
         always = allowance.tool if allowance is not None else None
         decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
-        shelves.journal.add(conversation, turn, len(done), steps.dumped(decided))
+        shelves.journal.add(conversation, turn, len(done), journal.dumped(decided))
         return True
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bot.events import Incoming, PersonId
-from bot.languages.heard import heard
-from bot.languages.spoken import Language
+from bot.i18n.detect import heard
+from bot.i18n.locale import Language
 from bot.policy import chat
 from bot.policy.chat import ChatSettings, UnreadableSettings
 from store import ConversationId, Damaged, Shelves

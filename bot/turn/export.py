@@ -13,8 +13,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bot import labels, messages, phrases
+from bot import labels, messages
 from bot.events import ChatId, File, PersonId
+from bot.i18n import phrases
 from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings

@@ -6,7 +6,7 @@
 
 Whatever a model fills in, a stranger may have written: it stands between quotation marks, on one line, with no signs
 that style or hide anything and no links, cut where it is long. So it can look like nothing but a quotation.
-Left to others: when somebody is asked (`bot.policy.trust`), the question around it (`bot.phrases`).
+Left to others: when somebody is asked (`bot.policy.trust`), the question around it (`bot.i18n.phrases`).
 """
 
 import json
@@ -17,11 +17,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import cast
 
-from bot import phrases
-from bot.languages.spoken import long_day, number, quotation, weekday
+from bot.i18n import phrases
+from bot.i18n.locale import long_day, number, quotation, weekday
+from bot.i18n.phrases import Deed, duration, said
 from bot.logs import described
 from bot.messages import ToolCall
-from bot.phrases import Deed, duration, said
 from bot.turn.links import inert
 from tools import Intent, ToolSpec, Weekday, Wish, cleaned
 

@@ -16,10 +16,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from bot.events import Style
+from bot.formatting.spans import Marked
+from bot.formatting.split import visible
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.trust import urls_in
-from bot.turn.replies import visible
-from bot.turn.styling import Marked
 from tools import canonical_url
 
 _END = r"[^\s<>\"`|\\^]"

@@ -2,14 +2,14 @@
 
 A mention is `@` and a name, exactly as the question has it; the longest of several names that fit counts. A name that
 two people have is nobody's, and in code stands what the code says.
-Left to others: who takes part in the exchange (`bot.turn.posting`), sending a mention (`bot.transports`).
+Left to others: who takes part in the exchange (`bot.turn.outgoing`), sending a mention (`bot.transports`).
 """
 
 import re
 from collections.abc import Collection, Iterable
 
 from bot.events import MentionRange, Named, PersonId, Style, Styled
-from bot.turn.characters import utf16_offsets
+from bot.formatting.graphemes import utf16_offsets
 from bot.turn.prompt import shown_name
 
 

@@ -4,7 +4,7 @@
                                                           '-known-> nothing
     it is over --> forgotten: if it comes again, it is told again
 
-Left to others: finding (`bot.doctor`, `bot.turn.identities`), when (`bot.loops.checkups`), sending.
+Left to others: finding (`bot.doctor`, `bot.features.safety_numbers.service`), when (`bot.loops.checkups`), sending.
 """
 
 import logging
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bot import events, phrases
+from bot import events
 from bot.clock import Clock
 from bot.events import ChatId, PersonId, Reply
-from bot.languages.spoken import Language, speaking
+from bot.formatting.split import parts
+from bot.i18n import phrases
+from bot.i18n.locale import Language, speaking
 from bot.transports.base import Contact
-from bot.turn.replies import parts
 from store import ConversationId, Shelves, Store
 
 _log = logging.getLogger(__name__)

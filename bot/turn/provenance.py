@@ -17,7 +17,7 @@ from bot.events import Incoming
 from bot.labels import UNKNOWN, Labels, Source, Writer, joined, loaded, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
 from bot.policy.chat import Persona
-from bot.turn.steps import in_group
+from bot.turn.journal import in_group
 from tools import ToolSpec
 
 _CLIP = "\n📎"

@@ -14,7 +14,7 @@ from bot.events import Incoming
 from bot.labels import Labels
 from bot.messages import ToolCall
 from bot.policy.trust import Provenance, may_fetch, private
-from bot.turn.steps import ToolRun, Turn
+from bot.turn.journal import ToolRun, Turn
 from tools import ToolSpec
 
 NOT_GIVEN = (

@@ -5,8 +5,8 @@ Left to others: the sums (`store`), who may see whose (`bot.commands.chat`), the
 
 from collections.abc import Iterable, Sequence
 
-from bot import phrases
 from bot.events import File
+from bot.i18n import phrases
 from store import Total
 from tools import PNG, Panel, bar_chart
 

@@ -22,20 +22,20 @@ from pydantic_core import ErrorDetails
 
 from bot.clock import Clock
 from bot.events import PersonId
+from bot.i18n.phrases import Deed
 from bot.labels import UNKNOWN, Labels, Source, dumped
 from bot.logs import described
 from bot.messages import ToolAnswer, ToolCall
-from bot.phrases import Deed
 from bot.policy.limits import Rate
 from bot.policy.own_words import asks_for, names
 from bot.policy.trust import approval_causes, private, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
-from bot.turn.enclosures import files_of
+from bot.turn.files import files_of
 from bot.turn.intents import deed
+from bot.turn.journal import Allowance, ToolRun
 from bot.turn.offers import MoreTools, offer
-from bot.turn.outlines import outline
-from bot.turn.steps import Allowance, ToolRun
+from bot.turn.redaction import outline
 from tools import (
     Arguments,
     BadArguments,

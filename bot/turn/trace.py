@@ -3,7 +3,7 @@
     arrived --> began --> journal, while it runs | ledger, when it is over --> ended --> said
 
 No words of anybody, no arguments and results of tools, no number and no uuid: a trace can be shown to whoever helps.
-Left to others: what is kept (`store.traces`), the verb (`bot.upkeep`).
+Left to others: what is kept (`store.traces`), the verb (`bot.cli.store`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.errors import CallRefused
-from bot.turn import steps
-from bot.turn.steps import Asked, Completed, Decided, Opened, Paused, Spoken, Started, Step, ToolRun, entries, spent
+from bot.turn import journal
+from bot.turn.journal import Asked, Completed, Decided, Opened, Paused, Spoken, Started, Step, ToolRun, entries, spent
 from store import Entry, Shelves, Store, Trace, TracedMessage, TracedReply, TurnId
 
 NEWEST = 20
@@ -40,7 +40,7 @@ def _told(shelves: Shelves, turn: TurnId) -> Iterator[str]:
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )
         raise CallRefused(f"turn {turn}: {why}; `aldis trace` lists the newest")
-    done = tuple(map(steps.loaded, shelves.journal.steps(trace.conversation, turn)))
+    done = tuple(map(journal.loaded, shelves.journal.steps(trace.conversation, turn)))
     yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:
         yield f"repeats turn {trace.replaces}"

@@ -4,8 +4,8 @@
 
 A turn that a crash interrupted is claimed again with the same messages; its journal then holds what was already paid
 for and done, and the agent goes on from there. A turn whose question was taken back meanwhile keeps nothing.
-Left to others: what to ask and when to stop (`bot.turn.agent`), the steps (`bot.turn.steps`), what people take back
-or change (`bot.turn.revisions`), how an answer is cut and styled (`bot.turn.replies`).
+Left to others: what to ask and when to stop (`bot.turn.agent`), the steps (`bot.turn.journal`), what people take back
+or change (`bot.turn.edits`), how an answer is cut and styled (`bot.formatting.split`).
 """
 
 from collections import OrderedDict
@@ -14,18 +14,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from bot import events, messages, phrases
+from bot import events, messages
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply
+from bot.i18n import phrases
+from bot.i18n.locale import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, joined
-from bot.languages.spoken import Language, speak, speaking
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
 from bot.policy.chat import ChatSettings
-from bot.turn import chats, posting, prompt, steps
-from bot.turn.enclosures import with_enclosures
-from bot.turn.recalled import Recalled, noted, recalled
-from bot.turn.steps import (
+from bot.turn import chats, outgoing, prompt
+from bot.turn import journal as steps
+from bot.turn.context_note import Recalled, noted, recalled
+from bot.turn.files import with_enclosures
+from bot.turn.journal import (
     Allowance,
     Asked,
     Journal,
@@ -231,7 +233,7 @@ class Turns:
             if not shelves.journal.is_running(turn.id):
                 # What its journal held was charged by whoever took it back; the last answer is in no journal.
                 self.charge(shelves, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
-                posting.clear(shelves, turn.id, turn.chat, now)
+                outgoing.clear(shelves, turn.id, turn.chat, now)
                 return False
             shelves.history.append(turn.conversation, rows)
             shelves.summaries.drop(turn.id)  # one that was made of later turns, while this one waited for a word
@@ -248,7 +250,7 @@ class Turns:
                 chat=turn.chat,
                 warned=outcome.warned,
             )
-            posting.put(shelves, turn, replies, now)
+            outgoing.put(shelves, turn, replies, now)
             shelves.journal.close(turn.id, end, now=now)
             shelves.inbox.done(turn.id)
             return True
@@ -275,7 +277,7 @@ class Turns:
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)
         texts = (question, f"{question}\n\n{phrases.said(phrases.TAKES_PLACE)}")
-        first, again = (posting.replies_to(text, turn.incoming, ok=True) for text in texts)
+        first, again = (outgoing.replies_to(text, turn.incoming, ok=True) for text in texts)
 
         def put_off(shelves: Shelves) -> None:
             if not shelves.journal.is_running(turn.id):
@@ -284,7 +286,7 @@ class Turns:
                 position = len(shelves.journal.steps(turn.conversation, turn.id))
                 shelves.journal.add(turn.conversation, turn.id, position, step)
                 is_another = self._replace(shelves, turn, tools)
-                posting.put(shelves, turn, again if is_another else first, self._clock.now())
+                outgoing.put(shelves, turn, again if is_another else first, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
             shelves.inbox.put_off(turn.id, until=wait)
 
@@ -328,7 +330,7 @@ class Turns:
                 return
             self.charge(shelves, turn.conversation, turn.id, steps.entries(spent), person=turn.person, chat=turn.chat)
             shelves.chats.leave(turn.conversation, turn.id, _question(turn))
-            posting.put(shelves, turn, replies, now)
+            outgoing.put(shelves, turn, replies, now)
             shelves.journal.close(turn.id, "failed", now=now)
             shelves.inbox.bury(turn.id)
 
@@ -406,7 +408,7 @@ class Turns:
         shelves.journal.close(turn, "ignored", now=now)
         in_group = message.chat.startswith("group:")
         with speaking(self.language(shelves, conversation)):
-            replies = posting.replies_to(phrases.said(text), (message,), ok=True)
+            replies = outgoing.replies_to(phrases.said(text), (message,), ok=True)
         outcome = Outcome(text=text, ok=True, files=files)
         for position, reply in enumerate(with_enclosures(replies, outcome)):
             shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
@@ -472,7 +474,7 @@ class Turns:
 
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text = outcome.text if outcome.ok else phrases.said(outcome.text)
-        replies = posting.replies_to(text, turn.incoming, ok=outcome.ok, talk=turn.talk)
+        replies = outgoing.replies_to(text, turn.incoming, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
 
 

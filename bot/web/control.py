@@ -9,7 +9,7 @@
     GET  /state                                   --> whatever the running one says of itself
 
 A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
-alone (mode 0600): whoever may read the store may ask. Left to others: the verbs themselves (`bot.cli`).
+alone (mode 0600): whoever may read the store may ask. Left to others: the verbs themselves (`bot.cli.main`).
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
+from bot.features.safety_numbers.service import Identities
 from bot.turn.captchas import Captchas
 from bot.turn.export import gathered
-from bot.turn.identities import Identities
 from bot.turn.trace import trace_text
 from store import NOT_INCLUDED, Store, StoreError
 

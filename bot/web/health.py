@@ -18,7 +18,7 @@ from aiohttp import web
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json
 from bot.errors import ConfigError
-from bot.loops.lookout import Lookout
+from bot.loops.watchdog import Lookout
 from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.web.metrics import CONTENT_TYPE, Gauge, exposition

@@ -9,18 +9,20 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from bot import aldis, app
-from bot.app import equipment, models, rules
+from bot import app
+from bot import service as aldis
+from bot.app import models, policies
+from bot.app import tools as equipment
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
 from bot.policy.access import may_write
 from bot.providers.base import Completion, Request
-from bot.providers.openai import OpenAI
+from bot.providers.openai.provider import OpenAI
 from bot.settings import Settings, loaded
-from bot.transports.rest_api import RestApi, RestApiLinking
-from bot.transports.signal_cli import SignalCli, SignalCliLinking
-from tests.bot.loops.quay import envelope
+from bot.transports.rest_api.transport import RestApi, RestApiLinking
+from bot.transports.signal_cli.transport import SignalCli, SignalCliLinking
+from tests.bot.loops.fake_transport import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
@@ -28,9 +30,9 @@ from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
 from tests.tools.conftest import USER_AGENT, Plenty, Shelf
+from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
-from tests.tools.test_predictions import Book
 from tests.tools.test_reminders import Diary
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import Fetcher, Http, Surroundings
@@ -55,7 +57,7 @@ def from_(author: str, group: str | None = None) -> Envelope:
 def test_those_allowed_and_the_admins_may_write() -> None:
     """Directly; in a group who is in one that is listed. Nobody else."""
     settings = given(ACCESS__ALLOWED=ALICE.uuid, ACCESS__ADMINS=BOB.uuid, ACCESS__GROUPS=GROUP)
-    allowed = rules.allowed(settings, "signal")
+    allowed = policies.allowed(settings, "signal")
     assert may_write(from_(ALICE.uuid), allowed)
     assert may_write(from_(BOB.uuid), allowed)
     assert may_write(from_("stranger", GROUP), allowed)
@@ -65,7 +67,7 @@ def test_those_allowed_and_the_admins_may_write() -> None:
 
 def test_whoever_sits_at_the_terminal_may_write() -> None:
     """Whatever the list for Signal says."""
-    assert may_write(from_("you"), rules.allowed(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
+    assert may_write(from_("you"), policies.allowed(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
 
 
 @pytest.mark.parametrize(
@@ -82,8 +84,8 @@ def test_an_empty_list_is_told(
     realm: str, values: dict[str, str], *, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where nobody may write the log names the variable; it is no reason to open the door."""
-    with caplog.at_level(logging.WARNING, "bot.app.rules"):
-        allowed = rules.allowed(given(values), realm)
+    with caplog.at_level(logging.WARNING, "bot.app.policies"):
+        allowed = policies.allowed(given(values), realm)
     assert ("set ACCESS__ALLOWED" in caplog.text) == warns
     assert not may_write(from_("stranger"), allowed) or realm == "terminal"
 
@@ -237,7 +239,7 @@ async def test_an_account_whose_id_the_bridge_does_not_tell(
     """After some answers it is taken by its number: what comes meanwhile may be lost."""
     server = build()
     server.own = None
-    with caplog.at_level(logging.WARNING, "bot.app.bridges"):
+    with caplog.at_level(logging.WARNING, "bot.app.transports"):
         async with server:
             transport = await app.signal_transport(given(SIGNAL__URL=server.url))
             assert (transport.account, transport.number) == (ACCOUNT, ACCOUNT)
@@ -297,7 +299,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
 ) -> None:
     """It is no mistake of the operator's; whoever waits can stop waiting."""
     stop = asyncio.Event()
-    with caplog.at_level(logging.WARNING, "bot.app.bridges"):
+    with caplog.at_level(logging.WARNING, "bot.app.transports"):
         settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
         waiting = asyncio.create_task(aldis.unless(stop, app.signal_transport(settings)))
         await eventually(lambda: "waiting for Signal" in caplog.text)

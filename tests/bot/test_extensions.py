@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import cli
-from bot.app import equipment
+from bot.app import tools as equipment
+from bot.cli import main as cli
 from bot.doctor.findings import Finding
 from bot.doctor.tools import check_tools
 from bot.errors import ConfigError

@@ -147,7 +147,7 @@ def test_a_line_that_cannot_be_formatted_shows_nothing(form: Form, capsys: pytes
     ("level", "name", "shown"),
     [
         ("DEBUG", "bot.turn.agent", ["debug", "info", "warning", "error"]),
-        ("INFO", "tools.weather", ["info", "warning", "error"]),
+        ("INFO", "tools.weather.tool", ["info", "warning", "error"]),
         ("WARNING", "store.database", ["warning", "error"]),
         ("ERROR", "bot", ["error"]),
         ("DEBUG", "httpx", ["warning", "error"]),

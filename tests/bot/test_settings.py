@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field, ValidationError, create_model, model_vali
 
 from bot.errors import ConfigError
 from bot.settings import ALSO, Settings, known_names, loaded, table, unread_names
-from bot.variables import complaint as complaint_of
-from bot.variables import variables_of
+from bot.settings.env import complaint as complaint_of
+from bot.settings.env import variables_of
 from tools.catalog import CATALOG
 
 KEY = bytes(range(32))

@@ -13,13 +13,13 @@ import pytest
 from bot import messages
 from bot.clock import SetClock
 from bot.events import ChatId, PersonId
-from bot.loops.housekeeping import Housekeeping
+from bot.loops.maintenance import Housekeeping
 from bot.messages import AssistantMessage, Text, UserMessage
+from bot.turn.edits import Revisions
 from bot.turn.export import gathered
-from bot.turn.revisions import Revisions
 from bot.turn.turns import Turns
 from store import Arrival, ConversationId, Shelves, Store, StoredMessage, opened
-from store.shelf import millis
+from store.repository import millis
 from tests.conftest import NOON
 
 TURNS = 700

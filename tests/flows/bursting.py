@@ -14,11 +14,11 @@ import gc
 import sys
 from typing import Any, NoReturn
 
-from bot.cli import main
-from bot.loops.housekeeping import Housekeeping
-from bot.transports.reader import FrameReader
+from bot.cli.main import main
+from bot.loops.maintenance import Housekeeping
+from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent
-from tools.calculator import Calculator
+from tools.calculator.tool import Calculator
 
 _answer, _event = Agent.answer, FrameReader.event
 _collapsing = asyncio.Event()

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from bot import clock
-from bot.cli import main
+from bot.cli.main import main
 from bot.clock import MachineClock
 
 _ahead_ns = int(sys.argv[1]) * 1_000_000_000

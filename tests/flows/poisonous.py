@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import Any
 
-from bot.cli import main
+from bot.cli.main import main
 from bot.turn.agent import Agent
 
 _answer = Agent.answer

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from bot.cli import main
+from bot.cli.main import main
 from bot.clock import MachineClock
 
 _file = Path(sys.argv[1])

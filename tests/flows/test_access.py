@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import phrases
+from bot.i18n import phrases
 from tests.flows.processes import Process, started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import (

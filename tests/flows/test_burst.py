@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.chaos import audit
-from tests.chaos.rounds import played
-from tests.chaos.world import Size
+from tests.campaigns.chaos import audit
+from tests.campaigns.chaos.rounds import played
+from tests.campaigns.chaos.world import Size
 
 BURST = 1000
 

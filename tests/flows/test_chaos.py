@@ -1,13 +1,13 @@
-"""Short rounds of the crash harness; `python -m tests.chaos` plays long ones."""
+"""Short rounds of the crash harness; `python -m tests.campaigns.chaos` plays long ones."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.chaos import audit
-from tests.chaos.phones import Way
-from tests.chaos.rounds import played
-from tests.chaos.world import Size
+from tests.campaigns.chaos import audit
+from tests.campaigns.chaos.phones import Way
+from tests.campaigns.chaos.rounds import played
+from tests.campaigns.chaos.world import Size
 
 
 @pytest.mark.parametrize(("way", "groups"), [("unix", 0), ("unix", 2), ("http", 0), ("webhook", 0), ("websocket", 0)])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot import phrases
+from bot.i18n import phrases
 from tests.flows.processes import started
 from tests.servers.base import Seen
 from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message

@@ -9,8 +9,8 @@ from typing import Any
 
 import aiohttp
 
-from bot.app.bridges import UNLINKED
-from bot.loops.lookout import CAPTCHA, CLOSED
+from bot.app.transports import UNLINKED
+from bot.loops.watchdog import CAPTCHA, CLOSED
 from tests.flows.processes import Ended, started
 from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli

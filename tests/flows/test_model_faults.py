@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot import phrases
+from bot.i18n import phrases
 from store import opened
 from tests.flows.gates import Gate
 from tests.flows.processes import started

@@ -15,8 +15,8 @@ from aiohttp import web
 
 from bot import app, settings
 from bot.transports.base import Transport
-from bot.transports.rest_api import RestApi
-from bot.transports.signal_cli import SignalCli
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.signal_cli.transport import SignalCli
 from store import Shelves, opened
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal

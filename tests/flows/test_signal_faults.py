@@ -17,12 +17,12 @@ import pytest
 from bot import app, events, settings
 from bot.clock import MachineClock
 from bot.events import ChatId, File, Reply, Styled
-from bot.loops.lookout import CAPTCHA, Lookout
+from bot.i18n.phrases import FILES_NOT_SENT
+from bot.loops.watchdog import CAPTCHA, Lookout
 from bot.metrics import Counts
-from bot.phrases import FILES_NOT_SENT
 from bot.transports.base import Transport
-from bot.transports.rest_api import RestApi
-from bot.transports.signal_cli import SignalCli
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.signal_cli.transport import SignalCli
 from store import Shelves, opened
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate

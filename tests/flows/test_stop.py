@@ -18,7 +18,7 @@ from tests.flows.conftest import Signal
 from tests.flows.consoles import seated
 from tests.flows.gates import Hanging
 from tests.flows.processes import Ended, started
-from tests.servers import mcp_rough
+from tests.servers import mcp_bad_server
 from tests.servers.envelopes import ALICE, message
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
@@ -134,7 +134,7 @@ async def test_while_a_tool_hangs(world: World) -> None:
 async def test_while_an_mcp_server_hangs(world: World) -> None:
     """It hears no more and minds no request to end: it is gone all the same before Aldis is, and its tool runs anew."""
     pid, held = world.folder / "pid", world.folder / "pid.held"
-    club = {"command": sys.executable, "args": [mcp_rough.__file__, "stuck", str(pid)]}
+    club = {"command": sys.executable, "args": [mcp_bad_server.__file__, "stuck", str(pid)]}
     settings = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), **NO_TIME}
     await world.run(lambda: eventually(held.exists), settings, asked="Ask the club how cold it is")
     assert not is_alive(int(pid.read_text()))

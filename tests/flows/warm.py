@@ -23,13 +23,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import bot.cli
-import bot.providers.anthropic
-import bot.providers.offline
-import bot.providers.openai
-import bot.transports.rest_api
-import bot.transports.signal_cli
-import bot.transports.terminal  # noqa: F401 - all are imported here so that no process has to
+import bot.cli.main
+import bot.providers.anthropic.provider
+import bot.providers.offline.provider
+import bot.providers.openai.provider
+import bot.transports.rest_api.transport
+import bot.transports.signal_cli.transport
+import bot.transports.terminal.transport  # noqa: F401 - all are imported here so that no process has to
 
 _DIES_WITH_PARENT = 1
 """Source: PR_SET_PDEATHSIG of Linux, prctl(2) (2026)."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from store import Arrival, ConversationId, Damaged, Shelves, Store, TurnId, opened
-from store.shelf import millis
+from store.repository import millis
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(days=1)

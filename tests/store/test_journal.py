@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from store import ConversationId, Damaged, Shelves, Store, StoreError, TurnEnd, TurnId, opened
-from store.shelf import millis
+from store.repository import millis
 from tests.conftest import NOON
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from store import ConversationId, Entry, Shelves, Spending, Store, StoreError, TurnId, opened
 from store.ledger import Total
-from store.shelf import millis
+from store.repository import millis
 from tests.conftest import NOON
 
 MODEL = Entry(

@@ -29,8 +29,8 @@ from store import (
     opened,
     restore,
 )
-from store.ballast import Ballast
 from store.database import Database
+from store.reserve import Ballast
 from tests.conftest import NOON
 from tests.store.lives import Answer, arrival, asked, found, ordered, remembered, rows, talked, waiting
 from tests.store.places import content, keys_of, replace

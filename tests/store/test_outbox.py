@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from store import ConversationId, OutboxItem, Shelves, Store, TurnId
-from store.shelf import millis
+from store.repository import millis
 from tests.conftest import NOON
 from tests.store.lives import forgotten, ordered
 

@@ -20,8 +20,8 @@ from store.migrations import migrate
 from store.outbox import Outbox
 from store.proofs import Attempt, Reach, proved
 from store.records import OutboxId, TurnId
+from store.repository import millis
 from store.sealing import Keyring
-from store.shelf import millis
 from tests.conftest import NOON
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store import Arrival, ConversationId, Shelves, Store, StoreError, StoreInUse, TurnId, WrongKey, opened
-from store.shelf import millis, moment
+from store.repository import millis, moment
 from tests.conftest import NOON
 from tests.waiting import WAIT_SECONDS
 

@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from tests.waiting import DEADLINE_SECONDS, all_begun
 from tools import Fetcher, Page
-from tools.addresses import IpAddress, Reach
+from tools.web.addresses import IpAddress, Reach
 
 HERE, INSIDE = "127.0.0.1", "127.0.0.2"
 """The address that stands for the public internet where a test says so, and one that is never admitted."""

@@ -9,17 +9,17 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from tests.tools.conftest import USER_AGENT, Plenty, Shelf
+from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
-from tests.tools.test_predictions import Book
 from tests.tools.test_reminders import Diary
 from tools import CATALOG, Fetcher, Http, Options, Surroundings, Tool, build
 from tools.base import SecretText
-from tools.db_query import DbQueryOptions
+from tools.databases.tool import DbQueryOptions
 from tools.images import ImagesOptions
-from tools.twitter import TwitterOptions
-from tools.weather import WeatherOptions
-from tools.web_search import WebSearchOptions
+from tools.search.tool import WebSearchOptions
+from tools.twitter.tool import TwitterOptions
+from tools.weather.tool import WeatherOptions
 
 SHOP = '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tools.databases import Asked
+from tests.tools.databases.samples import Asked
 from tools import BadArguments
 from tools.databases.base import Function, Operator
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tools.evidence.dates import dated
 from tools.evidence.independence import reports
-from tools.evidence.judgement import MOST_INCOMPLETE, Evidence, Reader, Rules, Source, confidence, sources, weighed
-from tools.evidence.lexicon import AUTHORITIES, CONFIRMED, CREDITS, DENIED, FALSE, HEDGED, WordList, folded
-from tools.evidence.plan import SEARCHES_PER_ROUND, Inquiry, Step
 from tools.evidence.publishers import kind, publisher, registrable
-from tools.evidence.wording import Claim, language, read
+from tools.evidence.scoring import MOST_INCOMPLETE, Evidence, Reader, Rules, Source, confidence, sources, weighed
+from tools.evidence.search_plan import SEARCHES_PER_ROUND, Inquiry, Step
+from tools.evidence.stance import Claim, language, read
+from tools.evidence.word_lists import AUTHORITIES, CONFIRMED, CREDITS, DENIED, FALSE, HEDGED, WordList, folded
 from tools.search.base import Hit
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from tests.tools.conftest import Plenty
 from tools import BadArguments, Disabled, Http, NotFound, Stories, Story, ToolContext
 from tools.news import IntelRecent, IntelRecentArguments, IntelSearch, IntelSearchArguments, NewsOptions
-from tools.search.desk import SearchDesk
 from tools.search.options import SearchOptions
+from tools.search.service import SearchDesk
 
 
 @dataclass

@@ -4,8 +4,8 @@
     Question (the model's)  --> Database.ask --> Answer
                                 Database.describe --> TableState ...
 
-A question holds names only, and only such as the access allows (`tools.db_query` sees to that). Left to others: how the
-names become SQL (`tools.databases.statements`), and how a database is opened and kept from writing (one module each).
+A question holds names only, and only such as the access allows (`tools.databases.tool` sees to that). Left to others:
+how the names become SQL (`tools.databases.sql`), and how a database is opened and kept from writing (one module each).
 """
 
 from collections.abc import Mapping

@@ -36,7 +36,7 @@ from tools.databases.base import (
     Scalar,
     TableState,
 )
-from tools.databases.statements import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.databases.sql import Bind, Statement, column_of, count_of, quoted, rows_of
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
 _QUESTIONS_AT_ONCE = 4  # connections: a server has few, and they are there for others

@@ -39,8 +39,8 @@ from tools.databases.base import (
     Question,
     TableState,
 )
-from tools.databases.brake import Brake
-from tools.databases.statements import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.databases.sql import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.databases.timeout import Brake
 from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 
 _T = TypeVar("_T")

@@ -9,8 +9,8 @@ one house: that cannot be seen here.
 import re
 from collections.abc import Hashable, Iterator, Sequence
 
-from tools.evidence.lexicon import CREDITS, folded, words
 from tools.evidence.publishers import publisher
+from tools.evidence.word_lists import CREDITS, folded, words
 from tools.search.base import Hit
 
 SAME = 0.6

@@ -1,8 +1,8 @@
 """The home of the MCP SDK: one connection to a server, opened, listed, asked and closed.
 
 Imported only when the first server is started (`tools.mcp.server`): it takes a second and 57 MB. A connection is opened
-and closed in one task; calls may come from any. Left to others: the wires (`tools.mcp.wires`), when to start, and what
-to do when it ends (`tools.mcp.server`).
+and closed in one task; calls may come from any. Left to others: the wires (`tools.mcp.transport`), when to start, and
+what to do when it ends (`tools.mcp.server`).
 
 Source: mcp 2.3.0, 2026-11-21: a request that cannot be sent by HTTP ends the whole connection with a group of
 exceptions; answers are checked by the server's own schema unless one asks below `call_tool`, and such a schema can hang
@@ -26,7 +26,7 @@ from tools.mcp.base import Failed, Listed, Listing, Lost, Session
 from tools.mcp.content import quoted, result_of
 from tools.mcp.options import ServerOptions
 from tools.mcp.schemas import Unfit, arguments_of
-from tools.mcp.wires import wired
+from tools.mcp.transport import wired
 from tools.text import cleaned, shortened
 
 MAX_TOOLS = 32

@@ -7,9 +7,9 @@ from tools.http import Http
 from tools.ports import Quotas
 from tools.search.base import SearchBackend
 from tools.search.brave import Brave
-from tools.search.counted import Counted
 from tools.search.options import Provider, SearchOptions
 from tools.search.perplexity import Perplexity
+from tools.search.quota import Counted
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
 from tools.search.tavily import Tavily

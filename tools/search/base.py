@@ -1,4 +1,6 @@
-"""The seam to search services: a query goes in, hits come out. Which service is asked when is `tools.search.desk`'s."""
+"""The seam to search services: a query goes in, hits come out. Which service is asked when is
+`tools.search.service`'s.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,14 +1,14 @@
 """One message to everybody: only to those who wrote before and may still write, only after a second word, only once."""
 
-from bot import phrases
 from bot.clock import SetClock
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
+from bot.i18n import phrases
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.app_harness import Port, harbour
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message
 
 ADMINS = frozenset({BOB.uuid})

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from bot import phrases
 from bot.clock import SetClock
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
+from bot.i18n import phrases
 from bot.messages import Picture, UserMessage
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage
 from bot.turn.export import Export, KeptTurn, gathered
 from store import ConversationId, Store
-from tests.bot.loops.harbour import Port, harbour
-from tests.bot.loops.test_revisions import on_disk, open_words, words
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.turn.test_edits import on_disk, open_words, words
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 

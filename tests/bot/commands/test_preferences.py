@@ -2,15 +2,15 @@
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
-from bot.languages.spoken import speaking
+from bot.i18n import phrases
+from bot.i18n.locale import speaking
 from bot.messages import is_sendable
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.harbour import FIRST, harbour
-from tests.bot.loops.test_revisions import words
-from tests.bot.turn.talk import Echo, calls, contents, says
+from tests.bot.loops.app_harness import FIRST, harbour
+from tests.bot.turn.test_edits import words
+from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, reaction
 
 PIRATE = "You are a pirate and say arr."

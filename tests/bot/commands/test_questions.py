@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
 from bot.errors import Overloaded
+from bot.i18n import phrases
 from bot.messages import is_sendable
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.harbour import FIRST, harbour
-from tests.bot.loops.test_revisions import open_words, words
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.loops.app_harness import FIRST, harbour
+from tests.bot.turn.test_edits import open_words, words
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
 
 

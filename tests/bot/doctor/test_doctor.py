@@ -21,15 +21,15 @@ from bot.doctor.findings import Finding, as_json, exit_status, format_findings, 
 from bot.events import Account
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
-from bot.providers.anthropic import Anthropic
+from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Provider
-from bot.providers.offline import Offline
+from bot.providers.offline.provider import Offline
 from bot.settings import ProviderName, Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
-from bot.transports.rest_api import RestApi, RestApiLinking
-from bot.transports.signal_cli import SignalCli as SignalCliTransport
-from bot.transports.signal_cli import SignalCliLinking
+from bot.transports.rest_api.transport import RestApi, RestApiLinking
+from bot.transports.signal_cli.transport import SignalCli as SignalCliTransport
+from bot.transports.signal_cli.transport import SignalCliLinking
 from store import opened
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer

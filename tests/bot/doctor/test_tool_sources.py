@@ -10,7 +10,7 @@ import pytest
 
 from bot.doctor.tool_sources import check_tool_sources
 from bot.settings import Settings, loaded
-from tests.servers import mcp_rough
+from tests.servers import mcp_bad_server
 
 
 def given(servers: Mapping[str, object], **more: str) -> Settings:
@@ -20,7 +20,7 @@ def given(servers: Mapping[str, object], **more: str) -> Settings:
 async def test_servers_are_looked_at(tmp_path: Path) -> None:
     """Those that answer are counted, each that does not is named with what to do; afterwards none runs."""
     where = tmp_path / "pid"
-    rough = {"command": sys.executable, "args": [mcp_rough.__file__, "plain", str(where)]}
+    rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
     found = await check_tool_sources(given({"club": rough, "none": {"command": "/nonexistent/mcp"}}))
     assert [(finding.level, finding.what) for finding in found] == [
         ("ok", "tools: the servers of mcp give 4 tools"),

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
+from bot.i18n import phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.harbour import FIRST, Port, harbour
-from tests.bot.turn.talk import Echo, calls, contents, says
+from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 from tools.reminders import Remind
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
+from bot.i18n import phrases
 from store import Store
-from tests.bot.loops.harbour import FIRST, Port, harbour
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 
 QUESTION = FIRST + 1

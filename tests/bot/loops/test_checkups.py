@@ -17,7 +17,7 @@ from bot.messages import AssistantMessage, Text
 from bot.providers.base import Completion, Stop, Usage
 from bot.turn.notices import Admins, Notice, Notices
 from store import Store
-from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.app_harness import Port, harbour
 from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually
 

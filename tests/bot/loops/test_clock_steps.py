@@ -5,18 +5,18 @@ from datetime import timedelta
 
 import pytest
 
-from bot import phrases
 from bot.app import own_clock
 from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
+from bot.i18n import phrases
 from bot.policy.limits import Quota
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.harbour import Port, harbour
-from tests.bot.loops.quay import envelope
+from tests.bot.features.reminders.test_reminders import come, texts
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.fake_transport import envelope
 from tests.bot.loops.test_intake_doors import Door
-from tests.bot.loops.test_reminders import come, texts
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import message
 from tests.waiting import WAIT_SECONDS
 

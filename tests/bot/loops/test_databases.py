@@ -13,9 +13,9 @@ import pytest
 from bot.clock import SetClock
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.harbour import Port, harbour
-from tests.bot.turn.talk import calls, contents, says
-from tests.tools.databases import Asked
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.turn.turn_helpers import calls, contents, says
+from tests.tools.databases.samples import Asked
 
 
 @pytest.fixture

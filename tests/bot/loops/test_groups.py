@@ -10,8 +10,8 @@ from bot.clock import SetClock
 from bot.events import MentionRange, PersonId
 from bot.providers.base import Request
 from store import Store
-from tests.bot.loops.harbour import Port, harbour
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import (
     ALDIS,
     ALICE,

@@ -15,7 +15,7 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS
 from store import Store, StoreFull
-from tests.bot.loops.quay import Quay, envelope
+from tests.bot.loops.fake_transport import Quay, envelope
 from tests.conftest import NOON
 from tests.waiting import eventually
 

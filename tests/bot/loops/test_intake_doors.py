@@ -21,7 +21,7 @@ from bot.policy.pairing import Pairing
 from bot.transports.base import Group
 from bot.unanswered import REASONS
 from store import ConversationId, Shelves, Store, StoreError
-from tests.bot.loops.quay import ACCOUNT, Quay, envelope
+from tests.bot.loops.fake_transport import ACCOUNT, Quay, envelope
 from tests.conftest import NOON
 
 NUMBER = "+15550100002"

@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
-from bot.transports.rest_api import UNPOSTED, RestApi
+from bot.transports.rest_api.transport import UNPOSTED, RestApi
 from store import Store
 from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, SECRET
 from tests.servers.base import free_port
@@ -148,7 +148,7 @@ async def test_a_webhook_that_the_bridge_does_not_know_is_a_problem(
     server: SignalRestApi, store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """People are answered all the same, by the websocket; the first post ends it."""
-    monkeypatch.setattr("bot.transports.rest_api._POSTS_LATE_SECONDS", 0.0)
+    monkeypatch.setattr("bot.transports.rest_api.transport._POSTS_LATE_SECONDS", 0.0)
     async with listening(server, store, clock) as (transport, _):
         known, server.webhook_url = server.webhook_url, None
         assert transport.problem is None

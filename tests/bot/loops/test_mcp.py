@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from bot import app, phrases
+from bot import app
 from bot.clock import SetClock
+from bot.i18n import phrases
 from bot.settings import loaded
-from bot.turn.senses import Senses
+from bot.turn.multimodal import Senses
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.harbour import FIRST, harbour
-from tests.bot.loops.quay import Quay
-from tests.bot.turn.talk import Echo, calls, contents, says
-from tests.servers import mcp_rough
+from tests.bot.loops.app_harness import FIRST, harbour
+from tests.bot.loops.fake_transport import Quay
+from tests.bot.turn.turn_helpers import Echo, calls, contents, says
+from tests.servers import mcp_bad_server
 from tests.servers.envelopes import message, reaction
 from tools.mcp.options import McpOptions
 from tools.mcp.server import Pace
@@ -32,7 +33,7 @@ def bulleted(phrase: str) -> str:
 
 @asynccontextmanager
 async def club(where: Path, *, command: str = sys.executable) -> AsyncGenerator[McpServers]:
-    servers = {"club": {"command": command, "args": [mcp_rough.__file__, "plain", str(where)]}}
+    servers = {"club": {"command": command, "args": [mcp_bad_server.__file__, "plain", str(where)]}}
     options = McpOptions.model_validate({"servers": json.dumps(servers)})
     source = McpServers(options, pace=Pace(patience=60, first_pause=0.01, longest_pause=0.02))
     try:
@@ -126,7 +127,7 @@ async def test_a_server_that_dies_in_a_call_is_an_answer(
 async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_with_itself(tmp_path: Path) -> None:
     """Put together from its settings: no process before it is asked for, none afterwards."""
     where = tmp_path / "pid"
-    club = {"command": sys.executable, "args": [mcp_rough.__file__, "plain", str(where)]}
+    club = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
     environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
     async with app.assembled(loaded(environ, None), Quay(), realm="signal") as aldis:
         assert not where.exists()

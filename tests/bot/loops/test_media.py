@@ -15,10 +15,10 @@ from bot.messages import Document, Picture, UserMessage
 from bot.providers.base import Request
 from bot.turn.prompt import transcripts
 from store import Store
-from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.app_harness import Port, harbour
 from tests.bot.media.samples import adts, noise, pdf, picture
 from tests.bot.media.voices import speech_at
-from tests.bot.turn.talk import Echo, EchoArguments, calls, says
+from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
 from tests.servers.base import hang
 from tests.servers.envelopes import GROUP, Frame, attachment, delete, message

@@ -12,8 +12,8 @@ from bot.events import PersonId
 from bot.loops.membership import Membership
 from bot.transports.base import Group
 from store import Shelves, Store, TurnId
-from store.shelf import millis
-from tests.bot.loops.quay import Quay
+from store.repository import millis
+from tests.bot.loops.fake_transport import Quay
 from tests.conftest import NOON
 from tests.waiting import eventually, eventually_found
 

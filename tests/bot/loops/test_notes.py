@@ -19,9 +19,9 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
-from bot.transports.reader import FrameReader
+from bot.transports.envelope.frames import FrameReader
 from store import OutboxItem, Store, opened
-from tests.bot.loops.quay import Quay
+from tests.bot.loops.fake_transport import Quay
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
 from tests.servers import envelopes

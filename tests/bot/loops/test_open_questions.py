@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
+from bot.i18n import phrases
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.harbour import FIRST, Port, harbour
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, BOB, GROUP, message, quote_of, reaction
 from tests.waiting import eventually_found
 

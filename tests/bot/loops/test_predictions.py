@@ -13,13 +13,13 @@ from bot.clock import SetClock
 from bot.turn.predictions import MOST, Predictions
 from store import ConversationId, Shelves, Store, TurnId
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.harbour import Port, harbour
-from tests.bot.loops.test_revisions import on_disk
-from tests.bot.turn.talk import Echo, calls, contents, says
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.turn.test_edits import on_disk
+from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
 from tools import Denied, Forecast, NotFound, RateLimited, Tool, ToolContext
-from tools.predictions import CalibrationStats, ListPredictions, Predict, ResolvePrediction
+from tools.predictions.tool import CalibrationStats, ListPredictions, Predict, ResolvePrediction
 
 WORDS = "canary-4711 sings"
 

@@ -16,20 +16,20 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.features.summaries.service import Window
+from bot.formatting.split import visible
 from bot.messages import CallId, Text, ToolCall
 from bot.turn.predictions import Predictions
-from bot.turn.replies import visible
-from bot.turn.summaries import Window
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.harbour import FIRST, Port, harbour
+from tests.bot.loops.app_harness import FIRST, Port, harbour
 from tests.bot.loops.test_media import file
-from tests.bot.turn.talk import Echo, calls, completion, contents, says
 from tests.bot.turn.test_sources import EVIL, GOOD, Pages
+from tests.bot.turn.turn_helpers import Echo, calls, completion, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Person, edit, message, quote_of, reaction
 from tools import Arguments, Result, ToolContext, ToolSpec
 from tools.images import ImageArguments
-from tools.predictions import ListPredictions, Predict
+from tools.predictions.tool import ListPredictions, Predict
 from tools.reminders import Remind
 
 SECRET = "the safe opens with 4711"

@@ -7,26 +7,27 @@ from typing import Any
 
 import pytest
 
-from bot import events, phrases
+from bot import events
 from bot.clock import SetClock
 from bot.commands.base import Call, Commands, Desk, Entry
 from bot.commands.chat import ChatCommands
-from bot.commands.errands import Errands, Judgement
+from bot.commands.urgent import Errands, Judgement
 from bot.events import Envelope, Kind, Reply
+from bot.i18n import phrases
 from bot.loops.worker import _MAX_TYPING, Pace, Worker
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.providers.base import Completion, Request, Told
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
-from bot.turn.live import Live
-from bot.turn.marks import Marks
-from bot.turn.overheard import Overheard
-from bot.turn.revisions import Revisions
+from bot.turn.edits import Revisions
+from bot.turn.group_context import Overheard
+from bot.turn.reactions import Marks
+from bot.turn.status import Live
 from bot.turn.turns import Turns
 from store import Arrival, Store
-from tests.bot.loops.quay import Quay, envelope
-from tests.bot.turn.talk import Scripted, says, toolbox
+from tests.bot.loops.fake_transport import Quay, envelope
+from tests.bot.turn.turn_helpers import Scripted, says, toolbox
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 

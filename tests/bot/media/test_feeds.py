@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from bot.media.feeds import MAX_BYTES, FeedReader, Gone, Marks, News, Reading, Trouble, Unchanged
-from tests.bot.media.taken.syndication import ANSWERS
+from tests.bot.media.taken.feed_parser import ANSWERS
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.feeds import HOSTILE, FeedSite, Item, rss

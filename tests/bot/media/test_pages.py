@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.media import pages
 from bot.media.cell import Refused
-from bot.media.library import MAX_LINKS, Library, page_text
+from bot.media.pdf_port import MAX_LINKS, Library, page_text
 from bot.media.sieve import DEEPEST, MOST_TAGS, sieved
 from tests.cells import sandbox
 from tools import BadArguments, PageLink, PageText

@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from bot.media import papers, pictures, syndication
+from bot.media import feed_parser, pictures
+from bot.media import pdf as papers
 from bot.media import sandbox as sandboxes
 from bot.media.cell import Refused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
 from tests.bot.media.escapes import CALLS
 from tests.bot.media.samples import noise, pdf, picture, saved
-from tests.bot.media.test_papers import locked
+from tests.bot.media.test_pdf import locked
 from tests.cells import sandbox
 from tests.servers.feeds import Item, rss
 from tests.waiting import DEADLINE_SECONDS, eventually
@@ -270,7 +271,7 @@ async def test_every_kind_of_colour_is_the_same_in_a_cell(mode: str) -> None:
 async def test_a_pdf_is_the_same_in_a_cell(name: str) -> None:
     """Those under a lock that is no secret, too."""
     expected = papers.read(PDFS[name], max_pages=9, max_characters=999)
-    assert await opened_by("papers", PDFS[name], "9", "999") == expected
+    assert await opened_by("pdf", PDFS[name], "9", "999") == expected
 
 
 @pytest.mark.parametrize("charset", ["", "utf-8", "windows-1252", "koi8-r", "big5", "shift_jis", "cp437", "no-such"])
@@ -279,12 +280,12 @@ async def test_a_feed_is_the_same_in_a_cell(charset: str) -> None:
     data = rss(Item(title="Lit <b>&amp;</b> bright", link="/lit", summary="<p>At <i>dusk</i>"))
     for feed in (data, data[: len(data) // 2], data.replace(b'version="2.0"', b""), b"<feed" + data):
         try:
-            expected = syndication.read(feed, url="http://a.example/", charset=charset)
+            expected = feed_parser.read(feed, url="http://a.example/", charset=charset)
         except Refused:
             with pytest.raises(Refused):
-                await opened_by("syndication", feed, "http://a.example/", charset)
+                await opened_by("feed_parser", feed, "http://a.example/", charset)
         else:
-            assert await opened_by("syndication", feed, "http://a.example/", charset) == expected
+            assert await opened_by("feed_parser", feed, "http://a.example/", charset) == expected
 
 
 async def opened_by(module: str, data: bytes, *arguments: str) -> tuple[Any, bytes]:

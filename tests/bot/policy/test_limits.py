@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.events import Envelope, Kind
 from bot.policy.limits import Quota, Rate
-from tests.bot.loops.quay import envelope
+from tests.bot.loops.fake_transport import envelope
 from tests.conftest import NOON
 
 SECOND = timedelta(seconds=1)

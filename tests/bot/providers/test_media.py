@@ -12,12 +12,13 @@ import pytest_asyncio
 
 from bot.errors import ContextTooLong, Rejected
 from bot.messages import AssistantMessage, Document, Message, Picture, Text, UserMessage, dumped, loaded
-from bot.providers import media, openai_chat
-from bot.providers.anthropic import Anthropic
+from bot.providers import media
+from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Request
-from bot.providers.offline import Offline
-from bot.providers.openai import OpenAI
-from bot.providers.openai_habits import Habits
+from bot.providers.offline.provider import Offline
+from bot.providers.openai import chat as openai_chat
+from bot.providers.openai.provider import OpenAI
+from bot.providers.openai.quirks import Habits
 from tests.bot.providers.vendors import QUESTION, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say

@@ -7,7 +7,7 @@ import pytest
 from bot.messages import AssistantMessage, CallId, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.base import Request, ToolOffer
 from bot.providers.more_tools import NAME, MoreTools, wrapped
-from tests.bot.turn.talk import Scripted, calls
+from tests.bot.turn.turn_helpers import Scripted, calls
 
 LOOK = ToolOffer(name="look", description="Looks.", parameters={})
 RARE = ToolOffer(name="bet", description="Bets a lot.", parameters={}, seldom="bet(on): a bet")

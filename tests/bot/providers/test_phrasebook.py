@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from bot.languages.spoken import speaking
-from bot.providers.intents import Intent, intents, not_understood
+from bot.i18n.locale import speaking
+from bot.providers.offline.intents import Intent, intents, not_understood
 from bot.providers.phrasebook import in_english
-from tests.bot.providers.test_offline import CALCULATED, answer, asking, found, words_for
+from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, found, words_for
 
 ALL = ("calculate", "convert", "get_weather", "current_time", "web_search", "remind", "remember")
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.shared import ChatModel
 
-from bot.providers.anthropic import Anthropic
+from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Usage
-from bot.providers.openai import OpenAI
+from bot.providers.openai.provider import OpenAI
 from bot.providers.prices import published, unknown_cost, unknown_price
 from tests.bot.providers.vendors import QUESTION
 from tests.servers.anthropic import AnthropicServer

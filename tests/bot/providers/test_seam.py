@@ -28,9 +28,9 @@ from bot.messages import (
     UserMessage,
     is_sendable,
 )
-from bot.providers.anthropic import Anthropic
+from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Stop
-from bot.providers.openai import OpenAI
+from bot.providers.openai.provider import OpenAI
 from tests.bot.providers.vendors import (
     NAMES,
     QUESTION,

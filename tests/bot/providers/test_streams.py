@@ -11,12 +11,14 @@ import pytest
 import pytest_asyncio
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
-from bot.providers import openai_chat, openai_chunks, streams
+from bot.providers import streams
 from bot.providers.base import Completion, Stop
 from bot.providers.fallback import Fallback
-from bot.providers.offline import Offline
-from bot.providers.openai import OpenAI
-from bot.turn.steps import Outcome, entries
+from bot.providers.offline.provider import Offline
+from bot.providers.openai import chat as openai_chat
+from bot.providers.openai import chat_stream
+from bot.providers.openai.provider import OpenAI
+from bot.turn.journal import Outcome, entries
 from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Break, Scripted, Tokens, broken, call, cut_off, pause, refuse, say, think
@@ -243,7 +245,7 @@ END = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 )
 async def test_how_servers_cut_calls(chunks: list[dict[str, Any]]) -> None:
     """Numbered, whole, all of one number, or with the id in every piece: they are the same two calls."""
-    gathered = openai_chunks.Gathered()
+    gathered = chat_stream.Gathered()
     for chunk in chunks:
         gathered.take(chunk)
     asked = openai_chat.read(gathered.body(), QUESTION)
@@ -309,13 +311,13 @@ async def test_a_server_that_never_ends_is_left() -> None:
     """Some models repeat themselves for ever; the words are no more than any answer can have."""
     heard: list[str] = []
     with pytest.raises(ValueError, match="does not end"):
-        await streams.gathered(_endless("x" * 100_000), openai_chunks.Gathered(), heard.append)
+        await streams.gathered(_endless("x" * 100_000), chat_stream.Gathered(), heard.append)
     assert len(heard[-1]) == streams.MOST_CHARACTERS
 
 
 async def test_a_fast_server_leaves_others_their_turn() -> None:
     """The deadline comes through, though no piece is ever waited for."""
-    listening = asyncio.create_task(streams.gathered(_endless(" "), openai_chunks.Gathered(), print))
+    listening = asyncio.create_task(streams.gathered(_endless(" "), chat_stream.Gathered(), print))
     for _ in range(10):
         await asyncio.sleep(0)
     listening.cancel()

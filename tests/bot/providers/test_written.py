@@ -12,7 +12,7 @@ import pytest_asyncio
 from bot.errors import Unavailable
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.providers.base import Request, Stop, Usage
-from bot.providers.openai import OpenAI
+from bot.providers.openai.provider import OpenAI
 from bot.providers.wire import Answered, answered
 from bot.providers.written import Reader, without_thoughts
 from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, calls, opened, texts

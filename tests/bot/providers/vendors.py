@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
-from bot.providers.anthropic import Anthropic
+from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Completion, Provider, Request, Told, ToolOffer
-from bot.providers.openai import OpenAI
+from bot.providers.openai.provider import OpenAI
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
 from tests.servers.anthropic import AnthropicServer

@@ -8,8 +8,8 @@ from typing import Any
 
 from bot.events import Account, ChatId, Envelope, PersonId, Reply, Styled
 from bot.transports.base import Transport
-from bot.transports.rest_api import RestApi
-from bot.transports.signal_cli import SignalCli
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.signal_cli.transport import SignalCli
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE

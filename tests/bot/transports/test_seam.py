@@ -47,8 +47,8 @@ from bot.events import (
     Undecryptable,
 )
 from bot.transports.base import Contact, Group, Identity, Missed, ToolStarted, Transport
-from bot.transports.rest_api import RestApi
-from bot.transports.signal_cli import SignalCli
+from bot.transports.rest_api.transport import RestApi
+from bot.transports.signal_cli.transport import SignalCli
 from tests.bot.transports.bridges import (
     NUMBERLESS,
     Bridge,

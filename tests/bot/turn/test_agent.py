@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.i18n import phrases
 from bot.messages import CallId, Message, Opaque, Text, ToolCall, is_sendable
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
 from bot.turn.room import CALM_TURNS
 from store import Store
-from tests.bot.turn.talk import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
 
 
 def desk(

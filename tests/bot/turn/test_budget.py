@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
+from bot.i18n import phrases
 from bot.policy.budgets import Budgets, NearlyUsedUp, UsedUp
 from bot.providers.base import Completion, Request, Stop, Told, Usage
 from bot.turn.agent import Agent, Limits
 from bot.turn.budget import Budget
-from bot.turn.steps import Outcome, Turn
+from bot.turn.journal import Outcome, Turn
 from bot.turn.turns import Turns
 from store import Store, StoreError, opened
-from tests.bot.turn.talk import Desk, Echo, Scripted, calls, says, toolbox
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
 

@@ -10,14 +10,14 @@ import pytest
 from bot.clock import SetClock
 from bot.messages import CallId, ToolCall
 from store import Store
-from tests.bot.turn.talk import Desk, Echo, Scripted, calls, says, toolbox
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
 from tests.conftest import NOON
-from tests.tools.databases import Asked
+from tests.tools.databases.samples import Asked
 from tools import CATALOG, build
-from tools.alone import alone
 from tools.errors import NotFound
-from tools.fetch import Fetcher
 from tools.http import Http
+from tools.standalone import alone
+from tools.web.fetch import Fetcher
 
 PLACE = {"latitude": 52.52, "longitude": 13.41}
 

@@ -11,7 +11,7 @@ from bot.events import ChatId, Reply, Styled
 from bot.metrics import Counts
 from bot.turn.captchas import Captchas, solution_in
 from store import Shelves, Store
-from tests.bot.loops.quay import Quay
+from tests.bot.loops.fake_transport import Quay
 from tests.conftest import NOON
 
 TOKEN = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.challenge.P1_eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.h-T_w"

@@ -18,24 +18,24 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from bot.clock import SetClock
-from bot.media.library import Library
+from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.messages import is_sendable
 from bot.turn.agent import Agent, Limits
-from bot.turn.steps import Outcome
+from bot.turn.journal import Outcome
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
-from tests.bot.turn.talk import Desk, Scripted, toolbox
+from tests.bot.turn.turn_helpers import Desk, Scripted, toolbox
 from tests.servers.base import Answer, Seen, Server, hang
 from tests.servers.script import Heard, call, say
 from tests.servers.searxng import SearXNG
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Names, only_here
-from tests.tools.test_page import Site
+from tests.tools.web.test_tool import Site
 from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, build
-from tools.alone import alone
+from tools.standalone import alone
 
 LIMITS = Limits(
     max_rounds=12,

@@ -10,8 +10,8 @@ from bot.clock import SetClock
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.turn.citations import cited
 from store import Store
-from tests.bot.turn.talk import Desk, Scripted, calls, says
 from tests.bot.turn.test_sources import GOOD, Search
+from tests.bot.turn.turn_helpers import Desk, Scripted, calls, says
 
 LAMPS, FLAGS = "https://www.lamps.example/signals?a=1", "https://flags.example/wiki/Flag_(signal)"
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot import phrases
-from bot.languages.spoken import LANGUAGES, Language, speaking
+from bot.formatting.split import visible
+from bot.i18n import phrases
+from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.messages import CallId, ToolCall
 from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quoted
-from bot.turn.replies import visible
-from tests.bot.turn.talk import Echo
+from tests.bot.turn.turn_helpers import Echo
 from tests.tools.test_catalog import all_tools, surroundings
 from tools import Surroundings, ToolSpec
 from tools.reminders import Remind

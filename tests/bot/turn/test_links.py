@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.formatting.split import visible
 from bot.labels import Labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.turn.links import defanged, given_in, inert
-from bot.turn.replies import visible
 
 GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.example/Flag_(signal)#top"
 

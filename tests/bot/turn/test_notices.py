@@ -4,14 +4,14 @@ from collections.abc import AsyncGenerator, Iterable
 
 import pytest
 
-from bot import phrases
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.languages.spoken import Language, speaking
+from bot.i18n import phrases
+from bot.i18n.locale import Language, speaking
 from bot.transports.base import Contact
 from bot.turn.notices import Admins, Kind, Notice, Notices
 from store import ConversationId, Shelves, Store
-from tests.bot.loops.harbour import Port, harbour
+from tests.bot.loops.app_harness import Port, harbour
 from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
 
 KEY, MODEL = Notice(kind="key", subject="Tavily"), Notice(kind="model", subject="claude-9")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.app import equipment
-from bot.app.equipment import surroundings_alone
+from bot.app import tools as equipment
+from bot.app.tools import surroundings_alone
 from bot.clock import SetClock
 from bot.events import PersonId
 from bot.messages import CallId, ToolCall, UserMessage
@@ -15,8 +15,8 @@ from bot.providers.base import Request, ToolOffer
 from bot.settings import loaded
 from bot.turn.offers import brief
 from bot.turn.toolbox import Toolbox
-from tests.bench import bill
-from tests.bot.turn.talk import Echo, toolbox
+from tests.bot.turn.turn_helpers import Echo, toolbox
+from tests.campaigns.bench import bill
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say

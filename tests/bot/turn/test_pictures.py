@@ -10,9 +10,9 @@ import pytest
 from pydantic import SecretStr
 
 from bot.clock import SetClock
-from bot.turn.steps import Outcome, Pause
+from bot.turn.journal import Outcome, Pause
 from store import Store
-from tests.bot.turn.talk import Desk, Echo, Scripted, calls, contents, says, toolbox
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, contents, says, toolbox
 from tests.servers.base import hang
 from tests.servers.openai_images import KEY, PNG, OpenAIImages
 from tests.tools.conftest import USER_AGENT

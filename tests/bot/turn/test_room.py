@@ -13,7 +13,7 @@ from bot.providers.wire import window_tokens
 from bot.turn.room import SIZES, Room, offer_tokens, shortened
 from store import Store
 from tests.bot.providers.vendors import NAMES, provider_of, server_of
-from tests.bot.turn.talk import Desk, Echo, Scripted
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say

@@ -10,16 +10,16 @@ import pytest
 from bot.clock import SetClock
 from bot.turn.sources import NOT_GIVEN
 from store import Store
-from tests.bot.turn.talk import Desk, Scripted, calls, contents, says
+from tests.bot.turn.turn_helpers import Desk, Scripted, calls, contents, says
 from tests.servers.searxng import SearXNG
 from tests.tools.conftest import USER_AGENT, Plenty, Shelf
 from tests.tools.sites import HERE, Names, only_here
-from tests.tools.test_page import Site
+from tests.tools.web.test_tool import Site
 from tools import Arguments, Fetcher, Http, Result, ToolContext, ToolSpec
-from tools.page import PageOptions, WebFetch
-from tools.search.desk import SearchDesk
-from tools.verify_news import VerifyNews, VerifyNewsOptions
-from tools.web_search import WebSearch, WebSearchOptions
+from tools.evidence.tool import VerifyNews, VerifyNewsOptions
+from tools.search.service import SearchDesk
+from tools.search.tool import WebSearch, WebSearchOptions
+from tools.web.tool import PageOptions, WebFetch
 
 GOOD, EVIL = "https://lamps.example/signals", "https://evil.example/?q=secret"
 

@@ -15,7 +15,7 @@ from bot.clock import SetClock
 from bot.events import PersonId
 from bot.labels import UNKNOWN, Labels
 from bot.messages import CallId, ToolCall
-from tests.bot.turn.talk import Echo, Tide, toolbox
+from tests.bot.turn.turn_helpers import Echo, Tide, toolbox
 from tools import (
     Arguments,
     BadArguments,

@@ -10,8 +10,8 @@ from bot.clock import SetClock
 from bot.errors import CallRefused
 from bot.turn.trace import trace_text
 from store import Store
-from tests.bot.loops.harbour import FIRST, Port, harbour
-from tests.bot.turn.talk import Echo, calls, says
+from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, message, reaction
 
 WORDS = "the secret garden"

@@ -15,14 +15,14 @@ from aiohttp import web
 from bot.clock import SetClock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import PersonId
+from bot.features.safety_numbers.service import Identities
 from bot.metrics import Counts
 from bot.transports.base import Identity
 from bot.turn.captchas import Captchas
-from bot.turn.identities import Identities
 from bot.turn.notices import Admins
 from bot.web.control import Control, State, asked, listening, socket_path
 from store import NOT_INCLUDED, Store, StoreError, opened
-from tests.bot.loops.quay import Quay
+from tests.bot.loops.fake_transport import Quay
 from tests.conftest import NOON
 
 

@@ -13,12 +13,12 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.errors import ConfigError
-from bot.loops.lookout import CAPTCHA, CLOSED, Lookout
+from bot.loops.watchdog import CAPTCHA, CLOSED, Lookout
 from bot.metrics import Counts
 from bot.web.health import STARTS, STOPS, HealthPage, Pages, served
 from bot.web.metrics import exposition
 from store import Arrival, Store, opened
-from tests.bot.loops.quay import Quay, envelope
+from tests.bot.loops.fake_transport import Quay, envelope
 from tests.conftest import NOON
 
 LOOPBACK = "127.0.0.1"

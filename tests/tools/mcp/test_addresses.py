@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.servers.base import Seen, Server
 from tests.tools.mcp.test_servers import running
 from tests.waiting import eventually
-from tools.mcp.wires import MAX_ANSWER_BYTES
+from tools.mcp.transport import MAX_ANSWER_BYTES
 
 ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult
 
-from tests.servers.mcp_lamps import PNG
+from tests.servers.mcp_server import PNG
 from tools.mcp.content import MAX_PICTURES, MAX_TEXT_CHARS, quoted, result_of
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from tests.servers import mcp_lamps, mcp_rough
+from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Result, Tool, ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.options import McpOptions
 from tools.mcp.server import Pace
 from tools.mcp.servers import McpServers
 
-LAMPS, ROUGH = mcp_lamps.__file__, mcp_rough.__file__
+LAMPS, ROUGH = mcp_server.__file__, mcp_bad_server.__file__
 QUICK = Pace(patience=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
 
 
@@ -75,7 +75,7 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         drawn = await called(tools["the_lamps_picture"], context)
         assert drawn.data == {"text": "Here it is.", "left_out": "1 parts that cannot be passed on"}
         assert [(file.name, file.content_type, file.data) for file in drawn.files] == [
-            ("the_lamps_picture-1.png", "image/png", mcp_lamps.PNG)
+            ("the_lamps_picture-1.png", "image/png", mcp_server.PNG)
         ]
         with pytest.raises(Unavailable) as failed:
             await called(tools["the_lamps_boom"], context)
@@ -121,7 +121,7 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
             assert tools["far_add"].spec.needs_approval
             assert (await called(tools["far_badge"], context)).data == {"structured": {"result": "keeper 7"}}
             assert len((await called(tools["far_big"], context, n=3_000_000)).data["text"]) > 200_000
-            assert (await called(tools["far_picture"], context)).files[0].data == mcp_lamps.PNG
+            assert (await called(tools["far_picture"], context)).files[0].data == mcp_server.PNG
             with pytest.raises(UnknownOutcome, match="may have happened"):
                 await called(tools["far_die"], context)
         finally:

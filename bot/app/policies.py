@@ -1,0 +1,130 @@
+"""What the settings mean for the parts: bounds, paces, who may write. Pure, but for a word to the operator."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import timedelta
+from typing import cast
+
+from pydantic import BaseModel, SecretStr
+
+from bot.events import TERMINAL_PERSON
+from bot.loops.intake import Doors
+from bot.loops.worker import Pace
+from bot.media.attachments import MediaLimits
+from bot.media.speech import Listening, Speaking, Speech
+from bot.policy.access import EVERYBODY, AccessList
+from bot.policy.limits import Quota
+from bot.policy.pairing import Pairing
+from bot.policy.secrets import Secrets
+from bot.settings import Settings
+from tools import Http
+
+_log = logging.getLogger(__name__)
+
+_FEW_CONVERSATIONS = 100
+"""So few places are soon taken by models that hang."""
+
+
+def allowed(settings: Settings, realm: str) -> AccessList:
+    """Who may write: those allowed and the admins; in the terminal whoever sits there."""
+    access = settings.access
+    persons = frozenset({*access.allowed, *access.admins})
+    if realm == "terminal":
+        return AccessList(persons=frozenset({EVERYBODY}), groups=frozenset(), admins=frozenset({TERMINAL_PERSON}))
+    if settings.signal.note_to_self:
+        return AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
+    if not persons and not access.groups:
+        _log.warning("nobody may write to Aldis yet: set ACCESS__ALLOWED to your number (and ACCESS__GROUPS)")
+    return AccessList(
+        persons=persons,
+        groups=frozenset(access.groups),
+        admins=frozenset(access.admins),
+        group_members_may_write=access.group_members_may_write,
+    )
+
+
+def doors(settings: Settings, pairing: Pairing) -> Doors:
+    """How much is too much, and whether strangers are given codes."""
+    limits = settings.limits
+    quota = Quota(
+        messages_per_minute=limits.messages_per_minute,
+        conversation_messages_per_minute=limits.conversation_messages_per_minute,
+        max_waiting=limits.max_waiting,
+    )
+    return Doors(quota=quota, pairing=pairing if settings.access.strangers == "pair" else None)
+
+
+def pace(settings: Settings) -> Pace:
+    """How messages are worked off."""
+    at_once = settings.worker.conversations_at_once
+    if at_once < _FEW_CONVERSATIONS:
+        _log.warning(
+            "WORKER__CONVERSATIONS_AT_ONCE=%d: as many answers that hang keep everybody else waiting; leave it out, "
+            "for one that waits costs next to nothing",
+            at_once,
+        )
+    return Pace(
+        conversations_at_once=at_once,
+        turn_timeout_seconds=settings.worker.turn_timeout_seconds,
+        max_attempts=settings.worker.max_attempts,
+        turns_at_once=settings.limits.turns_at_once,
+        approval_seconds=settings.approvals.timeout,
+        max_age_seconds=settings.intake.max_age,
+    )
+
+
+def retention(settings: Settings) -> timedelta | None:
+    """After how long what was said is destroyed; None: never."""
+    days = settings.history.retention_days
+    return None if days is None else timedelta(days=days)
+
+
+def media_limits(settings: Settings) -> MediaLimits:
+    """How much of what people send is opened."""
+    media = settings.media
+    return MediaLimits(
+        max_files=media.max_files,
+        max_bytes=media.max_bytes,
+        max_pages=media.max_pages,
+        max_text_characters=media.max_text_chars,
+    )
+
+
+def speech(settings: Settings, http: Http) -> Speech | None:
+    """Who understands and speaks; None without an address."""
+    audio, key = settings.audio, settings.audio_key
+    if audio.base_url is None:
+        return None
+    return Speech(
+        http,
+        base_url=audio.base_url,
+        api_key=key.get_secret_value() if key else None,
+        timeout_seconds=audio.timeout_seconds,
+        listening=Listening(model=audio.listening_model, language=audio.language, price_usd=audio.price),
+        speaking=Speaking(model=audio.speaking_model, voice=audio.voice, price_usd=audio.speech_price),
+    )
+
+
+def secrets(settings: Settings) -> Secrets:
+    """What the operator keeps to themselves: every key, token and password of the settings."""
+    return Secrets(_secrets(settings))
+
+
+def _secrets(value: object) -> Iterator[str]:
+    match value:
+        case SecretStr():
+            yield value.get_secret_value()
+        case BaseModel():
+            for _, item in value:
+                yield from _secrets(item)
+        case Mapping():
+            for item in cast("Mapping[object, object]", value).values():
+                yield from _secrets(item)
+        case list() | tuple() | set() | frozenset():
+            for item in cast("Iterable[object]", value):
+                yield from _secrets(item)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            yield from _secrets([getattr(value, field.name) for field in fields(value)])
+        case _:
+            return

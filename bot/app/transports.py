@@ -1,0 +1,222 @@
+"""The ways in and out: which bridge stands at `SIGNAL__URL`, its account, the transport over it, and the terminal.
+
+A bridge's own library is imported with the transport that needs it. Left to others: talking (`bot.transports`).
+"""
+
+import asyncio
+import logging
+import random
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+from bot.errors import ConfigError, Disconnected
+from bot.events import Account
+from bot.logs import Reminder
+from bot.settings import Settings
+from bot.transports.base import Linking, Transport
+from bot.transports.bridge_versions import Bridge
+from bot.transports.detect import bridge_at
+from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
+from bot.transports.signal_cli.lines import is_socket
+
+_log = logging.getLogger(__name__)
+
+UNLINKED = "no account is linked yet; link one with: python -m bot link"
+
+_PAUSE_SECONDS = 1.0
+"""At most, between one look for the bridge and the next: some drop what comes until Aldis has found them."""
+_MAX_UNNAMED = 3
+"""How often a bridge that answers may fail to tell the account's id before it is taken without."""
+
+
+def terminal(conversation: str, once: str | None, verbosity: int) -> tuple[Transport, Callable[[], bool]]:
+    """The transport over standard input and output, and the question whether anything failed in it so far."""
+    from bot.transports.terminal.transport import Terminal
+
+    here = Terminal(
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        conversation=conversation,
+        once=once,
+        verbosity=verbosity,
+    )
+    return here, lambda: here.failed
+
+
+OnWait = Callable[[str], None]
+"""Is told what is waited for, each time that one looks in vain: a sentence for the operator."""
+
+
+def log_waits() -> OnWait:
+    """Tells in the log what is waited for, and reminds of it each minute."""
+    return Reminder(_log).tell
+
+
+async def signal_transport(settings: Settings, on_wait: OnWait | None = None) -> Transport:
+    """The transport to Signal; waits until the bridge answers and has an account.
+
+    Raises:
+        ConfigError: what answers at `SIGNAL__URL` is no bridge, or none that works.
+    """
+    on_wait = on_wait or log_waits()
+    bridge = await _bridge(settings, on_wait)
+    return transport(settings, bridge, await _account(settings, bridge, on_wait))
+
+
+async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
+    """The way to link an account by the bridge at `SIGNAL__URL`; waits until one answers there.
+
+    Raises:
+        ConfigError: what answers there is no bridge.
+    """
+    return linking_over(settings, await _bridge(settings, on_wait or log_waits()))
+
+
+@asynccontextmanager
+async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[Account, ...]]]:
+    """The way to link an account, once the bridge answers, with those that it has already.
+
+    Raises:
+        ConfigError: what answers there is no bridge.
+    """
+    link = await linking(settings, on_wait)
+    try:
+        while True:
+            try:
+                accounts = await link.accounts()
+                break
+            except Disconnected as error:
+                on_wait(f"waiting for Signal: {error}")
+                await _pause()
+        yield link, accounts
+    finally:
+        await link.aclose()
+
+
+def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport:
+    """The transport for an account over this bridge."""
+    signal = settings.signal
+    if bridge == "signal_cli":
+        from bot.transports.signal_cli.transport import SignalCli
+
+        return SignalCli(
+            signal.url,
+            account,
+            name=signal.name,
+            attachments=signal.attachments,
+            notes_of=_notes_of(settings),
+            send_seconds=signal.send_timeout_seconds,
+        )
+    from bot.transports.rest_api.transport import RestApi
+
+    return RestApi(
+        signal.url,
+        account,
+        name=signal.name,
+        notes_of=_notes_of(settings),
+        send_seconds=signal.send_timeout_seconds,
+        webhook=_webhook(settings),
+    )
+
+
+def linking_over(settings: Settings, bridge: Bridge) -> Linking:
+    """The way to link an account by this bridge."""
+    if bridge == "signal_cli":
+        from bot.transports.signal_cli.transport import SignalCliLinking
+
+        return SignalCliLinking(settings.signal.url)
+    from bot.transports.rest_api.transport import RestApiLinking
+
+    return RestApiLinking(settings.signal.url)
+
+
+def _webhook(settings: Settings) -> tuple[str, int, str] | None:
+    """Where the bridge posts what comes: host, port and secret; None where it does not."""
+    signal = settings.signal
+    secret = signal.webhook_secret
+    return None if secret is None else (signal.webhook_host, signal.webhook_port, secret.get_secret_value())
+
+
+def _notes_of(settings: Settings) -> str | None:
+    """The name of Aldis's device where the account is a person's own; else None."""
+    return settings.signal.device_name if settings.signal.note_to_self else None
+
+
+async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
+    """What stands at `SIGNAL__URL`: as set, else as it answers, however long it takes to come up."""
+    if settings.signal.transport != "auto":
+        _check_address(settings)
+        return settings.signal.transport
+    while True:
+        try:
+            return await bridge_at(settings.signal.url)
+        except Disconnected as error:
+            on_wait(f"waiting for Signal: {error}")
+            await _pause()
+
+
+def _check_address(settings: Settings) -> None:
+    """See that the bridge can be at such an address.
+
+    Raises:
+        ConfigError: only signal-cli's own daemon has a socket.
+    """
+    if settings.signal.transport == "rest_api" and is_socket(settings.signal.url):
+        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is reached by http://host:port, not by a socket")
+
+
+async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait) -> Account:
+    """The account to answer for: the one that is set, else the only one; waits until there is one.
+
+    Raises:
+        ConfigError: the bridge has others than the one that is set, or several.
+    """
+    link = linking_over(settings, bridge)
+    try:
+        unnamed = 0
+        while True:
+            with _told(on_wait):
+                account = _only(await choice_of(link, settings.signal.account))
+                if account is None:
+                    on_wait(UNLINKED)
+                elif (found := await link.identify(account)).id is not None:
+                    return found
+                elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
+                    _log.warning("the bridge does not tell the account's id; it is known by its number for now")
+                    return found
+            await _pause()
+    finally:
+        await link.aclose()
+
+
+def _only(choice: Choice) -> Account | None:
+    """The account that is meant; None where the bridge has none yet.
+
+    Raises:
+        ConfigError: it has several, or others, or one that it cannot name.
+    """
+    if not choice.all:
+        return None
+    account, *others = choice.meant or (None,)
+    if others:
+        raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
+    if account is None:
+        raise ConfigError("SIGNAL__ACCOUNT: the bridge does not have this account, but another; correct it or link it")
+    if not account.name:
+        raise ConfigError(f"SIGNAL__ACCOUNT: {UNNAMED}")
+    return account
+
+
+@contextmanager
+def _told(on_wait: OnWait) -> Generator[None]:
+    """Tell of a bridge that cannot be asked, for it is asked again."""
+    try:
+        yield
+    except Disconnected as error:
+        on_wait(f"waiting for Signal: {error}")
+
+
+async def _pause() -> None:
+    await asyncio.sleep(_PAUSE_SECONDS * random.uniform(0.5, 1.0))  # noqa: S311  (it spreads load, it keeps no secret)

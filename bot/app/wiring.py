@@ -1,0 +1,386 @@
+"""The loops and everything they stand on, over an open store: which part is handed which.
+
+settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, courier, ... --> Aldis
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+
+from bot.app import models, policies
+from bot.app import tools as equipment
+from bot.clock import Clock
+from bot.commands.admin import AdminCommands
+from bot.commands.base import Commands, Desk
+from bot.commands.broadcast import Audience, BroadcastCommands
+from bot.commands.chat import ChatCommands
+from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.questions import QuestionCommands
+from bot.commands.status import StandingCommands
+from bot.commands.urgent import Errands, Judgement
+from bot.doctor.findings import Finding, ok, problem
+from bot.doctor.machine import check_disk, free_bytes_of
+from bot.doctor.troubles import ModelTroubles
+from bot.events import PersonId
+from bot.features.feeds.commands import FeedCommands
+from bot.features.feeds.poller import Gathering, Subscription
+from bot.features.feeds.service import Feeds
+from bot.features.memory.commands import MemoryCommands
+from bot.features.memory.service import Memory
+from bot.features.reminders.commands import ReminderCommands
+from bot.features.reminders.scheduler import Reminding
+from bot.features.reminders.service import Reminders
+from bot.features.safety_numbers.commands import TrustCommands
+from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.watcher import IdentityWatch
+from bot.features.summaries.service import Summaries, Window
+from bot.features.summaries.worker import Summarising
+from bot.loops.checkups import Checkups
+from bot.loops.intake import Intake
+from bot.loops.maintenance import Housekeeping
+from bot.loops.membership import Membership
+from bot.loops.sender import Courier, Patience
+from bot.loops.watchdog import Lookout
+from bot.loops.worker import Worker
+from bot.media.attachments import Parcels
+from bot.media.feeds import FeedReader
+from bot.media.sandbox import Sandbox
+from bot.media.speech import Speech
+from bot.metrics import Counts
+from bot.policy.access import AccessList
+from bot.policy.pairing import Pairing
+from bot.providers.base import Provider
+from bot.service import Aldis
+from bot.settings import Settings
+from bot.transports.base import Transport
+from bot.turn import chats, prompt
+from bot.turn.agent import Agent, Limits
+from bot.turn.approvals import Approvals
+from bot.turn.budget import Budget
+from bot.turn.captchas import Captchas
+from bot.turn.edits import Revisions
+from bot.turn.group_context import Overheard
+from bot.turn.journal import Turn
+from bot.turn.multimodal import Senses, Voice
+from bot.turn.notices import Admins, Notice, Notices
+from bot.turn.predictions import Predictions
+from bot.turn.quotas import Quotas
+from bot.turn.reactions import EMOJI, Marks
+from bot.turn.status import Live
+from bot.turn.toolbox import Toolbox
+from bot.turn.turns import Turns
+from bot.version import current_version
+from bot.web.control import Control
+from bot.web.health import HealthPage
+from store import Store
+from tools import Tool, ToolSource
+
+_log = logging.getLogger(__name__)
+
+
+class Parts:
+    """The parts over an open store, and what they share.
+
+    `reader` None: no feeds are read. `ask` looks at servers; None: nobody does.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        transport: Transport,
+        store: Store,
+        realm: str,
+        speech: Speech | None,
+        sandbox: Sandbox,
+        reader: FeedReader | None = None,
+        *,
+        clock: Clock,
+        troubles: ModelTroubles | None = None,
+        ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._speech = speech
+        self._reader = reader
+        self._sandbox = sandbox
+        self._transport = transport
+        self._store = store
+        self._realm = realm
+        self._clock = clock
+        self._troubles = troubles or ModelTroubles()
+        self._ask = ask or _nothing_asked
+        self._counts = Counts()
+        self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
+        self._pairing = Pairing()
+        self._menu = Menu()
+        self._allowed = policies.allowed(settings, realm)
+        self._turns = Turns(
+            store,
+            self._clock,
+            max_turns=settings.history.max_turns,
+            timezone=settings.locale.timezone,
+            language=settings.locale.language,
+        )
+        self._revisions = Revisions(store, self._clock, self._turns, deletes_answers=settings.signal.delete_answers)
+        self.reminders = Reminders(
+            store, self._clock, self._turns, account=transport.account, timezone=settings.locale.timezone
+        )
+        self.memory = Memory(store, self._clock)
+        self.predictions = Predictions(store, self._clock)
+        self.feeds = Feeds(store, self._clock)
+        self.quotas = Quotas(store, self._clock)
+
+    def aldis(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Aldis:
+        """All of them together; `more` are the tools that are known only while it runs."""
+        settings = self._settings
+        names = tuple(tool.spec.name for tool in tools)
+        self._menu = Menu(models=settings.llm.models_to_choose, tools=names, sources=tuple(more))
+        minutes = settings.signal.round_trip_minutes
+        lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
+        patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
+        checkups = self._checkups(lookout, lambda: intake.allowed)
+        health = HealthPage(
+            self._store,
+            lookout,
+            self._clock,
+            self._counts,
+            level=lambda: self._sandbox.known_level,
+            findings=lambda: checkups.findings,
+        )
+        identities = identities_of(
+            settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
+        )
+        intake, budget = self._intake(lookout, identities.notice), self._budget()
+        lookout.on_answer = intake.wake
+        summarising = self._summarising(provider, budget)
+        senses = self._senses(provider, equipment.toolbox(settings, tools, more), budget)
+        return Aldis(
+            settings=settings,
+            worker=self._worker(senses, intake, identities, summarising.note),
+            intake=intake,
+            courier=Courier(
+                self._transport,
+                self._store,
+                self._clock,
+                self._counts,
+                patience=patience,
+                language=self._turns.language,
+                max_parts=settings.signal.max_parts,
+                on_untrusted=identities.notice,
+            ),
+            membership=Membership(self._transport, self._store, self._clock),
+            housekeeping=Housekeeping(
+                self._store,
+                self._clock,
+                self._revisions,
+                retention=policies.retention(settings),
+                longest_wait=timedelta(seconds=settings.approvals.timeout),
+            ),
+            reminding=self._reminding(intake),
+            summarising=summarising,
+            gathering=self._gathering(),
+            lookout=lookout,
+            identities=IdentityWatch(identities, self._store),
+            checkups=checkups,
+            health=health,
+            control=Control(
+                self._store,
+                self._clock,
+                health.state,
+                identities=identities,
+                captchas=Captchas(self._transport, self._store, self._clock, self._counts),
+            ),
+        )
+
+    def _checkups(self, lookout: Lookout, allowed: Callable[[], AccessList]) -> Checkups:
+        settings = self._settings
+
+        def look() -> list[Finding]:
+            deaf = Notice(kind="deaf")
+            heard = ok("bridge: something is heard", topic="bridge")
+            nothing = problem("bridge: nothing is heard over it", topic="bridge", notice=deaf)
+            disk = check_disk(free_bytes_of(settings))
+            return [*self._troubles.findings(), disk, nothing if lookout.is_deaf else heard]
+
+        checkups = Checkups(
+            Notices(self._store, self._clock, _admins(settings, self._clock, allowed)),
+            look=look,
+            ask=self._ask,
+            contacts=Audience(self._transport, allowed).contacts,
+        )
+        self._troubles.on_change = checkups.wake
+        return checkups
+
+    def _budget(self) -> Budget:
+        budgets = models.budgets(self._settings)
+        return Budget(self._store, self._clock, budgets, timezone=self._settings.locale.timezone)
+
+    def _senses(self, provider: Provider, tools: Toolbox, budget: Budget) -> Senses:
+        settings = self._settings
+        seconds = settings.worker.turn_timeout_seconds
+        voice = Voice(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
+        return Senses(
+            _agent(settings, provider, tools, budget),
+            Parcels(self._transport, policies.media_limits(settings), self._sandbox, speech=self._speech),
+            timezone=settings.locale.timezone,
+            voice=voice,
+            budget=budget,
+        )
+
+    def _worker(self, agent: Senses, intake: Intake, identities: Identities, kept: Callable[[Turn], None]) -> Worker:
+        approvals = Approvals(self._store, self._clock, self._turns)
+        judgement = Judgement(name=self._settings.signal.name, allowed=self._allowed)
+        overheard = Overheard(self._clock, most=self._settings.groups.context_messages)
+        in_signal = self._realm == "signal"
+        errands = Errands(
+            self._transport,
+            self._store,
+            self._counts,
+            turns=self._turns,
+            revisions=self._revisions,
+            approvals=approvals,
+            commands=self._commands(approvals, intake, identities),
+            overheard=overheard,
+            judgement=judgement,
+        )
+        return Worker(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            turns=self._turns,
+            agent=agent,
+            approvals=approvals,
+            errands=errands,
+            live=Live(self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"),
+            marks=Marks(
+                self._transport,
+                self._store,
+                self._clock,
+                emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None,
+            ),
+            overheard=overheard,
+            pace=policies.pace(self._settings),
+            judgement=judgement,
+            kept=kept,
+        )
+
+    def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
+        desk = Desk(self._store, self._turns, self._clock)
+        account, zone = self._transport.account, self._settings.locale.timezone
+        choices = self._settings.llm.models_to_choose
+        audience = Audience(self._transport, lambda: intake.allowed)
+        budgets = models.budgets(self._settings)
+        rows = (
+            ChatCommands(desk, approvals, timezone=zone),
+            QuestionCommands(desk, approvals),
+            PreferenceCommands(desk, self._menu),
+            StandingCommands(desk, account=account, model=choices[0], version=current_version()),
+            ReminderCommands(desk, self.reminders),
+            MemoryCommands(desk, self.memory),
+            FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
+            AdminCommands(desk, self._pairing, audience, budgets, account=account, timezone=zone),
+            TrustCommands(desk, identities),
+            BroadcastCommands(desk, audience),
+        )
+        return Commands(desk, [entry for commands in rows for entry in commands.entries])
+
+    def _summarising(self, provider: Provider, budget: Budget) -> Summarising:
+        history = self._settings.history
+        if not (history.summaries and history.max_turns and history.max_tokens):
+            return Summarising(None, self._counts)
+        summaries = Summaries(
+            self._store,
+            self._clock,
+            self._turns,
+            provider,
+            window=Window(max_turns=history.max_turns, max_tokens=history.max_tokens),
+            timeout_seconds=self._settings.llm.timeout_seconds,
+            budget=budget,
+        )
+        return Summarising(summaries, self._counts)
+
+    def _gathering(self) -> Gathering:
+        news = equipment.news_options(self._settings)
+        return Gathering(
+            self._store,
+            self._clock,
+            self._counts,
+            self._reader if news.enabled else None,
+            subscription=Subscription(
+                urls=news.feeds,
+                every_seconds=60.0 * news.poll_minutes,
+                kept=timedelta(days=news.kept_days),
+                most=news.most_entries,
+            ),
+        )
+
+    def _reminding(self, intake: Intake) -> Reminding:
+        return Reminding(
+            self._store,
+            self._clock,
+            self._counts,
+            self.reminders,
+            allowed=lambda: intake.allowed,
+            account=self._transport.account,
+        )
+
+    def _intake(self, lookout: Lookout, on_untrusted: Callable[[PersonId], None]) -> Intake:
+        return Intake(
+            self._transport,
+            self._store,
+            self._clock,
+            self._counts,
+            allowed=self._allowed,
+            name=self._settings.signal.name,
+            doors=policies.doors(self._settings, self._pairing) if self._realm == "signal" else None,
+            noticed=lookout.noticed,
+            on_untrusted=on_untrusted,
+        )
+
+
+def identities_of(
+    settings: Settings,
+    transport: Transport,
+    store: Store,
+    clock: Clock,
+    allowed: Callable[[], AccessList],
+    *,
+    counts: Counts,
+) -> Identities:
+    """The safety numbers of the people who may write."""
+    audience = Audience(transport, allowed)
+    return Identities(
+        transport,
+        store,
+        clock,
+        counts,
+        may_write=audience.may_write,
+        admins=_admins(settings, clock, allowed),
+        accepts=settings.signal.new_safety_numbers == "accept",
+    )
+
+
+def _admins(settings: Settings, clock: Clock, allowed: Callable[[], AccessList]) -> Admins:
+    return Admins(
+        clock,
+        listed=lambda: allowed().admins,
+        language=lambda shelves, conversation: chats.language_of(
+            chats.settings_of(shelves, conversation, clock.now()), settings.locale.language
+        ),
+    )
+
+
+async def _nothing_asked() -> tuple[Finding, ...]:
+    return ()
+
+
+def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget) -> Agent:
+    limits = Limits(
+        max_rounds=settings.tools.max_tool_calls,
+        max_calls_per_round=settings.tools.max_calls_per_round,
+        max_history_tokens=settings.history.max_tokens,
+        max_output_tokens=settings.llm.max_output_tokens,
+        timeout_seconds=settings.llm.timeout_seconds,
+    )
+    system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
+    return Agent(provider, tools, system=system, limits=limits, budget=budget, secrets=policies.secrets(settings))

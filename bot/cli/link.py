@@ -1,0 +1,94 @@
+"""The verb `link`: shows a QR code until a phone has scanned it, and Aldis is a device of its account.
+
+    wait for the bridge --> a code --scanned--> linked
+                             ^   |-refused by the bridge--> its own sentence
+                             '---'-nobody scanned it: a new one, as often as MAX_CODES
+
+The code, and the address that is in it, stand on standard output, everything else on standard error.
+Left to others: the command line (`bot.cli.main`), talking to the bridge (`bot.transports`).
+"""
+
+import argparse
+import asyncio
+import sys
+
+import segno
+
+from bot import app, logs
+from bot.errors import Disconnected, LinkRefused
+from bot.settings import Settings
+from bot.transports.base import Linking
+from bot.transports.envelope.accounts import UNNAMED
+
+MAX_CODES = 15
+"""Each is good for about a minute: whoever has not scanned one by then has gone away."""
+
+_PAUSE_SECONDS = 1.0
+
+_HOW = """\
+In Signal on your phone: Settings, Linked devices, Link new device; scan this code. Where it cannot be scanned, make a
+code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
+
+
+def link(given: Settings, _: argparse.Namespace) -> int:
+    """`link`: Aldis becomes a device of whoever scans the code; status 1 where nobody does, or it is refused."""
+    logs.set_up("WARNING", given.log.format)
+    try:
+        account = asyncio.run(_linked(given))
+    except LinkRefused as refusal:
+        print(f"aldis: not linked; the bridge says: {refusal}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        account = None
+    if account is None:
+        print("Not linked.", file=sys.stderr)
+        return 1
+    if not account:
+        print(f"Linked. SIGNAL__ACCOUNT: {UNNAMED}", file=sys.stderr)
+        return 0
+    print(f"Linked as a device of {account}. Start Aldis with: python -m bot run", file=sys.stderr)
+    return 0
+
+
+async def _linked(given: Settings) -> str | None:
+    async with app.linking_ready(given, _Waiting().tell) as (linking, accounts):
+        if accounts:
+            names = ", ".join(account.name or "one without a phone number" for account in accounts)
+            print(f"The bridge has an account already: {names}.", file=sys.stderr)
+        return await _scanned(linking, given.signal.device_name)
+
+
+async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:
+    """What the account is called whose phone has scanned one of the codes, see `Linking`; None: nobody did.
+
+    Raises:
+        LinkRefused: the bridge does not link it.
+    """
+    for number in range(MAX_CODES):
+        try:
+            uri = await linking.start_link(device_name)
+            _show(uri, is_first=number == 0)
+            return await linking.finish_link(uri, device_name)
+        except Disconnected as error:
+            print(f"{error}; trying again", file=sys.stderr)
+            await asyncio.sleep(pause_seconds)
+    return None
+
+
+def _show(uri: str, *, is_first: bool) -> None:
+    segno.make(uri).terminal(compact=True)
+    print(uri)
+    sys.stdout.flush()  # in a pipe the code would else be seen when nobody waits for it any more
+    print(_HOW if is_first else "This is a new code; the one before is not good any more.", file=sys.stderr)
+
+
+class _Waiting:
+    """Says on standard error what is waited for: once, and again when it is something else."""
+
+    def __init__(self) -> None:
+        self._told = ""
+
+    def tell(self, what: str) -> None:
+        if what != self._told:
+            self._told = what
+            print(f"{what[:1].upper()}{what[1:]} (Ctrl-C gives up)", file=sys.stderr)

@@ -1,0 +1,270 @@
+"""The command line: `aldis VERB`, or `python -m bot VERB` in a working copy; without a verb it lists them.
+
+Exit status: 0 all went well, 1 something was not answered or is not healthy, 2 it cannot start: a setting, an argument,
+the store or the bridge to Signal is not as it has to be.
+Left to others: everything that lasts (`bot.app`), the verbs for what is kept (`bot.cli.store`) and for tools
+(`bot.cli.tools`).
+"""
+
+import argparse
+import asyncio
+import http.client
+import json
+import os
+import signal
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+from bot import app, logs, settings
+from bot.cli import link as linking
+from bot.cli import store as upkeep
+from bot.cli import tools as workbench
+from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.service import Aldis, unless
+from bot.settings import Settings
+from bot.shutdown import Shutdown
+from bot.version import current_version
+from bot.web.health import Pages, served
+from store import StoreError
+
+_HEALTH_SECONDS = 5.0
+_MAX_TURN_DIGITS = 18
+"""More would not be a number for SQLite."""
+_COMMAND = "aldis"
+"""The name of the script of the package."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Carry out one verb and leave with its exit status."""
+    try:
+        sys.exit(_status(_parser().parse_args(arguments)))
+    except BrokenPipeError:
+        # Whoever read our output has left (`| head`); the interpreter would complain once more when it closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)  # Ctrl-C before a verb listens for it: what a shell expects
+
+
+def _status(options: argparse.Namespace) -> int:
+    verb: Callable[[Settings, argparse.Namespace], int] = options.verb
+    # Until a verb has it as the settings want it: a bug is told without its message, which may hold what was set.
+    logs.set_up("ERROR", "text")
+    try:
+        return verb(settings.loaded(), options)
+    except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
+        for failure in _leaves(failures):
+            print(f"aldis: {failure}", file=sys.stderr)
+    return 2
+
+
+def _leaves(failures: BaseExceptionGroup[Exception]) -> list[Exception]:
+    """The errors in a group of groups."""
+    leaves: list[Exception] = []
+    for failure in failures.exceptions:
+        leaves += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
+    return leaves
+
+
+def _chat(given: Settings, options: argparse.Namespace) -> int:
+    upkeep.decide(given, None)
+    level = {0: "error", 1: "warning"}.get(options.verbose, "info")
+    logs.set_up(level.upper(), given.log.format)
+    return asyncio.run(_chatting(given, options))
+
+
+async def _chatting(given: Settings, options: argparse.Namespace) -> int:
+    terminal, failed = app.terminal(options.conversation, options.once, options.verbose)
+    shutdown = Shutdown()
+    async with app.assembled(given, terminal, realm="terminal") as aldis:
+        _on_interrupt(aldis, shutdown)
+        shutdown.listen(signal.SIGTERM, signal.SIGHUP)
+        if options.once is None and sys.stdin.isatty():
+            names = ", ".join(given.llm.providers_in_order)
+            print(f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, Ctrl-D leaves.", file=sys.stderr)
+        await aldis.chat(shutdown.requested, shutdown.hurried)
+    return 1 if failed() else 0
+
+
+def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
+    """Ctrl-C stops the turns under way; when none is, or it comes again before they have stopped, it leaves."""
+    interrupted: set[str] = set()
+
+    def interrupt() -> None:
+        running = aldis.worker.running_turns()
+        if not running or running <= interrupted:
+            shutdown.request()
+        interrupted.update(running)
+        aldis.worker.stop_turns()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+
+
+def _run(given: Settings, options: argparse.Namespace) -> int:
+    logs.set_up(given.log.level.upper(), given.log.format)
+    app.check_settings(given)
+    upkeep.decide(given, options.decision)
+    asyncio.run(_running(given))
+    return 0
+
+
+async def _running(given: Settings) -> None:
+    shutdown, pages, log = Shutdown(), Pages(), app.log_waits()
+    shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def on_wait(what: str) -> None:
+        log(what)
+        pages.wait_for(what)
+
+    async with served(pages, given.web.host, given.web.port):
+        transport = await unless(shutdown.requested, app.signal_transport(given, on_wait))
+        if transport is None:
+            return
+        async with app.assembled(given, transport, realm="signal") as aldis:
+            with pages.showing(aldis.health):
+                await aldis.run(shutdown.requested, shutdown.hurried)
+
+
+def _health(given: Settings, _: argparse.Namespace) -> int:
+    web = given.web
+    if web.port == 0:
+        print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
+        return 2
+    try:
+        state = _health_state(web.host, web.port)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        print(f"aldis: no answer from the health page: {type(error).__name__}", file=sys.stderr)
+        return 1
+    print(json.dumps(state, indent=2))
+    return 0 if state.get("ok") else 1
+
+
+def _health_state(host: str, port: int) -> dict[str, object]:
+    """What the health page says, whether with status 200 or 503.
+
+    Raises:
+        OSError, ValueError, http.client.HTTPException: no health page answers there.
+    """
+    # The machine's proxies have no business on the way to the machine itself.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    place = f"[{host}]" if ":" in host else host
+    try:
+        answer = opener.open(f"http://{place}:{port}/healthz", timeout=_HEALTH_SECONDS)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        state = json.load(answer)
+    if not isinstance(state, dict):
+        raise ValueError("no health page")  # noqa: TRY004  (it is what was read, not what was called with)
+    return cast("dict[str, object]", state)
+
+
+def _settings(given: Settings, _: argparse.Namespace) -> int:
+    print(settings.table(type(given)))
+    return 0
+
+
+def _text(given: str) -> str:
+    if not given.strip():
+        raise argparse.ArgumentTypeError("there is no message to answer")
+    return given
+
+
+def _turn(given: str) -> int:
+    if not (given.isascii() and given.isdigit() and len(given) <= _MAX_TURN_DIGITS):
+        raise argparse.ArgumentTypeError(f"a turn is a number, as `{_command()} trace` lists them")
+    return int(given)
+
+
+def _command() -> str:
+    """How this process was called, to be repeated in its help."""
+    return _COMMAND if Path(sys.argv[0]).stem == _COMMAND else "python -m bot"
+
+
+def _parser() -> argparse.ArgumentParser:
+    command = _command()
+    parser = argparse.ArgumentParser(
+        prog=command,
+        description="Aldis: a private assistant that lives in the Signal messenger.",
+        epilog=f"Settings come from the environment and from .env; see `{command} settings`.",
+    )
+    parser.add_argument("--version", action="version", version=f"Aldis {current_version()}")
+    verbs = parser.add_subparsers(required=True, metavar="verb")
+    chat = verbs.add_parser("chat", help="talk to Aldis in the terminal")
+    chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")
+    chat.add_argument("--conversation", metavar="NAME", default="default", help="which conversation (default: default)")
+    chat.add_argument("-v", "--verbose", action="count", default=0, help="show results; -vv: timings, tokens and cost")
+    chat.set_defaults(verb=_chat)
+    run = verbs.add_parser("run", help="answer in Signal until stopped")
+    _add_decision(run)
+    run.set_defaults(verb=_run)
+    link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
+    link.set_defaults(verb=linking.link)
+    health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
+    health.set_defaults(verb=_health)
+    doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
+    doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
+    doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
+    doctor.set_defaults(verb=upkeep.examine)
+    _add_tools(verbs.add_parser("tools", help="list every tool with its state and cost, or run one by hand"))
+    backup = verbs.add_parser("backup", help="copy what is kept into a folder, also while Aldis runs")
+    backup.add_argument("folder", help="where the copy goes; made when missing")
+    backup.set_defaults(verb=upkeep.back_up)
+    restore = verbs.add_parser("restore", help="put a copy in the place of what is kept; stop Aldis first")
+    restore.add_argument("file", nargs="?", help="the copy's file whose name ends in .db; none: only decide")
+    _add_decision(restore)
+    restore.set_defaults(verb=upkeep.put_back)
+    rotate = verbs.add_parser("rotate-key", help="put a new master key in the place of the one in its file")
+    rotate.set_defaults(verb=upkeep.turn_key)
+    reseal = verbs.add_parser("reseal", help="strike out what somebody has changed in the database; stop Aldis first")
+    reseal.set_defaults(verb=upkeep.reseal)
+    export = verbs.add_parser("export", help="print what is kept about a person, as JSON")
+    export.add_argument("person", metavar="UUID", help="the person; the doctor shows the uuids of those on the list")
+    export.set_defaults(verb=upkeep.hand_over)
+    trust = verbs.add_parser("trust", help="trust somebody's new safety number; alone, show who has one")
+    trust.add_argument("name", metavar="LABEL", nargs="?", help="who it is, by label or uuid")
+    trust.add_argument(
+        "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
+    )
+    trust.set_defaults(verb=upkeep.trust)
+    trace = verbs.add_parser("trace", help="show the way of one message: when, how long, at what cost; no words")
+    trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
+    trace.set_defaults(verb=upkeep.trace)
+    captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
+    captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
+    captcha.set_defaults(verb=upkeep.solve)
+    table = verbs.add_parser("settings", help="list every setting with its default and meaning")
+    table.set_defaults(verb=_settings)
+    return parser
+
+
+def _add_decision(verb: argparse.ArgumentParser) -> None:
+    """What becomes of what was open in a backup that was restored."""
+    either = verb.add_mutually_exclusive_group()
+    either.add_argument(
+        "--settle",
+        dest="decision",
+        action="store_const",
+        const="settle",
+        help="after a restore: nothing of the past is answered, sent or said; what repeats goes on",
+    )
+    either.add_argument(
+        "--replay", dest="decision", action="store_const", const="replay", help="after a restore: do all that was open"
+    )
+
+
+def _add_tools(tools: argparse.ArgumentParser) -> None:
+    tools.add_argument("--json", action="store_true", help="list them as JSON")
+    tools.set_defaults(verb=workbench.show)
+    call = tools.add_subparsers(metavar="call").add_parser("call", help="run a tool by hand, with the real settings")
+    call.add_argument("name", metavar="NAME", help=f"its name as models see it; `{_command()} tools` lists them")
+    call.add_argument(
+        "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
+    )
+    call.add_argument("--files", metavar="FOLDER", help="where the files go that it makes; else they are not kept")
+    call.add_argument("--yes", action="store_true", help="do not ask before what cannot be taken back")
+    call.set_defaults(verb=workbench.call)

@@ -1,0 +1,306 @@
+"""The operator's verbs for what is kept and held: `doctor`, `backup`, `restore`, `rotate-key`, `reseal`, `export`,
+`trust`, `captcha`, `trace`.
+
+One process only has the store open. While Aldis runs, a verb asks it by its control socket; else it opens the store
+itself. A store that was restored is not started before somebody has decided what becomes of what was open in it:
+
+    restore, run, chat --> what is open is listed --asked, --settle, --replay--> decided
+                                                  '-nobody to ask--> the start is refused
+
+Left to others: the command line (`bot.cli.main`), what the doctor looks at (`bot.doctor.checkup`), the work (`store`).
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from bot import app, logs
+from bot.clock import MachineClock
+from bot.doctor import checkup
+from bot.doctor.findings import exit_status, format_findings
+from bot.errors import ConfigError
+from bot.events import ChatId, PersonId
+from bot.features.reminders.backlog import Backlog, backlog, replay, settle
+from bot.i18n import phrases
+from bot.settings import Settings
+from bot.settings.values import person_of
+from bot.turn.captchas import MAX_PASTED_CHARS
+from bot.turn.export import gathered
+from bot.turn.trace import trace_text
+from bot.web.control import asked, trust_answer
+from store import (
+    NOT_INCLUDED,
+    UNDECIDED,
+    Shelves,
+    Store,
+    Tampering,
+    Undecided,
+    Waiting,
+    is_undecided,
+    opened,
+    restore,
+)
+
+T = TypeVar("T")
+
+REALM = "signal"
+_BRIDGE_SECONDS = 30.0
+
+Decision = Literal["settle", "replay"]
+
+_UNKNOWN = """\
+What happened since the backup is not known here: perhaps all of this was answered, sent and said then, and doing it now
+is doing it twice. Messages that came since are gone, for Signal delivers nothing twice: whoever waits for an answer to
+one has to write again."""
+
+_DONE: dict[Decision, str] = {
+    "settle": "It is closed: none of it is answered, sent or said. Reminders that repeat come at their next time.",
+    "replay": "All of it is done when Aldis starts.",
+}
+
+
+def examine(given: Settings, options: argparse.Namespace) -> int:
+    """`doctor`: every finding on a line; status 1 where one is a problem."""
+    logs.set_up("ERROR", given.log.format)
+    found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
+    print(format_findings(found, is_verbose=options.verbose))
+    return exit_status(found)
+
+
+def back_up(given: Settings, options: argparse.Namespace) -> int:
+    """`backup FOLDER`: a copy of the store, also while Aldis runs."""
+    folder = Path(options.folder).absolute()
+
+    async def copied(store: Store) -> Mapping[str, Any]:
+        return {"file": str(await store.backup(folder, now=MachineClock().wall()))}
+
+    answer = asyncio.run(_done(given, "backup", {"folder": str(folder)}, copied))
+    print(answer["file"], flush=True)
+    print(NOT_INCLUDED, file=sys.stderr)
+    return 0
+
+
+def put_back(given: Settings, options: argparse.Namespace) -> int:
+    """`restore FILE`: a copy in the place of the store; the store that was there is kept beside it.
+
+    Without FILE it is only decided about one that was restored before.
+    """
+    path = given.store.path
+    if options.file is not None:
+        _put_back(given, options.file)
+    elif not is_undecided(path):
+        raise ConfigError(f"restore: name the backup's file; {path} waits for no decision")
+    if not _decided(given, options.decision):
+        print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
+    return 0
+
+
+def decide(given: Settings, decision: Decision | None) -> None:
+    """Before a start: have it decided what becomes of what was open in a restored store, where it is one.
+
+    Raises:
+        Undecided: nobody said so.
+    """
+    if is_undecided(given.store.path) and not _decided(given, decision):
+        raise Undecided(UNDECIDED)
+
+
+def _put_back(given: Settings, file: str) -> None:
+    path, keys = given.store.path, given.store
+    former = restore(
+        Path(file).absolute(),
+        path,
+        now=MachineClock().wall(),
+        key=keys.master_key,
+        old_key=keys.old_master_key,
+    )
+    print(f"Restored {path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
+
+
+def _decided(given: Settings, decision: Decision | None) -> bool:
+    """Whether the restored store is decided now: as wanted, or as whoever sits at the terminal says."""
+    now = MachineClock().now()
+    found = asyncio.run(_over_store(given, lambda shelves: backlog(shelves, now)))
+    if found is None:
+        return True
+    print(_listed(found, now), file=sys.stderr)
+    # Between the two nobody has the store open: an answer may take its time, and Ctrl-C changes nothing.
+    chosen = "settle" if found.is_empty else decision or _asked()
+    if chosen is None:
+        return False
+    asyncio.run(_over_store(given, replay if chosen == "replay" else lambda shelves: settle(shelves, now)))
+    if not found.is_empty:
+        print(_DONE[chosen], file=sys.stderr)
+    return True
+
+
+async def _over_store(given: Settings, work: Callable[[Shelves], T]) -> T:
+    kept = given.store
+    async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+        return await store.transaction(work)
+
+
+def _asked() -> Decision | None:
+    """What whoever sits at the terminal says; None where nobody does, or they leave."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    while True:
+        print("settle: close all of it; replay: do all of it now. Which? ", end="", file=sys.stderr, flush=True)
+        said = sys.stdin.readline()
+        if not said:
+            return None
+        match said.strip().lower():
+            case "settle":
+                return "settle"
+            case "replay":
+                return "replay"
+            case _:
+                continue
+
+
+def _listed(found: Backlog, now: datetime) -> str:
+    """How much is open and since when, and what nobody knows."""
+    copied_at = found.restoration.copied_at
+    made = f"of {copied_at:%Y-%m-%d %H:%M} UTC ({_ago(copied_at, now)})" if copied_at else "of an unknown time"
+    parts = (
+        ("answered", "message", found.messages),
+        ("sent", "answer", found.replies),
+        ("said late", "reminder", found.reminders),
+        ("asked late", "planned question", found.questions),
+    )
+    lines = [
+        f"  {part.items} {noun}{'s' if part.items > 1 else ''} would be {what}, {_since(part, now)}"
+        for what, noun, part in parts
+        if part.items
+    ]
+    if not lines:
+        return f"The store is a backup {made}. Nothing was open in it: there is nothing to decide."
+    return "\n".join((f"The store is a backup {made}. Open in it, if it goes on from there:", *lines, _UNKNOWN))
+
+
+def _since(part: Waiting, now: datetime) -> str:
+    since = _ago(part.oldest_at, now) if part.oldest_at else "of an unknown time"
+    return since if part.items == 1 else f"the oldest {since}"
+
+
+def _ago(at: datetime, now: datetime) -> str:
+    return f"{phrases.duration((now - at).total_seconds())} ago"
+
+
+def turn_key(given: Settings, _: argparse.Namespace) -> int:
+    """`rotate-key`: a new master key in the place of the one in its file."""
+
+    async def turned(store: Store) -> Mapping[str, Any]:
+        return {"keys": await store.rotate_key()}
+
+    answer = asyncio.run(_done(given, "rotate-key", None, turned))
+    print(f"There is a new master key; {answer['keys']} keys were wrapped again. Back it up.", file=sys.stderr)
+    return 0
+
+
+def reseal(given: Settings, _: argparse.Namespace) -> int:
+    """`reseal`: what somebody has changed in the database is struck out, and the rest is taken as it is; Aldis is
+    stopped.
+    """
+    kept = given.store
+    if not kept.path.exists():
+        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
+
+    async def resealed() -> Tampering:
+        async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+            return await store.reseal()
+
+    found = asyncio.run(resealed())
+    for sentence in found.sentences:
+        print(f"Found: {sentence}.", file=sys.stderr)
+    struck = sum(found.forged.values())
+    done = f"{struck} {'row is' if struck == 1 else 'rows are'} struck out; the rest is taken as it is."
+    print(done if found.sentences else "Nothing was changed by others.", file=sys.stderr)
+    return 0
+
+
+def hand_over(given: Settings, options: argparse.Namespace) -> int:
+    """`export PERSON`: what is kept about a person, as JSON."""
+    person = person_of(options.person)
+    if person is None or person.startswith("+"):
+        raise ConfigError("export: name the person by uuid; `python -m bot doctor` shows that of everybody on the list")
+
+    async def answered(store: Store) -> Mapping[str, Any]:
+        direct = ChatId(f"direct:{person}")
+        now = (await app.own_clock(store)).now()
+        found = await gathered(store, PersonId(person), direct, now=now)
+        return {"json": found.as_json()}
+
+    answer = asyncio.run(_done(given, "export", {"person": person}, answered))
+    print(answer["json"])
+    return 0
+
+
+def trust(given: Settings, options: argparse.Namespace) -> int:
+    """`trust [LABEL]`: a new safety number is trusted, and what waited goes out; without a label: who has one."""
+    name, number = options.name, " ".join(options.verified or []) or None
+
+    async def vouched(store: Store) -> Mapping[str, Any]:
+        async with asyncio.timeout(_BRIDGE_SECONDS):
+            transport = await app.signal_transport(given)
+        try:
+            return await trust_answer(app.identities(given, transport, store, await app.own_clock(store)), name, number)
+        finally:
+            await transport.aclose()
+
+    try:
+        answer = asyncio.run(_done(given, "trust", {"name": name, "safety_number": number}, vouched))
+    except TimeoutError as error:
+        raise ConfigError(f"SIGNAL__URL: no bridge to Signal answers at {given.signal.url}") from error
+    if name is not None:
+        print(f"The new safety number of {answer['trusted']} is trusted. What waited for it goes out.", file=sys.stderr)
+        return 0
+    for suspect in answer["suspects"]:
+        print(f"{suspect['label']}  {suspect['name'] or ''}  {suspect['person']}  since {suspect['since']}")
+        print(f"{'':10}{suspect['safety_number'] or 'its safety number is not known'}")
+    if not answer["suspects"]:
+        print("Nobody has a new safety number that is not trusted.", file=sys.stderr)
+    return 0
+
+
+def trace(given: Settings, options: argparse.Namespace) -> int:
+    """`trace [TURN]`: the way of one message, when, how long and at what cost; without a turn the newest ones."""
+
+    async def read(store: Store) -> Mapping[str, Any]:
+        return {"text": await trace_text(store, options.turn)}
+
+    print(asyncio.run(_done(given, "trace", {"turn": options.turn}, read))["text"])
+    return 0
+
+
+def solve(given: Settings, options: argparse.Namespace) -> int:
+    """`captcha LINK`: what Signal wants solved is handed in, and what waited goes out."""
+    pasted = " ".join(options.link) or sys.stdin.read(MAX_PASTED_CHARS)
+    if asyncio.run(asked(given.store.path, "captcha", {"captcha": pasted})) is None:
+        raise ConfigError(
+            "captcha: Aldis does not run, and only the one that was refused knows which captcha Signal wants; start it "
+            "(python -m bot run), and look at `python -m bot health` when it has tried to send something"
+        )
+    print("Signal has taken it. What waited goes out.", file=sys.stderr)
+    return 0
+
+
+async def _done(
+    given: Settings,
+    verb: str,
+    body: Mapping[str, object] | None,
+    work: Callable[[Store], Awaitable[Mapping[str, Any]]],
+) -> Mapping[str, Any]:
+    """What the running Aldis answers, or what `work` gives over the store that nobody else has open."""
+    kept = given.store
+    answer = await asked(kept.path, verb, body)
+    if answer is not None:
+        return answer
+    if not kept.path.exists():
+        raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
+    async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+        return await work(store)

@@ -1,0 +1,279 @@
+"""The operator's verbs for tools: `tools` lists them all, `tools call` runs one by hand with the real settings.
+
+Nothing of Aldis need run for it, and no store is opened: who stands behind a conversation is not there, and what a call
+costs is in no ledger. Left to others: what there is to list (`bot.doctor.tools`), running a call
+(`bot.turn.toolbox`), the command line (`bot.cli.main`).
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import textwrap
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from bot import app, logs
+from bot.doctor.tools import ToolGroup, inventory
+from bot.errors import ConfigError
+from bot.events import TERMINAL_PERSON, File
+from bot.labels import Labels
+from bot.messages import CallId, ToolCall
+from bot.settings import Settings
+from bot.turn.journal import ToolRun
+from tools import CATALOG, BadArguments, Entry, Tool, ToolSpec
+
+WIDTH = 100
+"""Columns of the list."""
+
+_COLUMNS = (
+    ("tool", 18),
+    ("state", 7),
+    ("cost USD", 8),
+    ("effects", 10),
+    ("asks first", 13),
+    ("who sees what is asked", 39),
+)
+_INDENT = " " * (_COLUMNS[0][1] + 1)
+
+
+def show(given: Settings, options: argparse.Namespace) -> int:
+    """`tools`: every tool with its state, cost, effects and who sees what is asked; as JSON where that is wanted."""
+    logs.set_up("ERROR", given.log.format)
+    rows = asyncio.run(_rows(given))
+    print(json.dumps([row.as_json() for row in rows], indent=2) if options.json else _table(rows))
+    return 0
+
+
+def call(given: Settings, options: argparse.Namespace) -> int:
+    """`tools call NAME ARGUMENTS`: the result as JSON; status 1 where the tool fails.
+
+    Raises:
+        ConfigError: there is no such tool, it cannot be called so, or nobody has agreed to what it does.
+    """
+    logs.set_up("WARNING", given.log.format)
+    return asyncio.run(_called(given, options))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Row:
+    """One tool as it is listed, or a group of which no tool can be made."""
+
+    group: ToolGroup
+    spec: ToolSpec | None
+    asks_always: bool
+    is_last: bool
+    """Whether it is the last one of its group, below which stands what is to be said of all of them."""
+
+    def as_json(self) -> Mapping[str, object]:
+        """Everything that is known of it."""
+        group, spec = self.group, self.spec
+        return {
+            "tool": spec.name if spec else None,
+            "group": group.name,
+            "from": group.origin or "aldis",
+            "state": group.state,
+            "cost_usd": str(spec.cost_usd) if spec else None,
+            "effects": spec.effects if spec else None,
+            "asks_first": self._asks_first if spec else None,
+            "seen_by": None if group.seen_by is None else list(group.seen_by),
+            "advice": group.advice,
+            "why": group.why,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The same for people, in columns; what does not fit goes on below."""
+        group, spec = self.group, self.spec
+        if spec is None:
+            yield from _columns([group.name, group.state])
+        else:
+            seen = "it does not tell" if group.seen_by is None else ", ".join(group.seen_by) or "nobody"
+            cost = f"{spec.cost_usd:f}" if spec.cost_usd else "free"
+            yield from _columns([spec.name, group.state, cost, spec.effects, self._asks_first, seen])
+        if self.is_last:
+            said = (f"of {group.origin}" if group.origin else "", group.why, _in_words(group))
+            yield from (line for text in said for line in _below(text))
+
+    @property
+    def _asks_first(self) -> str:
+        if self.asks_always:
+            return "always"
+        return "never" if self.spec is None or self.spec.effects == "none" else "after reading"
+
+
+async def _rows(given: Settings) -> list[_Row]:
+    async with (
+        app.surroundings_alone(given.tools.contact) as around,
+        _running(given, inventory(given, around)) as groups,
+    ):
+        return [row for group in groups for row in _rows_of(given, group)]
+
+
+@asynccontextmanager
+async def _running(
+    given: Settings, groups: Sequence[ToolGroup], catalog: Mapping[str, Entry] = CATALOG
+) -> AsyncGenerator[Sequence[ToolGroup]]:
+    """The groups with the tools that are known only when they are asked for: what gives them is started, and ended."""
+    taken = {tool.spec.name for group in groups for tool in group.tools}
+    async with AsyncExitStack() as stack:
+        whole: list[ToolGroup] = []
+        for group in groups:
+            entry = catalog.get(group.name)
+            if entry is None or entry.source is None or group.state != "on":
+                whole.append(group)
+                continue
+            source = entry.source(given.tools.options_by_name[group.name], taken)
+            stack.push_async_callback(source.aclose)
+            whole += _of_source(group, await source.tools(), source.absent)
+        yield whole
+
+
+def _of_source(group: ToolGroup, tools: Sequence[Tool], absent: Sequence[str]) -> Iterator[ToolGroup]:
+    if tools or not absent:
+        yield replace(group, tools=tuple(tools))
+    for name in absent:
+        yield ToolGroup(name=name, state="failed", origin=group.name, why="it gives no tools at the moment")
+
+
+def _rows_of(given: Settings, group: ToolGroup) -> Iterator[_Row]:
+    specs = [tool.spec for tool in group.tools] or [None]
+    for place, spec in enumerate(specs, start=1):
+        wants = spec is not None and (spec.needs_approval or spec.needs_naming)
+        asks = spec is not None and (wants or spec.name in given.tools.approve)
+        yield _Row(group=group, spec=spec, asks_always=asks, is_last=place == len(specs))
+
+
+def _table(rows: Iterable[_Row]) -> str:
+    lines = [*_columns([title for title, _ in _COLUMNS]), *(line for row in rows for line in row.lines())]
+    asks = "Asks first: in a conversation, before it runs; after reading: where it has read what strangers wrote."
+    return "\n".join([*lines, "", *textwrap.wrap(asks, WIDTH)])
+
+
+def _columns(cells: Sequence[str]) -> Iterator[str]:
+    """The cells side by side; of the last one as many lines as it needs; a first one that is too long stands alone."""
+    *before, last = map(_plain, cells)
+    if len(before[0]) > _COLUMNS[0][1]:
+        yield before[0][:WIDTH]
+        before[0] = ""
+    first, *more = textwrap.wrap(last, _COLUMNS[len(before)][1], break_on_hyphens=False) or [""]
+    left = " ".join(cell.ljust(size) for cell, (_, size) in zip(before, _COLUMNS, strict=False))
+    yield f"{left} {first}".rstrip()
+    yield from (f"{' ' * len(left)} {line}" for line in more)
+
+
+def _below(text: str) -> list[str]:
+    return textwrap.wrap(
+        _plain(text), WIDTH, initial_indent=f"{_INDENT}-> ", subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False
+    )
+
+
+def _in_words(group: ToolGroup) -> str:
+    """The advice as a sentence."""
+    match group.state:
+        case "off":
+            return f"{group.advice} switches it on"
+        case "missing":
+            return f"it lacks {group.advice}"
+        case _:
+            return group.advice
+
+
+async def _called(given: Settings, options: argparse.Namespace) -> int:
+    async with app.surroundings_alone(given.tools.contact) as around, AsyncExitStack() as stack:
+        groups: Sequence[ToolGroup] = inventory(given, around)
+        if not any(options.name == tool.spec.name for group in groups for tool in group.tools):
+            groups = await stack.enter_async_context(_running(given, groups))
+        tool = _named(options.name, groups)
+        wanted = ToolCall(id=CallId("by-hand"), name=options.name, arguments=_arguments(tool.spec, options.arguments))
+        toolbox = app.toolbox(given, (tool,))
+        wanted = toolbox.understood(wanted)
+        asks = tool.spec.effects == "once" or toolbox.approval(wanted, Labels(), TERMINAL_PERSON, "") is not None
+        if asks and not (options.yes or _agreed(tool.spec)):
+            return 1
+        run = await toolbox.run(wanted, TERMINAL_PERSON)
+    return _told(tool.spec, run, Path(options.files) if options.files else None)
+
+
+def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
+    """The tool of that name, where it is on."""
+    for group in groups:
+        tool = next((tool for tool in group.tools if tool.spec.name == name), None)
+        if tool is not None and group.state == "on":
+            return tool
+        if tool is not None or (name == group.name and group.state != "on"):
+            raise ConfigError(f"tools: {name} is {group.state}: {group.why or _in_words(group)}")
+    names = [tool.spec.name for group in groups if group.state == "on" for tool in group.tools]
+    raise ConfigError(f"tools: there is no tool {_plain(name)!r}; there are {', '.join(names) or 'none'}")
+
+
+def _arguments(spec: ToolSpec, text: str) -> Mapping[str, object]:
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise ConfigError(f"tools: the arguments must be a JSON object; {_allowed(spec)}")
+    return cast("dict[str, object]", arguments)
+
+
+def _allowed(spec: ToolSpec) -> str:
+    """Which arguments the tool takes, for who has given others."""
+    names: Mapping[str, Any] = spec.parameters.get("properties", {})
+    required: Sequence[str] = spec.parameters.get("required", ())
+    told = ", ".join(f"{name} (needed)" if name in required else name for name in names)
+    return f"{spec.name} takes {told or 'no arguments'}"
+
+
+def _agreed(spec: ToolSpec) -> bool:
+    """Whether whoever sits there says yes.
+
+    Raises:
+        ConfigError: nobody sits there.
+    """
+    what = "does something that cannot be taken back" if spec.effects == "once" else "asks before it runs"
+    told = f"{spec.name} {what}{f' and costs {spec.cost_usd:f} USD' if spec.cost_usd else ''}"
+    if not sys.stdin.isatty():
+        raise ConfigError(f"tools: {told}; run it with --yes")
+    print(f"{told}. Run it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
+    answer = json.loads(run.answer.content)
+    if not run.answer.ok:
+        said: str = answer.get("untrusted_data", {}).get("said", "")
+        line = f"tools: {spec.name}: {_plain(answer['message'])}" + (f" It says: {_plain(said)}" if said else "")
+        if run.outcome == BadArguments.code:
+            raise ConfigError(f"{line}; {_allowed(spec)}")
+        print(f"aldis: {line}", file=sys.stderr)
+        return 1
+    # Every text in it was cleaned of what a terminal would obey: `tools.fitted`.
+    print(json.dumps(answer["untrusted_data"], indent=2, ensure_ascii=False))
+    for file in run.files:
+        print(_kept(file, folder), file=sys.stderr)
+    return 0
+
+
+def _kept(file: File, folder: Path | None) -> str:
+    """Write the file where files are wanted, in the place of none that is there; gives what became of it."""
+    if folder is None:
+        return f"It made a file {file.name}, which --files FOLDER would keep."
+    bare = Path(file.name)
+    names = [file.name, *(f"{bare.stem}-{number}{bare.suffix}" for number in range(2, 100))]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = next(path for path in (folder / name for name in names) if not path.exists())
+        with path.open("xb") as target:
+            target.write(file.data)
+    except (OSError, StopIteration) as error:
+        why = (isinstance(error, OSError) and error.strerror) or "there are too many of that name"
+        raise ConfigError(f"--files: {file.name} cannot be written there: {why}") from error
+    return str(path)
+
+
+def _plain(text: str) -> str:
+    """On one line, without what a terminal would obey."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)

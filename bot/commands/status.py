@@ -1,0 +1,66 @@
+"""The commands that tell where things stand: what is under way in a conversation, and who asks.
+
+Left to others: what is set (`bot.commands.preferences`), what was spent (`bot.commands.chat`).
+"""
+
+from bot.commands.base import Call, Desk, Entry
+from bot.i18n import phrases
+from bot.policy.chat import ChatSettings
+from store import Shelves
+
+
+class StandingCommands:
+    """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
+
+    `model` is the one that answers where none was chosen; empty where nobody can say. `version` is that of Aldis.
+    """
+
+    def __init__(self, desk: Desk, *, account: str, model: str, version: str) -> None:
+        self._desk = desk
+        self._account = account
+        self._model = model
+        self._version = version
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (
+            Entry(name="status", form="/status", summary=phrases.ABOUT_STATUS, run=self._status),
+            Entry(name="whoami", form="/whoami", summary=phrases.ABOUT_WHOAMI, run=self._whoami),
+        )
+
+    async def _status(self, call: Call) -> None:
+        def told(shelves: Shelves) -> str:
+            here = call.conversation
+            is_answering = shelves.chats.is_answering(here)
+            words = len(shelves.inbox.put_off_turns(here))
+            # The command itself is under way as well.
+            waiting = shelves.inbox.waiting(here) - 1 - words - is_answering
+            settings = self._desk.settings(shelves, call)
+            figures = phrases.status(
+                waiting=waiting, words=words, model=settings.model or self._model, tools_off=settings.tools_off
+            )
+            doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
+            return "\n".join([phrases.said(doing), *figures, *_set(settings), f"Aldis {self._version}"])
+
+        await self._desk.answer(call, told)
+
+    async def _whoami(self, call: Call) -> None:
+        message = call.message
+        here = message.chat.partition(":")[2] if call.is_in_group else None
+
+        def told(shelves: Shelves) -> str:
+            label = shelves.people.label(message.author, account=self._account)
+            return phrases.who(message.name, label, message.author, here, is_admin=call.is_admin)
+
+        await self._desk.answer(call, told)
+
+
+def _set(settings: ChatSettings) -> list[str]:
+    """A line for each thing that is set in the conversation and has no figure."""
+    lines = {
+        phrases.STATUS_PERSONA: settings.persona is not None,
+        phrases.STATUS_ALWAYS: settings.answers_always,
+        phrases.STATUS_PAUSED: settings.is_paused,
+    }
+    return [phrases.said(line) for line, holds in lines.items() if holds]

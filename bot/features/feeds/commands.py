@@ -1,0 +1,106 @@
+"""The command about the news feeds that are read: everybody sees which, admins add and remove them.
+
+Left to others: the table (`bot.commands.base`), reading them (`bot.features.feeds.poller`), searching in them
+(`bot.features.feeds.service`).
+"""
+
+import re
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.features.feeds.service import name_of
+from bot.i18n import phrases
+from bot.i18n.locale import moment
+from store import Feed, Shelves
+from tools import canonical_url
+
+_ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
+_REMOVE = re.compile(r"remove\s+(?P<number>\d{1,9})", re.IGNORECASE)
+_TROUBLES: Mapping[str, str] = {
+    "denied": phrases.FEED_DENIED,
+    "no_host": phrases.FEED_NO_HOST,
+    "slow": phrases.FEED_SLOW,
+    "too_large": phrases.FEED_TOO_LARGE,
+    "no_feed": phrases.FEED_UNREADABLE,
+    "unreadable": phrases.FEED_UNREADABLE,
+    "gone": phrases.FEED_GONE,
+}
+
+
+class FeedCommands:
+    """What can be said about feeds. `is_on` is whether they are read at all."""
+
+    def __init__(self, desk: Desk, *, is_on: bool, timezone: str) -> None:
+        self._desk = desk
+        self._is_on = is_on
+        self._timezone = timezone
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (Entry(name="feeds", form="/feeds [add URL|remove N]", summary=phrases.ABOUT_FEEDS, run=self._run),)
+
+    async def _run(self, call: Call) -> None:
+        rest = call.command.rest
+        added, removed = _ADD.fullmatch(rest), _REMOVE.fullmatch(rest)
+        if rest and not (added or removed):
+            raise WrongForm
+
+        def answer(shelves: Shelves) -> str:
+            if not (self._is_on and shelves.feeds.can_search()):
+                return phrases.said(phrases.FEEDS_OFF)
+            if rest and not call.is_admin:
+                return phrases.said(phrases.FEED_ONLY_ADMINS)
+            if added:
+                return self._add(shelves, added["url"])
+            return _remove(shelves, int(removed["number"])) if removed else self._list(shelves)
+
+        await self._desk.answer(call, answer)
+
+    def _add(self, shelves: Shelves, given: str) -> str:
+        url = canonical_url(given)
+        if url is None:
+            return phrases.said(phrases.FEED_NO_ADDRESS)
+        feed = shelves.feeds.add(url, now=self._desk.clock.now())
+        return phrases.said(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
+
+    def _list(self, shelves: Shelves) -> str:
+        counts = shelves.feeds.counts()
+        lines = [self._line(feed, counts.get(feed.id, 0)) for feed in shelves.feeds.all()]
+        return "\n".join(lines) or phrases.said(phrases.NO_FEEDS)
+
+    def _line(self, feed: Feed, count: int) -> str:
+        when = "" if feed.read_at is None else self._when(feed)
+        if feed.trouble is None:
+            phrase = phrases.FEED_LINE_WAITING if feed.read_at is None else phrases.FEED_LINE
+        else:
+            phrase = phrases.FEED_LINE_USELESS if feed.read_at is None else phrases.FEED_LINE_TROUBLE
+        name = name_of(feed.title, feed.url)
+        return phrases.said(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
+
+    def _when(self, feed: Feed) -> str:
+        return "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
+
+
+def _remove(shelves: Shelves, number: int) -> str:
+    feed = next((feed for feed in shelves.feeds.all() if feed.id == number), None)
+    if feed is None:
+        return phrases.said(phrases.NO_SUCH_FEED)
+    if feed.is_set:
+        return _named(phrases.FEED_IS_SET, feed)
+    shelves.feeds.remove(number)
+    return _named(phrases.FEED_REMOVED, feed)
+
+
+def _named(phrase: str, feed: Feed) -> str:
+    return phrases.said(phrase, name=name_of(feed.title, feed.url))
+
+
+def _why(feed: Feed) -> str:
+    """What went wrong the last time, in words."""
+    trouble = feed.trouble or ""
+    word, _, status = trouble.partition(" ")
+    if word == "status":
+        return phrases.said(phrases.FEED_STATUS, status=status)
+    return phrases.said(_TROUBLES.get(word, phrases.FEED_UNREACHABLE)) if trouble else ""

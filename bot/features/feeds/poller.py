@@ -1,0 +1,209 @@
+"""Gathering: reads one feed after the other, each when it is due, and keeps what it tells. Nothing waits for it.
+
+    due --> read (`bot.media.feeds`) --> how it stands, and its articles, in one transaction --> the next
+                                    '--> trouble: later and later (`bot.features.feeds.polling`)
+
+All that has to last stands in the store: after a crash a feed is due that was due, and is asked with its marks again.
+Left to others: what is made of the articles (`bot.features.feeds.service`), which feeds there are
+(`bot.features.feeds.commands`).
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.clock import Clock
+from bot.features.feeds.polling import longest_pause_seconds, pause_seconds
+from bot.logs import described
+from bot.media.feeds import FeedReader, Gone, Marks, News, Piece, Reading, Trouble, Unchanged
+from bot.metrics import Counts
+from store import Article, Feed, Shelves, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_NAP_SECONDS = 60.0
+"""However far the next time is: the clock of the machine may be set meanwhile, and old articles have to go."""
+_SHORTEST_NAP_SECONDS = 0.05
+_PAUSE_SECONDS = 30.0
+_TIDIED_EVERY = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subscription:
+    """What the operator wants to be read and kept."""
+
+    urls: Sequence[str]
+    """The feeds that the settings name; admins may have added others."""
+    every_seconds: float
+    kept: timedelta
+    """How long articles are kept."""
+    most: int
+    """How many of them."""
+
+
+class Gathering:
+    """The loop of the feeds. `reader` None: the news are switched off, and nothing is read."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        reader: FeedReader | None,
+        *,
+        subscription: Subscription,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._reader = reader
+        self._subscription = subscription
+        self._chance = chance
+        self._is_settled = False
+        self._tidied_at: datetime | None = None
+
+    async def run(self) -> None:
+        """Read what is due, again and again; ends only by cancellation, or at once where nothing is to be read."""
+        bell = self._store.bells["feeds"]
+        while True:
+            bell.clear()
+            try:
+                seconds = await self.attend_all()
+            except Exception as error:  # noqa: BLE001  (it is tried again)
+                _log.error("reading feeds failed: %s", described(error))
+                seconds = _PAUSE_SECONDS
+            if seconds is None:
+                return
+            try:
+                async with asyncio.timeout(seconds):
+                    await bell.wait()
+            except TimeoutError:
+                continue
+
+    async def attend_all(self) -> float | None:
+        """Read every feed that is due now; gives in how many seconds to look again, None: never.
+
+        Raises:
+            StoreError: what was read could not be kept; try again later.
+        """
+        if self._reader is None or not await self._settled():
+            return None
+        while (feed := await self._store.read(lambda shelves: shelves.feeds.due(self._clock.now()))) is not None:
+            await self._attend(self._reader, feed)
+        await self._tidy()
+        next_at = await self._store.read(lambda shelves: shelves.feeds.next_due_at())
+        if next_at is None:
+            return _LONGEST_NAP_SECONDS
+        seconds = (next_at - self._clock.now()).total_seconds()
+        return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
+
+    async def _attend(self, reader: FeedReader, feed: Feed) -> None:
+        """Read one feed and keep what it tells; one that nobody was prepared for is put off like any that fails."""
+        marks = Marks(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
+        try:
+            reading = await reader.read(feed.url, marks, now=self._clock.wall())
+            await self._store.transaction(lambda shelves: self._keep(shelves, feed, reading))
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  (else it would be the first to be read again, before all others)
+            _log.error("reading feed %d failed: %s", feed.id, described(error))
+            await self._store.transaction(lambda shelves: self._keep(shelves, feed, Trouble(word="failed")))
+
+    async def _tidy(self) -> None:
+        """Let old articles go, now and then."""
+        now = self._clock.now()
+        if self._tidied_at is not None and self._tidied_at <= now < self._tidied_at + _TIDIED_EVERY:
+            return
+        while await self._store.transaction(self._prune):
+            continue
+        self._tidied_at = now
+
+    async def _settled(self) -> bool:
+        """Whether feeds can be read here; the first time, those of the settings are put beside the others."""
+        if self._is_settled:
+            return True
+
+        def settle(shelves: Shelves) -> bool:
+            if not shelves.feeds.can_search():
+                return False
+            now = self._clock.now()
+            longest = timedelta(seconds=longest_pause_seconds(self._subscription.every_seconds))
+            shelves.feeds.pull_in(until=now + longest)
+            shelves.feeds.settle_set(self._subscription.urls, now=now)
+            return True
+
+        self._is_settled = await self._store.transaction(settle)
+        if not self._is_settled:
+            _log.error(
+                "TOOLS__NEWS: no feeds are read, for the SQLite of this Python lacks FTS5, its full-text search: use a "
+                "Python whose sqlite3 has it, such as those of Debian, python.org or the Docker image"
+            )
+        return self._is_settled
+
+    def _keep(self, shelves: Shelves, feed: Feed, reading: Reading) -> None:
+        now = self._clock.wall()
+        match reading:
+            case Trouble(word=word):
+                self._note(shelves, replace(feed, failures=feed.failures + 1, trouble=word), reading.pause_seconds)
+                self._count("feeds_failed", feed, word)
+            case Gone():
+                shelves.feeds.note(replace(feed, due_at=None, failures=0, trouble="gone"))
+                self._count("feeds_failed", feed, "gone")
+            case Unchanged():
+                self._note(shelves, self._read(feed, reading, now), reading.pause_seconds)
+                self._counts.add("feeds_unchanged")
+            case News():
+                read = replace(self._read(feed, reading, now), title=reading.title or feed.title)
+                if self._note(shelves, read, reading.pause_seconds):
+                    for _ in range(shelves.feeds.keep(feed.id, self._articles(reading.pieces, now))):
+                        self._counts.add("feed_articles")
+                self._counts.add("feeds_read")
+
+    def _read(self, feed: Feed, reading: News | Unchanged, now: datetime) -> Feed:
+        """The feed, just read."""
+        marks = reading.marks
+        return replace(
+            feed,
+            url=reading.url,
+            etag=marks.etag,
+            last_modified=marks.last_modified,
+            digest=marks.digest,
+            read_at=now,
+            failures=0,
+            trouble=None,
+        )
+
+    def _note(self, shelves: Shelves, feed: Feed, wanted_seconds: float) -> bool:
+        seconds = pause_seconds(
+            every_seconds=self._subscription.every_seconds,
+            wanted_seconds=wanted_seconds,
+            failures=feed.failures,
+            chance=self._chance(),
+        )
+        return shelves.feeds.note(replace(feed, due_at=self._clock.now() + timedelta(seconds=seconds)))
+
+    def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
+        """What is new enough to be kept. Nothing is newer than now, or it would stand before all others for ever."""
+        articles = [
+            Article(
+                key=piece.key,
+                url=piece.url,
+                title=piece.title,
+                summary=piece.summary,
+                published_at=min(piece.published_at or now, now),
+                is_dated=piece.published_at is not None and piece.published_at <= now,
+            )
+            for piece in pieces
+        ]
+        return [article for article in articles if article.published_at >= now - self._subscription.kept]
+
+    def _prune(self, shelves: Shelves) -> int:
+        return shelves.feeds.prune(before=self._clock.settled() - self._subscription.kept, most=self._subscription.most)
+
+    def _count(self, name: str, feed: Feed, word: str) -> None:
+        self._counts.add(name)
+        _log.warning("feed %d cannot be read (%s)", feed.id, word)

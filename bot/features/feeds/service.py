@@ -1,0 +1,118 @@
+"""Behind the port of the tools for news: the store, in which what the feeds told is kept and searched.
+
+The tools are offered as long as there is a feed, whoever chose it, the settings or an admin: `Newsstand` is asked anew
+for every turn. Left to others: reading the feeds (`bot.features.feeds.poller`), adding them
+(`bot.features.feeds.commands`).
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from bot.clock import Clock
+from store import Feed, FoundArticle, Shelves, Store, StoreError
+from tools import Disabled, NotFound, Stories, Story, Tool, shortened
+
+_log = logging.getLogger(__name__)
+
+_NO_FEEDS = "No news feed is read here; search the web instead."
+_SHOWN_NAMES = 20
+_SHOWN_CHARS = 80
+
+
+class Feeds:
+    """What stood in the feeds; the port of the tools `intel_search` and `intel_recent`."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def search(self, query: str, *, since: datetime, most: int) -> Stories:
+        """See `tools.News`."""
+
+        def search(shelves: Shelves) -> Stories:
+            _refuse_without(shelves)
+            found, has_all_words = shelves.feeds.search(query, since=since, now=self._clock.wall(), most=most)
+            return Stories(stories=tuple(map(_story, found)), has_all_words=has_all_words)
+
+        return await self._store.read(search)
+
+    async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
+        """See `tools.News`."""
+
+        def recent(shelves: Shelves) -> tuple[Story, ...]:
+            _refuse_without(shelves)
+            chosen = None if feed is None else _chosen(shelves.feeds.all(), feed)
+            return tuple(map(_story, shelves.feeds.recent(since=since, most=most, feeds=chosen)))
+
+        return await self._store.read(recent)
+
+    async def any(self) -> bool:
+        """Whether a feed is read here."""
+        return await self._store.read(lambda shelves: shelves.feeds.any() and shelves.feeds.can_search())
+
+
+class Newsstand:
+    """The tools of the news, there as long as there is a feed; a `tools.ToolSource`."""
+
+    def __init__(self, tools: Sequence[Tool], feeds: Feeds) -> None:
+        self._tools = tuple(tools)
+        self._feeds = feeds
+
+    async def tools(self) -> Sequence[Tool]:
+        """See `tools.ToolSource`."""
+        if not self._tools:
+            return ()
+        try:
+            return self._tools if await self._feeds.any() else ()
+        except StoreError as error:
+            _log.error("whether there are feeds is not known: %s", error)
+            return ()
+
+    @property
+    def absent(self) -> Sequence[str]:
+        """See `tools.ToolSource`: that there is no feed is nobody's failure."""
+        return ()
+
+    async def aclose(self) -> None:
+        """See `tools.ToolSource`: nothing runs."""
+
+
+def name_of(title: str, url: str) -> str:
+    """How people call a feed: by its own title, else by its host."""
+    return shortened(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _refuse_without(shelves: Shelves) -> None:
+    if not shelves.feeds.any():
+        raise Disabled(_NO_FEEDS)
+
+
+def _chosen(feeds: Sequence[Feed], part: str) -> list[int]:
+    """The feeds with this in their name or host.
+
+    Raises:
+        NotFound: there is none; it quotes the names of all, which are strangers' words.
+    """
+    words = part.casefold()
+    chosen = [feed.id for feed in feeds if words in name_of(feed.title, feed.url).casefold() or words in _host(feed)]
+    if not chosen:
+        names = "; ".join(name_of(feed.title, feed.url) for feed in feeds[:_SHOWN_NAMES])
+        raise NotFound("No feed has this in its name; those that there are stand beside this.", quoted=names)
+    return chosen
+
+
+def _host(feed: Feed) -> str:
+    return urlsplit(feed.url).hostname or ""
+
+
+def _story(found: FoundArticle) -> Story:
+    return Story(
+        title=found.title,
+        url=found.url,
+        feed=name_of(found.feed_title, found.feed_url),
+        at=found.published_at,
+        is_dated=found.is_dated,
+        summary=found.summary,
+    )

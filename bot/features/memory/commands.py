@@ -1,0 +1,68 @@
+"""The command about memory: what Aldis remembers about the person, and how it is forgotten.
+
+Left to others: the table (`bot.commands.base`), how something gets remembered (`bot.features.memory.service`).
+"""
+
+import re
+
+from bot import labels
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.events import PersonId
+from bot.features.memory.service import Memory
+from bot.i18n import phrases
+from bot.policy.trust import untrusted
+from bot.turn.links import inert
+from store import Shelves
+from tools import Remembered
+
+_FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
+
+
+class MemoryCommands:
+    """What everybody may ask about what is remembered."""
+
+    def __init__(self, desk: Desk, memory: Memory) -> None:
+        self._desk = desk
+        self._memory = memory
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (
+            Entry(
+                name="memory",
+                form="/memory [forget N|forget all]",
+                summary=phrases.ABOUT_MEMORY,
+                run=self._run,
+                directly_only=True,
+            ),
+        )
+
+    async def _run(self, call: Call) -> None:
+        match = _FORGET.fullmatch(call.command.rest)
+        if match is not None:
+            number = None if match["number"] is None else int(match["number"])
+            await self._desk.answer(call, lambda shelves: self._forget(shelves, call, number))
+        elif call.command.rest:
+            raise WrongForm
+        else:
+            await self._desk.answer(call, lambda shelves: self._list(shelves, call))
+
+    def _list(self, shelves: Shelves, call: Call) -> str:
+        person = call.message.author
+        lines = [_line(kept, person) for kept in self._memory.all(shelves, call.conversation)]
+        return "\n".join(lines) or phrases.said(phrases.NOTHING_REMEMBERED)
+
+    def _forget(self, shelves: Shelves, call: Call, number: int | None) -> str:
+        count = shelves.facts.forget(call.conversation, number)
+        if not count:
+            return phrases.said(phrases.NO_SUCH_FACT)
+        return phrases.said(phrases.FACTS_FORGOTTEN, count=count)
+
+
+def _line(remembered: Remembered, person: PersonId) -> str:
+    """What is remembered, and where it comes from, unless the person told it."""
+    origin = phrases.origin(untrusted(labels.loaded(remembered.origin), person))
+    if not origin:
+        return phrases.said(phrases.FACT, number=remembered.number, fact=remembered.fact)
+    return phrases.said(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)

@@ -1,0 +1,75 @@
+"""Memory: the facts that people want to be remembered about themselves.
+
+They are told, kept and used in the conversation that a person has with Aldis alone, and nowhere else: what somebody
+says in a group is remembered about nobody, and no group learns what somebody said in private. They live as long as the
+message that told them. Left to others: the note for the model (`bot.turn.context_note`), asking first when the turn has
+read what strangers wrote (`bot.policy.trust`).
+"""
+
+from bot.clock import Clock
+from bot.turn.journal import in_group
+from store import ConversationId, Fact, Shelves, Store, TurnId
+from tools import Denied, NotFound, RateLimited, Remembered, ToolContext
+
+MOST = 50
+"""How many facts are remembered about one person."""
+
+
+class Memory:
+    """What is remembered about everybody; the port of the tool `remember`."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def remember(self, fact: str, context: ToolContext) -> Remembered:
+        """Remember a fact about whoever asks; see `tools.Memory`."""
+        conversation = await self._own(context)
+
+        def remember(shelves: Shelves) -> Remembered:
+            turn = TurnId(context.turn)
+            if not shelves.journal.is_running(turn) or shelves.reminders.is_run_by_one(turn):
+                raise Denied("the person has not just asked for this themselves")
+            known = self.all(shelves, conversation)
+            if again := next((kept for kept in known if kept.fact.casefold() == fact.casefold()), None):
+                return again
+            if len(known) >= MOST and shelves.facts.of_origin(conversation, context.call) is None:
+                raise RateLimited(f"{MOST} facts are remembered already; the person has to have one forgotten first")
+            put = shelves.facts.put(
+                conversation,
+                context.call,
+                fact.encode(),
+                labels=context.origin.encode(),
+                turn=turn,
+                now=self._clock.now(),
+            )
+            return _remembered(put)
+
+        return await self._store.transaction(remember)
+
+    async def forget(self, number: int, context: ToolContext) -> None:
+        """Forget a fact about whoever asks; see `tools.Memory`."""
+        conversation = await self._own(context)
+        if not await self._store.transaction(lambda shelves: shelves.facts.forget(conversation, number)):
+            raise NotFound(f"no fact {number} is remembered")
+
+    def all(self, shelves: Shelves, conversation: ConversationId) -> tuple[Remembered, ...]:
+        """What is remembered in a direct conversation, the oldest first, within a transaction."""
+        return tuple(map(_remembered, shelves.facts.all(conversation, now=self._clock.now())))
+
+    async def _own(self, context: ToolContext) -> ConversationId:
+        """The direct conversation of whoever asks.
+
+        Raises:
+            Denied: they ask somewhere else.
+        """
+        if in_group(context.chat):
+            raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
+        return await self._store.conversation(context.chat, now=self._clock.now())
+
+
+def _remembered(fact: Fact) -> Remembered:
+    words = "" if fact.fact is None else fact.fact.decode()
+    until = None if fact.expires_at is None else f"{fact.expires_at:%Y-%m-%dT%H:%MZ}"
+    origin = "" if fact.labels is None else fact.labels.decode()
+    return Remembered(number=fact.number, fact=words, until=until, origin=origin)

@@ -1,0 +1,89 @@
+"""The backlog of a store that was restored: what it would answer, send and remind of, and closing all of that.
+
+    restored --> backlog --settle--> closed: nothing of the past is answered, sent or said; what repeats goes on
+                         '-replay--> left as it is: everything is done now, perhaps for the second time
+
+What people deleted, and the timers of their chats, are no part of it: they are carried out in any case, without a word.
+Only counts and times are told, never words. Left to others: asking (`bot.cli.store`), the rows (`store.restored`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.events import Kind
+from bot.features.reminders.service import asks, pass_over
+from store import Reminder, Restoration, Shelves, Waiting
+
+_SILENT = (Kind.DELETE, Kind.TIMER)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backlog:
+    """How much is open, each with the time since which it is."""
+
+    restoration: Restoration
+    messages: Waiting
+    """To be answered."""
+    replies: Waiting
+    """To be sent."""
+    reminders: Waiting
+    questions: Waiting
+    """Planned for a time that has passed."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to decide."""
+        return not any(part.items for part in (self.messages, self.replies, self.reminders, self.questions))
+
+
+def backlog(shelves: Shelves, now: datetime) -> Backlog | None:
+    """What is open in a restored store, within a transaction; None where it is one like any other."""
+    restoration = shelves.restored.restoration()
+    if restoration is None:
+        return None
+    reminders: list[datetime] = []
+    questions: list[datetime] = []
+    for reminder in shelves.reminders.overdue(_until(restoration, now)):
+        (questions if _asks(reminder) else reminders).append(reminder.due_at)
+    return Backlog(
+        restoration=restoration,
+        messages=shelves.restored.messages(besides=_SILENT),
+        replies=shelves.restored.replies(),
+        reminders=_waiting(reminders),
+        questions=_waiting(questions),
+    )
+
+
+def settle(shelves: Shelves, now: datetime) -> None:
+    """Close all of it, within a transaction; the store is decided then."""
+    restoration = shelves.restored.restoration()
+    if restoration is None:
+        return
+    for reminder in shelves.reminders.overdue(_until(restoration, now)):
+        try:
+            pass_over(shelves, reminder, now)
+        except ValueError:  # a newer version wrote it: nobody could say when it comes again
+            shelves.reminders.settle(reminder.id, now=now)
+    shelves.restored.close(besides=_SILENT, now=now)
+    shelves.restored.decide()
+
+
+def replay(shelves: Shelves) -> None:
+    """Leave all of it to be done, within a transaction; the store is decided then."""
+    shelves.restored.decide()
+
+
+def _until(restoration: Restoration, now: datetime) -> datetime:
+    """What was due later than this has surely not come: nobody ran on this store."""
+    return restoration.restored_at or now
+
+
+def _asks(reminder: Reminder) -> bool:
+    try:
+        return asks(reminder)
+    except ValueError:
+        return False
+
+
+def _waiting(times: list[datetime]) -> Waiting:
+    return Waiting(items=len(times), oldest_at=min(times, default=None), dead=0)

@@ -1,0 +1,155 @@
+"""The commands about time: what the person wants to be reminded of, and the time zone that they live in.
+
+Left to others: the table (`bot.commands.base`), how a time is written (`bot.policy.whens`), what becomes of it
+(`bot.features.reminders.service`).
+"""
+
+import re
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+from bot import labels
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.features.reminders.service import Asker, Reminders
+from bot.i18n import phrases
+from bot.policy import whens
+from bot.policy.schedules import Reason, Unfit
+from bot.policy.trust import may_carry_out
+from bot.turn.journal import origin_of
+from bot.turn.links import inert
+from store import Shelves
+from tools import Planned, Weekday
+
+_CANCEL = re.compile(r"cancel\s+(\d{1,9})", re.IGNORECASE)
+_DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
+_REASONS: Mapping[Reason, str] = {
+    "zone": phrases.NO_SUCH_ZONE,
+    "form": phrases.NO_SUCH_TIME,
+    "over": phrases.TIME_IS_OVER,
+    "far": phrases.TIME_TOO_FAR,
+    "many": phrases.TOO_MANY_REMINDERS,
+}
+
+
+class ReminderCommands:
+    """What everybody may tell Aldis about later."""
+
+    def __init__(self, desk: Desk, reminders: Reminders) -> None:
+        self._desk = desk
+        self._reminders = reminders
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Their lines in the table."""
+        return (
+            Entry(
+                name="remind",
+                form="/remind [in 2h30m|tomorrow 9:00|every weekday at 8 TEXT] or /remind cancel N",
+                summary=phrases.ABOUT_REMIND,
+                run=self._remind,
+            ),
+            Entry(
+                name="timezone",
+                form="/timezone [NAME]",
+                summary=phrases.ABOUT_TIMEZONE,
+                run=self._timezone,
+            ),
+        )
+
+    async def _remind(self, call: Call) -> None:
+        rest = call.command.rest
+        if not rest:
+            await self._desk.answer(call, lambda shelves: self._list(shelves, call))
+        elif match := _CANCEL.fullmatch(rest):
+            number = int(match[1])
+            await self._desk.answer(call, lambda shelves: self._cancel(shelves, call, number))
+        else:
+            await self._desk.answer(call, lambda shelves: self._plan(shelves, call, rest))
+
+    def _plan(self, shelves: Shelves, call: Call, rest: str) -> str:
+        message, now = call.message, self._desk.clock.wall()
+        zone = self._reminders.zone(shelves, message.author)
+        wish = whens.read(rest, now=now, zone=zone)
+        if wish is None:
+            raise WrongForm
+        asker = Asker(
+            person=message.author,
+            chat=message.chat,
+            conversation=call.conversation,
+            sent_at=message.sent_at,
+            origin=origin_of(call.errand.item.id),
+            expires_at=call.errand.item.expires_at,
+        )
+        try:
+            return _told(self._reminders.plan(shelves, wish, asker))
+        except Unfit as error:
+            reason = _REASONS[error.reason]
+            local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
+            return phrases.said(reason, now=local) if error.reason == "over" else phrases.said(reason)
+
+    def _list(self, shelves: Shelves, call: Call) -> str:
+        planned = self._reminders.all(shelves, call.message.author, call.conversation)
+        return "\n".join(map(_line, planned)) or phrases.said(phrases.NO_REMINDERS)
+
+    def _cancel(self, shelves: Shelves, call: Call, number: int) -> str:
+        cancelled = self._reminders.cancelled(shelves, call.message.author, call.conversation, number)
+        if cancelled is None:
+            return phrases.said(phrases.NO_SUCH_REMINDER)
+        return phrases.said(phrases.REMINDER_CANCELLED, text=_words(cancelled))
+
+    async def _timezone(self, call: Call) -> None:
+        name, person = call.command.rest, call.message.author
+        if name and not await self._reminders.live_in(person, name):
+            await self._desk.answer(call, lambda _: phrases.said(phrases.NO_SUCH_ZONE))
+            return
+
+        def told(shelves: Shelves) -> str:
+            zone = self._reminders.zone(shelves, person)
+            return phrases.said(
+                phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
+            )
+
+        await self._desk.answer(call, told)
+
+
+def _told(planned: Planned) -> str:
+    """What was planned, with the time as it was understood."""
+    what = phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
+    remarks = [
+        phrases.said(phrase)
+        for phrase, holds in (
+            (phrases.REMINDER_SHIFTED, planned.is_shifted),
+            (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
+        )
+        if holds
+    ]
+    if not planned.zone_is_known:
+        remarks.append(phrases.said(phrases.REMINDER_ZONE, zone=planned.timezone))
+    return "\n\n".join([_filled(what, planned), *remarks])
+
+
+def _line(planned: Planned) -> str:
+    return _filled(phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN, planned)
+
+
+def _filled(phrase: str, planned: Planned) -> str:
+    return phrases.said(
+        phrase,
+        number=planned.number,
+        when=phrases.when(planned.due_at.astimezone(ZoneInfo(planned.timezone)), planned.timezone),
+        repeats=_repeats(planned),
+        text=_words(planned),
+    )
+
+
+def _repeats(planned: Planned) -> str:
+    repeat = planned.repeat
+    if repeat is None:
+        return ""
+    return phrases.repeats(repeat.every, repeat.interval, [_DAYS.index(day) for day in repeat.weekdays])
+
+
+def _words(planned: Planned) -> str:
+    if planned.text is None:
+        return phrases.said(phrases.REMINDER_NO_WORDS)
+    return inert(planned.text) if may_carry_out(labels.loaded(planned.origin)) else planned.text

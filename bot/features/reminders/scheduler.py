@@ -1,0 +1,123 @@
+"""Reminding: looks what is due, and has it told or asked. Sleeps until the next time, or until something is planned.
+
+    due --may its person still write there?--yes--> it comes (`bot.features.reminders.service`)
+                                            '-no--> it is dropped without a word
+
+A reminder belongs to a calendar, so it goes by the machine's clock; but one that was set ahead by mistake, and soon
+back, would let everything come at once that never comes again, so a step of it has to stand first (`bot.clock`).
+Left to others: what coming means (`bot.features.reminders.service`), sending and answering (`bot.loops.sender`,
+`bot.loops.worker`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from bot.clock import Clock
+from bot.events import ChatId, Envelope, Kind, PersonId, SentId
+from bot.features.reminders.service import Reminders
+from bot.logs import described
+from bot.metrics import Counts
+from bot.policy.access import AccessList, may_write
+from store import Reminder, Shelves, Store
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 20
+_LONGEST_NAP_SECONDS = 30.0
+"""However far the next time is: the clock of the machine may be set meanwhile."""
+_SHORTEST_NAP_SECONDS = 0.05
+_PAUSE_SECONDS = 5.0
+
+
+class Reminding:
+    """The loop of what was to be told later. `allowed` gives who may write now to `account`."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        reminders: Reminders,
+        *,
+        allowed: Callable[[], AccessList],
+        account: str,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._reminders = reminders
+        self._allowed = allowed
+        self._account = account
+
+    async def run(self) -> None:
+        """Let come what is due, again and again; ends only by cancellation."""
+        bell = self._store.bells["reminders"]
+        while True:
+            bell.clear()
+            try:
+                seconds = await self.attend_all()
+            except Exception as error:  # noqa: BLE001  (it is tried again)
+                _log.error("reminding failed: %s", described(error))
+                seconds = _PAUSE_SECONDS
+            try:
+                async with asyncio.timeout(seconds):
+                    await bell.wait()
+            except TimeoutError:
+                continue
+
+    async def attend_all(self) -> float:
+        """Let everything come that is due now; gives in how many seconds to look again.
+
+        Raises:
+            StoreError: nothing came; try again later.
+        """
+        if self._is_waiting_for_members():
+            return _PAUSE_SECONDS
+        while await self._store.transaction(self._attend_some) == _AT_ONCE:
+            continue
+        next_at = await self._store.read(lambda shelves: shelves.reminders.next_due_at())
+        if next_at is None:
+            return _LONGEST_NAP_SECONDS
+        seconds = (next_at - self._clock.settled()).total_seconds()
+        return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
+
+    def _attend_some(self, shelves: Shelves) -> int:
+        due = shelves.reminders.due(self._clock.settled(), most=_AT_ONCE)
+        for reminder in due:
+            self._attend(shelves, reminder)
+        return len(due)
+
+    def _attend(self, shelves: Shelves, reminder: Reminder) -> None:
+        """One reminder to its end, or to its next time; one that cannot be read is over."""
+        try:
+            person, chat = self._reminders.chat_of(reminder)
+            if self._is_welcome(shelves, person, chat):
+                self._reminders.come(shelves, reminder)
+                self._counts.add("reminders_came")
+                return
+        except ValueError as error:
+            _log.error("reminder %d cannot be read and is given up: %s", reminder.id, described(error))
+        self._counts.add("reminders_dropped")
+        shelves.reminders.settle(reminder.id, now=self._clock.now())
+
+    def _is_waiting_for_members(self) -> bool:
+        """Whether it is not known yet who is in the groups whose members may write."""
+        allowed = self._allowed()
+        return allowed.needs_members and not allowed.members
+
+    def _is_welcome(self, shelves: Shelves, person: PersonId, chat: ChatId) -> bool:
+        """Whether a message of the person would be answered in the chat now."""
+        allowed = self._allowed()
+        envelope = Envelope(
+            account=self._account,
+            author=person,
+            number=shelves.people.number_of(person, allowed.numbers),
+            device=0,
+            sent_at=SentId(0),
+            kind=Kind.REMINDER,
+            chat=chat,
+            raw="",
+            from_self=allowed.note_to_self,
+        )
+        return may_write(envelope, allowed, is_approved=shelves.people.is_allowed(person, account=self._account))

@@ -1,0 +1,339 @@
+"""Reminders: planned by a tool or a command, and what happens when their time has come.
+
+    wish --> plan (when is that?) --> [reminders] --due--> told in the chat -----------------.--again--> [reminders]
+                                                     |---> a prompt: asked, as for its person -'-over---> settled
+                                                     '---> words have disappeared: only that there was something
+
+Coming, and what it comes again, are one transaction: it comes once, whatever dies. What was due while Aldis was away
+comes late, says so, and a repeating one comes once for all the times that it missed. Its words live as long as the
+message that they came from. Left to others: when that is in the world (`bot.policy.schedules`), looking at the clock
+(`bot.features.reminders.scheduler`), who may still be answered (`bot.policy.access`).
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from pydantic import TypeAdapter
+
+from bot import events, labels
+from bot.clock import Clock
+from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Scheduled, SentId
+from bot.i18n import phrases
+from bot.i18n.locale import speaking
+from bot.labels import UNKNOWN, Labels
+from bot.policy import schedules
+from bot.policy.schedules import Plan, Unfit
+from bot.policy.trust import may_carry_out
+from bot.settings.values import is_zone
+from bot.turn.links import inert
+from bot.turn.turns import Turns
+from store import Arrival, ConversationId, Reminder, Shelves, Store, TurnId
+from tools import BadArguments, Denied, NotFound, Planned, RateLimited, ToolContext, Wish
+
+MOST = 50
+"""How many reminders one person may have planned, everywhere together."""
+
+_LATE = timedelta(minutes=2)
+"""From here on people are told that it is late: less is the pace of the loop."""
+
+_ASKED = "(The person planned earlier that this be asked now, and has not written just now.)"
+_ASKED_LATE = "(The person planned earlier that this be asked at {when}; it is late, say so.)"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asker:
+    """Who wants to be reminded, where, and what made them say so."""
+
+    person: PersonId
+    chat: ChatId
+    conversation: ConversationId
+    sent_at: SentId
+    """Their message: what is quoted in a group. 0 where it is not known."""
+    origin: str
+    """Names the call or the message, so that it plans once."""
+    turn: TurnId | None = None
+    expires_at: datetime | None = None
+    """When their message disappears; None: it stays, or the turn has it."""
+    scheduled: Scheduled = field(default_factory=lambda: Scheduled(labels=Labels(), is_own=True))
+    """Where the words come from, and what a prompt may do; without it the person gave them by a command."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Place:
+    """What is kept of where and when."""
+
+    person: PersonId
+    chat: ChatId
+    sent_at: SentId
+    plan: Plan
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Words:
+    """What is kept of what is said then."""
+
+    text: str
+    prompt: str | None
+    scheduled: Scheduled = field(default_factory=lambda: Scheduled(labels=UNKNOWN))
+    """Where they come from, and what a prompt may do; by default of what was planned before there were labels."""
+
+
+_places: TypeAdapter[_Place] = TypeAdapter(_Place)
+_words: TypeAdapter[_Words] = TypeAdapter(_Words)
+
+
+def asks(reminder: Reminder) -> bool:
+    """Whether its time brings a question, and not only words.
+
+    Raises:
+        ValueError: a newer version wrote it.
+    """
+    return reminder.words is not None and _words.validate_json(reminder.words).prompt is not None
+
+
+def pass_over(shelves: Shelves, reminder: Reminder, now: datetime) -> None:
+    """It does not come this time: it comes again at its next one, or is over, within a transaction.
+
+    Raises:
+        ValueError: a newer version wrote it.
+    """
+    next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
+    if next_at is None or reminder.words is None:
+        shelves.reminders.settle(reminder.id, now=now)
+    else:
+        shelves.reminders.again(reminder.id, next_at)
+
+
+class Reminders:
+    """The reminders of everybody; the port of the tool `remind`. `account` is the one that Aldis answers for."""
+
+    def __init__(self, store: Store, clock: Clock, turns: Turns, *, account: str, timezone: str) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+        self._account = account
+        self._timezone = timezone
+
+    # For the tool
+
+    async def add(self, wish: Wish, context: ToolContext) -> Planned:
+        """Plan one for whoever asks in this turn; see `tools.Reminders`."""
+        conversation = await self._conversation(context)
+
+        def add(shelves: Shelves) -> Planned:
+            turn = TurnId(context.turn)
+            if not shelves.journal.is_running(turn):
+                raise Denied("the question was taken back")
+            if shelves.reminders.is_run_by_one(turn):
+                raise Denied("a reminder that is being run plans no other; answer without it")
+            asker = Asker(
+                person=PersonId(context.person),
+                chat=ChatId(context.chat),
+                conversation=conversation,
+                sent_at=SentId(shelves.reminders.asked_at(turn)),
+                origin=context.call,
+                turn=turn,
+                scheduled=_scheduled(context),
+            )
+            return self.plan(shelves, wish, asker)
+
+        try:
+            return await self._store.transaction(add)
+        except Unfit as error:
+            kind = RateLimited if error.reason == "many" else BadArguments
+            raise kind(str(error)) from error
+
+    async def planned(self, context: ToolContext) -> tuple[Planned, ...]:
+        """Those of whoever asks, in this conversation; see `tools.Reminders`."""
+        conversation = await self._conversation(context)
+        return await self._store.read(lambda shelves: self.all(shelves, PersonId(context.person), conversation))
+
+    async def cancel(self, number: int, context: ToolContext) -> Planned:
+        """Cancel one of whoever asks; see `tools.Reminders`."""
+        conversation = await self._conversation(context)
+        cancelled = await self._store.transaction(
+            lambda shelves: self.cancelled(shelves, PersonId(context.person), conversation, number)
+        )
+        if cancelled is None:
+            raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
+        return cancelled
+
+    async def keep_timezone(self, name: str, context: ToolContext) -> str:
+        """Whoever asks lives there; see `tools.Reminders`."""
+        if not await self.live_in(PersonId(context.person), name):
+            raise BadArguments(f"there is no time zone {name[:60]!r}; use an IANA name such as Europe/Berlin")
+        return name
+
+    # For commands
+
+    async def live_in(self, person: PersonId, zone: str) -> bool:
+        """The person lives in this zone from now on; False: there is no such zone, and nothing has changed."""
+        if not is_zone(zone):
+            return False
+        direct = await self._store.conversation(f"direct:{person}", now=self._clock.now())
+        await self._store.transaction(lambda shelves: shelves.reminders.keep_zone(direct, zone))
+        return True
+
+    def zone(self, shelves: Shelves, person: PersonId) -> str:
+        """Where the person lives, as far as they have told, within a transaction."""
+        return shelves.reminders.zone(f"direct:{person}") or self._timezone
+
+    def plan(self, shelves: Shelves, wish: Wish, asker: Asker) -> Planned:
+        """Plan a reminder within a transaction; what the same origin has planned before is given as it is.
+
+        Raises:
+            Unfit: there is no such time, or none that may be planned, or the person has too many.
+        """
+        known = shelves.reminders.of_origin(asker.origin)
+        if known is not None:
+            return self._shown(shelves, asker.person, known)
+        plan, due_at = schedules.planned(wish, now=self._clock.wall(), zone=self.zone(shelves, asker.person))
+        if shelves.reminders.count(asker.person) >= MOST:
+            raise Unfit("many", f"The person has {MOST} reminders already; one must be cancelled first.")
+        place = _Place(person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan)
+        put = shelves.reminders.put(
+            asker.conversation,
+            asker.person,
+            asker.origin,
+            plan=_places.dump_json(place),
+            words=_words.dump_json(_Words(text=wish.text, prompt=wish.prompt, scheduled=asker.scheduled)),
+            due_at=due_at,
+            turn=asker.turn,
+            expires_at=asker.expires_at,
+            is_delay=wish.delay_seconds is not None and wish.repeat is None,
+        )
+        return self._shown(shelves, asker.person, put)
+
+    def all(self, shelves: Shelves, person: PersonId, conversation: ConversationId) -> tuple[Planned, ...]:
+        """What the person has planned in this conversation, the next one first, within a transaction."""
+        found = shelves.reminders.of_person(person, conversation)
+        return tuple(self._shown(shelves, person, reminder) for reminder in found)
+
+    def cancelled(
+        self, shelves: Shelves, person: PersonId, conversation: ConversationId, number: int
+    ) -> Planned | None:
+        """Cancel a reminder of the person within a transaction; gives what it was, None where there is none."""
+        found = shelves.reminders.of_person(person, conversation)
+        reminder = next((reminder for reminder in found if reminder.number == number), None)
+        if reminder is None:
+            return None
+        shelves.reminders.settle(reminder.id, now=self._clock.now())
+        return self._shown(shelves, person, reminder)
+
+    # For the loop
+
+    def chat_of(self, reminder: Reminder) -> tuple[PersonId, ChatId]:
+        """Who is to be reminded, and where.
+
+        Raises:
+            ValueError: a newer version wrote it.
+        """
+        place = _places.validate_json(reminder.plan)
+        return place.person, place.chat
+
+    def come(self, shelves: Shelves, reminder: Reminder) -> None:
+        """Its time has come: it is told or asked, and comes again or is over, within a transaction.
+
+        Raises:
+            ValueError: as `chat_of`.
+        """
+        now = self._clock.now()
+        place = _places.validate_json(reminder.plan)
+        if reminder.words is None:
+            self._tell(shelves, reminder, place, phrases.REMINDER_WORDLESS)
+            shelves.reminders.settle(reminder.id, now=now)
+            return
+        words = _words.validate_json(reminder.words)
+        if words.prompt is None:
+            self._remind(shelves, reminder, place, words)
+        else:
+            shelves.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
+        next_at = schedules.next_after(place.plan, self._clock.settled())
+        if next_at is None:
+            shelves.reminders.settle(reminder.id, now=now)
+        else:
+            shelves.reminders.again(reminder.id, next_at)
+
+    def _remind(self, shelves: Shelves, reminder: Reminder, place: _Place, words: _Words) -> None:
+        text = inert(words.text) if may_carry_out(words.scheduled.labels) else words.text
+        late = self._clock.wall() - reminder.due_at
+        with speaking(self._turns.language(shelves, reminder.conversation)):
+            if late < _LATE:
+                told = phrases.said(phrases.REMINDER, text=text)
+            else:
+                told = phrases.said(phrases.REMINDER_LATE, text=text, late=phrases.duration(late.total_seconds()))
+        self._tell(shelves, reminder, place, told)
+
+    def _tell(self, shelves: Shelves, reminder: Reminder, place: _Place, told: str) -> None:
+        """Say it in the chat; in a group it quotes the message that wished for it, which notifies its person."""
+        message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
+        self._turns.tell(shelves, reminder.conversation, message, told, expires_at=reminder.expires_at)
+
+    def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: Scheduled) -> Arrival:
+        """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
+        when = schedules.worded(reminder.due_at, place.plan.zone)
+        is_late = self._clock.wall() - reminder.due_at >= _LATE
+        message = Incoming(
+            author=place.person,
+            name=None,
+            chat=place.chat,
+            sent_at=place.sent_at,
+            text=prompt,
+            mentions_me=True,
+            preface=_ASKED_LATE.format(when=when) if is_late else _ASKED,
+            scheduled=scheduled,
+        )
+        sent_at = SentId(int(reminder.due_at.timestamp() * 1000))
+        envelope = Envelope(
+            account=self._account,
+            author=place.person,
+            number=None,
+            device=reminder.id,
+            sent_at=sent_at,
+            kind=Kind.REMINDER,
+            chat=place.chat,
+            raw=events.reminding(message),
+        )
+        return Arrival(
+            conversation=reminder.conversation,
+            account=self._account,
+            author=place.person,
+            device=reminder.id,
+            sent_at=sent_at,
+            kind=Kind.REMINDER,
+            envelope=events.dumped(envelope),
+            received_at=self._clock.now(),
+            expires_at=reminder.expires_at,
+        )
+
+    async def _conversation(self, context: ToolContext) -> ConversationId:
+        return await self._store.conversation(context.chat, now=self._clock.now())
+
+    def _shown(self, shelves: Shelves, person: PersonId, reminder: Reminder) -> Planned:
+        """The reminder as people and models see it."""
+        own = shelves.reminders.zone(f"direct:{person}")
+        plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
+        words = _words.validate_json(reminder.words) if reminder.words is not None else None
+        zone = plan.zone if plan else own or self._timezone
+        local = reminder.due_at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+        return Planned(
+            number=reminder.number,
+            text=None if words is None else words.text,
+            prompt=None if words is None else words.prompt,
+            when=schedules.worded(reminder.due_at, zone),
+            due_at=reminder.due_at,
+            timezone=zone,
+            repeat=plan.repeat if plan else None,
+            is_shifted=plan is not None
+            and local.date() == plan.local.date()
+            and schedules.is_skipped(plan.local, zone),
+            loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
+            zone_is_known=own is not None,
+            origin="" if words is None else labels.dumped(words.scheduled.labels).decode(),
+        )
+
+
+def _scheduled(context: ToolContext) -> Scheduled:
+    """What is kept of where a call of the tool comes from; its prompt is the model's, whoever wanted it."""
+    return Scheduled(labels=labels.loaded(context.origin), addresses=context.addresses)

@@ -1,0 +1,74 @@
+"""The command that trusts a new safety number, after somebody has asked its owner.
+
+Left to others: what trusting does (`bot.features.safety_numbers.service`), the same on the command line
+(`bot.repairs`).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from bot.commands.base import Call, Desk, Entry
+from bot.errors import CallRefused, Disconnected
+from bot.features.safety_numbers.service import Identities, Suspect, Verdict
+from bot.i18n import phrases
+
+_BRIDGE_SECONDS = 20.0
+"""The bridge computes a safety number for everybody whom it knows."""
+
+_WORDS = {
+    "nobody": phrases.NOT_SUSPECT,
+    "changed_again": phrases.TRUST_CHANGED_AGAIN,
+    "own": phrases.TRUST_OWN,
+}
+
+
+class TrustCommands:
+    """The one command about safety numbers."""
+
+    def __init__(self, desk: Desk, identities: Identities) -> None:
+        self._desk = desk
+        self._identities = identities
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Its line in the table."""
+        return (
+            Entry(
+                name="trust",
+                form="/trust [LABEL [NUMBER]]",
+                summary=phrases.ABOUT_TRUST,
+                run=self._trust,
+                for_admins=True,
+                directly_only=True,
+            ),
+        )
+
+    async def _trust(self, call: Call) -> None:
+        answer = await self._answer(call)
+        await self._desk.answer(call, lambda _: answer())
+
+    async def _answer(self, call: Call) -> Callable[[], str]:
+        """What is to be said, once it is known in which language."""
+        name, _, number = call.command.rest.partition(" ")
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                if not name:
+                    suspects = await self._identities.look()
+                    return lambda: _listed(suspects)
+                done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
+                return lambda: _told(done)
+        except (Disconnected, TimeoutError):
+            return lambda: phrases.BRIDGE_SILENT
+        except CallRefused:
+            return lambda: phrases.TRUST_REFUSED
+
+
+def _told(done: Verdict) -> str:
+    if done.kind == "trusted" and done.suspect is not None:
+        return phrases.trusted(done.suspect.name, done.suspect.label)
+    return _WORDS[done.kind]
+
+
+def _listed(suspects: Iterable[Suspect]) -> str:
+    lines = [phrases.suspect(one.name, one.label, one.since, one.safety_number) for one in suspects]
+    return "\n".join(lines) or phrases.NO_SUSPECTS

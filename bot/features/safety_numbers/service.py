@@ -1,0 +1,312 @@
+"""Safety numbers: whose has changed, who is told of it, and what waits until somebody trusts the new one.
+
+    a send fails for it, or what came cannot be decrypted for it --> notice
+    look: the bridge's keys --> a key that is not trusted --> written down; the admins are told, once for each key
+                            |                             '-- `accepts`: trusted at once, as Signal's own apps do,
+                            |                                 unless the key before had been compared
+                            '-- trusted meanwhile, wherever --> what was held goes out
+    trust: somebody says that it may be --> the bridge --> what was held goes out, and what they wrote arrives
+
+signal-cli trusts the first key of a person and no other: it then neither sends to them nor hands on what they write. A
+new key is a new phone, or somebody who has taken over the number; no program can tell the two apart.
+Left to others: holding (`bot.loops.sender`, `store.outbox`), when to look (`bot.features.safety_numbers.watcher`), the
+words of the commands.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from bot.clock import Clock
+from bot.errors import CallRefused
+from bot.events import ChatId, PersonId
+from bot.i18n import phrases
+from bot.metrics import Counts
+from bot.transports.base import Contact, Identity, Transport
+from bot.turn.notices import Admins
+from store import NewIdentity, Shelves, Store
+
+_log = logging.getLogger(__name__)
+
+_MAX_LOOKS = 10
+"""How often the bridge is asked for a key that it should know: signal-cli fetches it after it has missed it."""
+_HELD_AT_LEAST = timedelta(minutes=5)
+"""A send failed for a key that the bridge calls trusted: it is not tried again sooner."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Suspect:
+    """Somebody whose safety number has changed, and is not trusted yet."""
+
+    person: PersonId
+    label: str
+    name: str | None
+    """As they call themselves; None where the bridge does not tell."""
+    since: datetime
+    safety_number: str
+    """The new one, in groups of digits; may be empty."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What came of it that somebody wanted to trust a new safety number."""
+
+    kind: Literal["trusted", "nobody", "changed_again", "own"]
+    """Done; nobody of that name has a new one; it is not the one that was told of; it is that of whoever asks."""
+    suspect: Suspect | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    """What the bridge knows."""
+
+    keys: Mapping[PersonId, Identity]
+    untrusted: Mapping[PersonId, Identity]
+    """Those of them that are not trusted."""
+    contacts: Mapping[PersonId, Contact]
+    members: Mapping[ChatId, frozenset[PersonId]]
+    """Of the groups, where something is held."""
+
+
+class Identities:
+    """The safety numbers of one account's people. `accepts`: new ones are trusted without asking anybody."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        may_write: Callable[[Shelves, Contact], bool],
+        admins: Admins,
+        accepts: bool,
+    ) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._may_write = may_write
+        self._admins = admins
+        self._accepts = accepts
+        self._noticed: dict[PersonId, int] = {}
+        """Who was noticed, and how often the bridge has been asked since."""
+
+    def notice(self, person: PersonId) -> None:
+        """Something went wrong for this person's safety number: look soon."""
+        if person not in self._noticed:
+            self._noticed[person] = 0
+            self._store.bells["identities"].set()
+
+    @property
+    def has_noticed(self) -> bool:
+        """Whether somebody was noticed of whom the bridge does not tell yet."""
+        return bool(self._noticed)
+
+    async def holds_anything(self) -> bool:
+        """Whether anything is held.
+
+        Raises:
+            StoreError: nobody knows.
+        """
+        return bool(await self._store.read(lambda shelves: shelves.outbox.held()))
+
+    async def look(self) -> tuple[Suspect, ...]:
+        """Learn from the bridge whose safety number has changed, and do what is to be done; gives who is not trusted.
+
+        Raises:
+            Disconnected: the bridge cannot be asked; look again later.
+            StoreError: nothing was done; look again later.
+        """
+        return (await self._look())[1]
+
+    async def _look(self) -> tuple[_Known, tuple[Suspect, ...]]:
+        noticed = frozenset(self._noticed)
+        known = await self._ask()
+        people = await self._store.read(lambda shelves: self._ours(shelves, known, noticed))
+        if self._accepts:
+            accepted = await self._accept(people)
+            people -= accepted
+            still = {person: key for person, key in known.untrusted.items() if person not in accepted}
+            known = replace(known, untrusted=still)
+        suspects = await self._store.transaction(lambda shelves: self._write(shelves, known, people))
+        self._settle_noticed(noticed, known)
+        return known, suspects
+
+    async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> Verdict:
+        """Trust the new safety number of whoever has this label or uuid, if that is still the one that was told of.
+
+        With a safety number it has to be that one, and counts as compared, also where it was trusted before. `by` is
+        who wants it: nobody vouches for themselves.
+
+        Raises:
+            Disconnected: the bridge cannot be asked; try again.
+            CallRefused: it refuses, in its own words.
+            StoreError: what was held is still held; it goes out by a later look.
+        """
+        before = await self._store.read(lambda shelves: shelves.people.new_identities())
+        known, suspects = await self._look()
+        those = (
+            suspects
+            if safety_number is None
+            else (*suspects, *await self._store.read(lambda shelves: self._all(shelves, known)))
+        )
+        suspect = next((one for one in those if name.lower() in {one.label, one.person}), None)
+        if suspect is None:
+            return Verdict(kind="nobody")
+        if suspect.person == by:
+            return Verdict(kind="own", suspect=suspect)
+        is_news = (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}
+        if safety_number is None and is_news:
+            return Verdict(kind="changed_again", suspect=suspect)
+        await self._transport.trust(suspect.person, safety_number=safety_number)
+        others = [one.person for one in suspects if one.person != suspect.person]
+
+        def trusted(shelves: Shelves) -> None:
+            if safety_number is not None:
+                shelves.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
+            else:
+                shelves.people.trust(suspect.label, is_verified=False)
+            self._release(shelves, {suspect.person}, others)
+
+        await self._store.transaction(trusted)
+        self._noticed.pop(suspect.person, None)
+        self._counts.add("safety_numbers_trusted")
+        _log.warning("the new safety number of %s is trusted; what was held goes out", suspect.label)
+        return Verdict(kind="trusted", suspect=suspect)
+
+    async def _ask(self) -> _Known:
+        identities = await self._transport.identities()
+        is_held = bool(await self._store.read(lambda shelves: shelves.outbox.held()))
+        groups = await self._transport.groups() if is_held else ()
+        untrusted = {one.person: one for one in identities if not one.is_trusted}
+        contacts = await self._transport.contacts() if untrusted else ()
+        return _Known(
+            keys={one.person: one for one in identities},
+            untrusted=untrusted,
+            contacts={contact.person: contact for contact in contacts},
+            members={ChatId(f"group:{group.id}"): group.members for group in groups},
+        )
+
+    def _all(self, shelves: Shelves, known: _Known) -> tuple[Suspect, ...]:
+        """Everybody whose key the bridge has, whether it is trusted or not."""
+        now = self._clock.now()
+        return tuple(
+            _suspect(NewIdentity(label=shelves.people.label(person, account=self._account), since=now), known, person)
+            for person in known.keys
+        )
+
+    def _ours(self, shelves: Shelves, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
+        """Those without trust who are of any concern: something is held for them, or they write to Aldis."""
+        held = shelves.outbox.held()
+        in_groups = {
+            person for chat, members in known.members.items() if shelves.chats.at(chat) in held for person in members
+        }
+        return frozenset(
+            person
+            for person in known.untrusted
+            if person in noticed or person in in_groups or self._writes(shelves, known, person)
+        )
+
+    def _writes(self, shelves: Shelves, known: _Known, person: PersonId) -> bool:
+        conversation = shelves.chats.at(f"direct:{person}")
+        if conversation is None:
+            return False
+        contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
+        return conversation in shelves.outbox.held() or self._may_write(shelves, contact)
+
+    async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
+        """Trust the new keys that nobody has to be asked about; gives whose."""
+        verified = await self._store.read(
+            lambda shelves: {person for person in people if shelves.people.was_verified(person, account=self._account)}
+        )
+        accepted: set[PersonId] = set()
+        for person in sorted(set(people) - verified):
+            try:
+                await self._transport.trust(person)
+            except CallRefused:
+                _log.error("a new safety number was not accepted: the bridge refuses it")
+            else:
+                accepted.add(person)
+                self._counts.add("safety_numbers_accepted")
+                _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
+        if accepted:
+            others = set(people) - accepted
+            await self._store.transaction(lambda shelves: self._release(shelves, accepted, others))
+        return frozenset(accepted)
+
+    def _write(self, shelves: Shelves, known: _Known, people: Collection[PersonId]) -> tuple[Suspect, ...]:
+        """Write down who is not trusted, tell the admins of whom they do not know, release what is not to be held."""
+        now = self._clock.now()
+        for person in people:
+            key, wall = known.untrusted[person].key, self._clock.wall()
+            shelves.people.suspect(person, key, account=self._account, now=wall)
+        by_label = {shelves.people.label(person, account=self._account): person for person in known.keys}
+        suspects: list[Suspect] = []
+        trusted: set[PersonId] = set()
+        for row in shelves.people.new_identities():
+            person = by_label.get(row.label)
+            if person is not None and person in known.untrusted:
+                suspects.append(_suspect(row, known, person))
+            else:
+                shelves.people.trust(row.label)
+                trusted |= {person} if person else set()
+                _log.info("the new safety number of %s is trusted by now", row.label)
+        for suspect in suspects:
+            if not shelves.people.is_identity_told(suspect.person, account=self._account):
+                self._tell(shelves, suspect, known, now)
+        self._release(shelves, trusted, known.untrusted)
+        self._release_stale(shelves, known, now)
+        return tuple(suspects)
+
+    def _release(self, shelves: Shelves, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
+        """Let go what is held for these people, and what may be: groups hold it for somebody."""
+        if trusted:
+            theirs = {shelves.chats.at(f"direct:{person}") for person in others}
+            for conversation in shelves.outbox.held().keys() - theirs:
+                shelves.outbox.release(conversation)
+
+    def _release_stale(self, shelves: Shelves, known: _Known, now: datetime) -> None:
+        """Let go what is held for nobody, as the bridge sees it: keys may be trusted without us, groups change."""
+        chats = [f"direct:{person}" for person in known.untrusted]
+        # The account itself is a member, too, and nobody's suspect.
+        chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
+        rightly = {shelves.chats.at(chat) for chat in chats}
+        for conversation, held_at in shelves.outbox.held().items():
+            if conversation not in rightly and now - held_at >= _HELD_AT_LEAST:
+                shelves.outbox.release(conversation)
+
+    def _tell(self, shelves: Shelves, suspect: Suspect, known: _Known, now: datetime) -> None:
+        """Tell the admins, once; but not the suspect, who may be somebody else by now."""
+        told = self._admins.tell(
+            shelves,
+            lambda: phrases.identity_changed(suspect.name, suspect.label),
+            known.contacts.values(),
+            besides={suspect.person},
+        )
+        if told:
+            shelves.people.identity_told(suspect.person, account=self._account, now=now)
+
+    def _settle_noticed(self, noticed: frozenset[PersonId], known: _Known) -> None:
+        """Who was noticed is known by now, or was asked for often enough."""
+        for person in noticed & frozenset(self._noticed):
+            self._noticed[person] += 1
+            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
+                del self._noticed[person]
+
+    @property
+    def _account(self) -> str:
+        return self._transport.account
+
+
+def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:
+    contact = known.contacts.get(person)
+    return Suspect(
+        person=person,
+        label=row.label,
+        name=contact.name if contact else None,
+        since=row.since,
+        safety_number=known.keys[person].safety_number,
+    )

@@ -1,0 +1,57 @@
+"""The loop that looks after safety numbers: at the start, when something was noticed, and while something is held.
+
+Left to others: what is looked at and what comes of it (`bot.features.safety_numbers.service`).
+"""
+
+import asyncio
+import logging
+
+from bot.errors import Disconnected
+from bot.features.safety_numbers.service import Identities
+from bot.logs import described
+from store import Store
+
+_log = logging.getLogger(__name__)
+
+_SOON_SECONDS = 15.0
+"""When the bridge does not know yet what was noticed."""
+_AGAIN_SECONDS = 300.0
+"""A list of all keys costs the bridge some seconds of work where there are hundreds."""
+_PAUSE_SECONDS = 2.0
+"""Between two looks, however much is noticed."""
+
+
+class IdentityWatch:
+    """Looks until it is cancelled."""
+
+    def __init__(self, identities: Identities, store: Store, *, pause_seconds: float = _PAUSE_SECONDS) -> None:
+        self._identities = identities
+        self._bell = store.bells["identities"]
+        self._pause_seconds = pause_seconds
+
+    async def run(self) -> None:
+        """Look again and again; ends only by cancellation."""
+        while True:
+            self._bell.clear()
+            seconds = await self._look()
+            await asyncio.sleep(self._pause_seconds)
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._bell.wait()
+            except TimeoutError:
+                continue
+
+    async def _look(self) -> float | None:
+        """Look once; gives the seconds until the next look, None where nothing is to be looked at before the bell."""
+        try:
+            suspects = await self._identities.look()
+            is_held = await self._identities.holds_anything()
+        except Disconnected as error:
+            _log.info("safety numbers are not known: %s", error)
+            return _AGAIN_SECONDS
+        except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
+            _log.error("looking after safety numbers failed: %s", described(error))
+            return _AGAIN_SECONDS
+        if self._identities.has_noticed:
+            return _SOON_SECONDS
+        return _AGAIN_SECONDS if suspects or is_held else None

@@ -1,0 +1,58 @@
+"""Summarising: one conversation after the other, in the background, after a turn of it has been kept.
+
+What waits here is forgotten by a restart: the next turn of the conversation shows again that it is due.
+Left to others: whether there is anything to sum up, and how (`bot.features.summaries.service`).
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from bot.features.summaries.service import Summaries
+from bot.logs import described
+from bot.messages import UserMessage
+from bot.metrics import Counts
+from bot.turn.journal import Turn
+from store import ConversationId
+
+_log = logging.getLogger(__name__)
+
+_MOST_WAITING = 200
+
+
+class Summarising:
+    """The loop of summaries. `summaries` None: there are none."""
+
+    def __init__(self, summaries: Summaries | None, counts: Counts) -> None:
+        self._summaries = summaries
+        self._counts = counts
+        self._waiting: dict[ConversationId, Turn] = {}
+        self._bell = asyncio.Event()
+
+    def note(self, turn: Turn) -> None:
+        """A turn was kept: its conversation may have outgrown its window."""
+        if self._summaries is None or not self._summaries.may_be_due(turn):
+            return
+        if turn.conversation in self._waiting or len(self._waiting) < _MOST_WAITING:
+            # What it was about is read anew: pictures of many turns would take much room meanwhile.
+            self._waiting[turn.conversation] = replace(
+                turn, question=UserMessage(text=""), history=(), steps=(), talk=()
+            )
+            self._bell.set()
+
+    async def run(self) -> None:
+        """Look at what was noted, again and again; ends only by cancellation."""
+        while True:
+            await self._bell.wait()
+            self._bell.clear()
+            await self.attend_all()
+
+    async def attend_all(self) -> None:
+        """Look at what was noted, oldest first."""
+        while self._waiting and self._summaries is not None:
+            turn = self._waiting.pop(next(iter(self._waiting)))
+            try:
+                if await self._summaries.renew(turn):
+                    self._counts.add("summaries")
+            except Exception as error:  # noqa: BLE001  (a summary that fails harms nothing)
+                _log.error("conversation %d was not summed up: %s", turn.conversation, described(error))

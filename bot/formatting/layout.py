@@ -1,0 +1,253 @@
+"""What Markdown looks like in Signal, which knows five styles and one proportional font on a narrow screen.
+
+A heading is a bold line between blank lines; bullets are "• ", numbers stay, tasks are "☐" and "☑", what is nested is
+indented; a quote's lines begin with "> "; a rule is "———"; code is monospace, its fences and its language go; a link
+is "text (address)", or the address alone where the text says no more; line breaks and blank lines are the author's.
+A table that is narrow and plain is aligned in monospace; any other becomes a block of "Header: value" lines for each
+row, for columns do not line up in a proportional font and wrapped lines cannot be read.
+
+Pure. Left to others: what a marker is (`bot.formatting.markdown`), cutting into messages (`bot.formatting.split`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from bot.events import Style
+from bot.formatting.markdown import Token, tokens
+from bot.formatting.spans import PLAIN, Marked, Piece, Styles, assembled
+from bot.formatting.tables import Cell, table
+
+_RULE = "———"
+_BULLET = "• "
+_BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
+_TASK = re.compile(r"\[([ xX])\][ \t]+")
+_BREAK_TAG = re.compile(r"[ \t]*<br[ \t]*/?>[ \t]*", re.IGNORECASE)
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+_SCHEME = re.compile(r"(?:https?://|mailto:|tel:)")
+_STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKETHROUGH, "spoiler": Style.SPOILER}
+_BOLD: Styles = frozenset({Style.BOLD})
+_CODE: Styles = frozenset({Style.MONOSPACE})
+_APART = frozenset({"heading_open", "fence", "table_open", "hr"})
+"""Blocks with a blank line before and after them, outside lists, whether the author left one or not."""
+_FLUSH = frozenset({"fence", "table_open"})
+"""Blocks that a list does not indent: code is there to be copied, and a table needs the width."""
+
+
+def marked(markdown: str, limit_chars: int) -> Marked:
+    """The first so many characters of a Markdown text, `characters.cleaned`, as Signal can show them.
+
+    Empty where nothing but markers is there; where the page grows past the limit (tables do), it ends there, a little
+    later.
+    """
+    source = markdown[:limit_chars]
+    page = _Page(source.split("\n"), limit_chars)
+    page.fill(tokens(source))
+    return assembled(page.pieces)
+
+
+@dataclass
+class _Container:
+    """A quote or a list item: what stands in front of its first line, and of the others."""
+
+    first: str
+    rest: str
+    begun: bool = False
+
+    @property
+    def is_item(self) -> bool:
+        return not self.rest.strip()
+
+    def prefix(self) -> str:
+        """What the next line begins with."""
+        prefix = self.rest if self.begun else self.first
+        self.begun = True
+        return prefix
+
+
+@dataclass
+class _Page:
+    """The text so far: blocks set one below the other, each line behind the prefixes of its containers."""
+
+    lines: Sequence[str]
+    room_chars: int
+    pieces: list[Piece] = field(default_factory=list[Piece])
+    containers: list[_Container] = field(default_factory=list[_Container])
+    is_apart: bool = False
+    """Whether the block set last stands apart."""
+
+    def fill(self, blocks: Sequence[Token]) -> None:
+        """Set all blocks."""
+        rest = iter(blocks)
+        for block in rest:
+            match block.type:
+                case "blockquote_open":
+                    self.containers.append(_Container("> ", "> "))
+                case "list_item_open":
+                    marker = _list_marker(block)
+                    self.containers.append(_Container(marker, " " * len(marker)))
+                case "blockquote_close" | "list_item_close":
+                    self._close_container()
+                case "fence" if not _code(block):
+                    pass
+                case "paragraph_open" | "heading_open" | "table_open" | "fence" | "hr":
+                    self._set(block, self._content(block, rest))
+                case _:
+                    pass  # the outside of lists, and the ends of blocks that were read to their end
+
+    def _content(self, block: Token, rest: Iterator[Token]) -> Iterable[Piece]:
+        """The words of a block, which are read from the tokens behind it."""
+        match block.type:
+            case "paragraph_open":
+                return self._paragraph(block, _words(next(rest)))
+            case "heading_open":
+                words = _words(next(rest))
+                return [(text, styles | _BOLD) for text, styles in words] or [(block.markup, PLAIN)]
+            case "table_open":
+                header, *rows = _rows(rest, self.lines)
+                return table(header, rows)
+            case "fence":
+                return [(_code(block), _CODE)]
+            case _:
+                return [(_RULE, PLAIN)]
+
+    def _paragraph(self, block: Token, words: list[Piece]) -> list[Piece]:
+        """A paragraph's words: a task's box becomes its item's marker; indentation stays where it means nothing."""
+        if not self.containers:
+            line = self.lines[block.map[0]] if block.map else ""
+            return [(line[: len(line) - len(line.lstrip(" \t"))], PLAIN), *words]
+        item = self.containers[-1]
+        task = _TASK.match(words[0][0]) if words and item.is_item and not item.begun else None
+        if task is None:
+            return words
+        item.first = item.first.removesuffix(_BULLET) + _BOXES[task[1]]
+        return [(words[0][0][task.end() :], words[0][1]), *words[1:]]
+
+    def _set(self, block: Token, content: Iterable[Piece]) -> None:
+        flush = block.type in _FLUSH
+        self._begin(block, flush=flush)
+        self._write(content, flush=flush)
+
+    def _begin(self, block: Token, *, flush: bool) -> None:
+        """Go to the block's first line, below a blank line where the author left one or one of two stands apart."""
+        apart = block.type in _APART
+        is_listed = any(container.is_item and container.begun for container in self.containers)
+        if self.pieces:
+            blank = self._is_below_blank(block) or ((apart or self.is_apart) and not is_listed)
+            bars = "".join(container.rest for container in self.containers if container.begun).rstrip()
+            self._put(f"\n{bars}\n" if blank else "\n", PLAIN)
+        self.is_apart = apart
+        is_first = any(container.is_item and not container.begun for container in self.containers)
+        prefix = self._next_prefix()
+        if flush:
+            prefix = (prefix.rstrip() + "\n" if is_first else "") + self._prefix(flush=True)
+        self._put(prefix, PLAIN)
+
+    def _is_below_blank(self, block: Token) -> bool:
+        first = block.map[0] if block.map else 0
+        return first > 0 and not self.lines[first - 1].strip(" \t>")
+
+    def _close_container(self) -> None:
+        """Leave a quote or an item; one without content is its marker."""
+        if not self.containers[-1].begun:
+            self._put(("\n" if self.pieces else "") + self._next_prefix().rstrip(), PLAIN)
+        self.containers.pop()
+
+    def _next_prefix(self) -> str:
+        return "".join(container.prefix() for container in self.containers)
+
+    def _prefix(self, *, flush: bool) -> str:
+        return "".join(container.rest for container in self.containers if not (flush and container.is_item))
+
+    def _write(self, pieces: Iterable[Piece], *, flush: bool) -> None:
+        """Add the pieces; a style goes on over a line's indentation, over the bar of a quote only in code."""
+        prefix = self._prefix(flush=flush)
+        for text, styles in pieces:
+            first, *others = text.split("\n")
+            self._put(first, styles)
+            for line in others:
+                self._put("\n" + prefix, styles if flush or not prefix.strip() else PLAIN)
+                self._put(line, styles)
+            if self.room_chars <= 0:
+                break
+
+    def _put(self, text: str, styles: Styles) -> None:
+        if text:
+            self.pieces.append((text, styles))
+            self.room_chars -= len(text)
+
+
+def _list_marker(item: Token) -> str:
+    return f"{item.info}{item.markup} " if item.info else _BULLET
+
+
+def _code(fence: Token) -> str:
+    """The code between two fences; without any, what stands behind the first, for that is no language then."""
+    return fence.content.strip("\n") if fence.content.strip() else fence.info.strip()
+
+
+def _words(inline: Token) -> list[Piece]:
+    """The words of a paragraph, a heading or a cell with their styles; a line break is a line feed in them."""
+    words: list[Piece] = []
+    links: list[tuple[Token, int]] = []
+    depth: Counter[Style] = Counter()
+    styles = PLAIN
+    for token in inline.children or ():
+        match token.type:
+            case "text":
+                words.append((token.content, styles))
+            case "softbreak":
+                words.append(("\n", styles))
+            case "code_inline":
+                words.append((token.content, styles | _CODE))
+            case "link_open":
+                links.append((token, len(words)))
+            case "link_close":
+                link, start = links.pop()
+                words[start:] = _linked(words[start:], link, styles)
+            case edge:
+                depth[_STYLES[edge.partition("_")[0]]] += token.nesting
+                styles = frozenset(+depth)
+    return words
+
+
+def _linked(label: list[Piece], link: Token, styles: Styles) -> list[Piece]:
+    """A link's label and its address; one of them where they say the same."""
+    address, title = str(link.attrs.get("href", "")), str(link.attrs.get("title", ""))
+    text = "".join(words for words, _ in label).strip()
+    bare = _SCHEME.sub("", address, count=1)
+    if title:
+        return [*label, (f' ({address} "{title}")', styles)]
+    if not address or text == address or (text == bare and not address.startswith("http")):
+        return label
+    if not text or text.rstrip("/") == bare.rstrip("/"):
+        return [(address, styles)]
+    return [*label, (f" ({address})", styles)]
+
+
+def _rows(blocks: Iterator[Token], lines: Sequence[str]) -> list[list[Cell]]:
+    """The rows of a table up to its end, the header first, each with as many cells as the header."""
+    rows: list[list[Cell]] = []
+    line = ""
+    for block in takewhile(lambda block: block.type != "table_close", blocks):
+        match block.type:
+            case "tr_open":
+                rows.append([])
+                line = lines[block.map[0]] if block.map else ""
+            case "inline":
+                rows[-1].append([(_BREAK_TAG.sub("\n", text), styles) for text, styles in _words(block)])
+            case "tr_close":
+                rows[-1][-1] += _surplus(line, len(rows[0]))
+            case _:
+                pass
+    return rows
+
+
+def _surplus(line: str, columns: int) -> Cell:
+    """What a row has beyond the header's columns, as written: Markdown drops it."""
+    cells = _CELL_BORDER.split(line.strip(" \t>"))
+    cells = cells[cells[0] == "" :]
+    surplus = [cell.strip() for cell in cells[columns:] if cell.strip()]
+    return [("".join(f" | {cell}" for cell in surplus), PLAIN)] if surplus else []

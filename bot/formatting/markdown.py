@@ -1,0 +1,261 @@
+r"""Reads a model's Markdown: what in it is a marker, and what is text. The only home of markdown-it-py.
+
+The dialect is CommonMark with tables, `~~struck~~` and `||spoiler||`, read so that whatever is no marker stays. It
+departs from CommonMark where models write for people rather than for browsers:
+
+- HTML tags, entities (`&amp;`) and link definitions (`[1]: https://..`) stay as written: only a browser hides them.
+- Formulas (`$..$`, `$$..$$`, `\(..\)`, `\[..\]`) and bare addresses stay as written, whatever stands in them.
+- A backslash is a marker only before one of ``* _ ~ ` | # $ <`` and where it keeps `1\.` or `\-` from being a list;
+  in a Windows path it never is.
+- `*`, `~~` and `||` open nothing inside a word or after a closing bracket (`5*3*2`, `x**2 + y**2`, `a||b||c`), and
+  work beside Chinese, Japanese and Korean characters, which have no spaces around their words.
+- Indented lines are no code, `+` is no bullet, `===` or `---` below a line makes no heading, line breaks stay.
+
+Left to others: what the tokens look like in Signal (`bot.formatting.layout`).
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_block import RuleFuncBlockType
+from markdown_it.rules_block import StateBlock, blockquote, list_block, table
+from markdown_it.rules_inline import StateInline, link
+from markdown_it.rules_inline.state_inline import Delimiter
+from markdown_it.token import Token
+
+__all__ = ["Token", "tokens"]
+
+_RULES = (
+    *("blockquote", "fence", "heading", "hr", "list", "table"),
+    *("autolink", "backticks", "balance_pairs", "emphasis", "image", "link", "newline", "strikethrough"),
+)
+_MAX_LEVEL = 12
+"""How deep quotes and lists (which count twice) nest; what is deeper stays text, for markdown-it would drop it."""
+_MAX_COLUMNS, _MAX_ROWS = 20, 200
+"""The largest table; wider ones and further rows stay text. markdown-it fills rows up to the header's width, so that a
+few bytes would become many cells."""
+_LINE_END_SPACES = " \t"
+_RUN = re.compile(r"(.)\1*")
+_PAIRS = {"~": "s", "|": "spoiler"}
+_LITERAL = re.compile(
+    r"""
+      (?P<text> (?: [^\n\\`*_~|$:<!\[\]] | !(?!\[) | :(?!//) | ://(?<![A-Za-z]://) )+ )
+    | (?P<formula> \$\$ [^$]{1,1000} \$\$
+                 | \$ (?![\s$]) [^$\n]{0,300} (?<![\s\\]) \$ (?!\d)
+                 | \\\( [^\n]{1,300}? \\\)
+                 | \\\[ .{1,1000}? \\\] )
+    | (?P<address> :// [^\s<>\[\]"`|\\]+ (?<![*_~.,;:!?'")]) )
+    | \\ (?P<escaped> [^\n] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""What is text as it stands. The counts bound the search for an end that never comes; Pandoc's rule tells the
+dollars of a formula from those of a price."""
+_ALWAYS_ESCAPED = frozenset("*_~`|#$<")
+_LIST_MARKER = re.compile(r"\d{1,9}[.)]|[-+>]")
+_WINDOWS_PATH = re.compile(r"[\"'(]*(?:[A-Za-z]:(?:\\|$)|\\\\\w)")
+_MAX_PATH = 260
+_OPENING = frozenset("([{（「『【《〈")
+_CLOSING = frozenset(")]},;）」』】》〉，。、；：！？")
+_ENDING = frozenset(")]}%°€$£¥²³")
+_AROUND_UNDERSCORES = frozenset("([{<\"'“‘„«»”’*~|–—…")
+_AFTER_UNDERSCORES = _AROUND_UNDERSCORES | frozenset(")]}>.,;:!?")
+_EAST_ASIAN = re.compile(
+    "[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
+_LAST_SPACED_SCRIPT = "\u058f"
+"""Latin, Greek, Cyrillic and Armenian letters stand below: in those scripts a word ends at a space."""
+
+
+def tokens(markdown: str) -> list[Token]:
+    """The tokens of a text, blocks flat and in order, each `inline` with its children.
+
+    Types: `paragraph`, `heading`, `blockquote`, `bullet_list`, `ordered_list`, `list_item`, `table`, `thead`, `tbody`,
+    `tr`, `th`, `td` with `_open` and `_close`; `fence`, `hr`, `inline`. Children: `text`, `code_inline`, `softbreak`;
+    `strong`, `em`, `s`, `spoiler`, `link` (an image too) with `_open` and `_close`. `map` counts the text's lines.
+    """
+    return _parser().parse(markdown)
+
+
+class _Parser(MarkdownIt):
+    """Addresses stay as written: nothing is percent-encoded or refused, for nothing here is ever clicked on."""
+
+    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - markdown-it's name and signature
+        """Every address is a link."""
+        return True
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802 - markdown-it's name
+        """The address as it is."""
+        return url
+
+    def normalizeLinkText(self, link: str) -> str:  # noqa: N802 - markdown-it's name
+        """The address as it is."""
+        return link
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = _Parser("zero").enable(_RULES)
+    after_lists = ["paragraph", "reference", "blockquote"]
+    parser.block.ruler.at("list", _bounded(_listed), {"alt": after_lists})
+    parser.block.ruler.at("blockquote", _bounded(blockquote), {"alt": [*after_lists, "list"]})
+    parser.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
+    for name, rule in (("text", _literal), ("newline", _newline), ("image", _image), ("emphasis", _emphasis)):
+        parser.inline.ruler.at(name, rule)
+    parser.inline.ruler.at("strikethrough", _pair)
+    parser.inline.ruler2.at("strikethrough", _name_pairs)
+    return parser
+
+
+def _listed(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - its signature
+    """A list, but none of plus signs: people begin the lines of a sum with them."""
+    is_sum = state.src.startswith("+", state.bMarks[start_line] + state.tShift[start_line])
+    return not is_sum and list_block(state, start_line, end_line, silent)
+
+
+def _bounded(rule: RuleFuncBlockType) -> RuleFuncBlockType:
+    """The same rule, which leaves what is nested too deep to the paragraph."""
+
+    def bounded(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - its signature
+        return state.level < _MAX_LEVEL and rule(state, start_line, end_line, silent)
+
+    return bounded
+
+
+def _bounded_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001 - as above
+    borders = state.src.count("|", state.bMarks[start_line], state.eMarks[start_line])
+    last_line = min(end_line, start_line + 2 + _MAX_ROWS)
+    return borders <= _MAX_COLUMNS + 1 and table(state, start_line, last_line, silent)
+
+
+def _literal(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+    found = _LITERAL.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        bare = found["escaped"] and _is_escape(state.src, state.pos)
+        state.append_pending(found["escaped"] if bare else found[0])
+    state.pos = found.end()
+    return True
+
+
+def _is_escape(source: str, backslash: int) -> bool:
+    """Whether the backslash is a marker rather than a part of a path, a formula or a pattern."""
+    before = source[max(backslash - _MAX_PATH, 0) : backslash]
+    word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
+    if _WINDOWS_PATH.match(word):
+        return False
+    char = source[backslash + 1]
+    line = before.rpartition("\n")[2].strip()
+    return char in _ALWAYS_ESCAPED or _LIST_MARKER.fullmatch(line + char) is not None
+
+
+def _newline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+    """A line break that keeps the next line's indentation."""
+    if state.src[state.pos] != "\n":
+        return False
+    if not silent:
+        state.pending = state.pending.rstrip(_LINE_END_SPACES)
+        state.push("softbreak", "br", 0)
+    state.pos += 1
+    return True
+
+
+def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+    """A link behind an exclamation mark: a person can open it, a message cannot show it."""
+    if not state.src.startswith("![", state.pos, state.posMax):
+        return False
+    state.pos += 1
+    if link(state, silent):
+        return True
+    state.pos -= 1
+    return False
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+    char = state.src[state.pos]
+    if silent or char not in "*_":
+        return False
+    length = _run_length(state)
+    opens, closes = _flanks(state, length)
+    for _ in range(length):
+        _push_delimiter(state, char, length, opens=opens, closes=closes)
+    state.pos += length
+    return True
+
+
+def _pair(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
+    char = state.src[state.pos]
+    if silent or char not in _PAIRS:
+        return False
+    length = _run_length(state)
+    if length == len("~~"):
+        opens, closes = _flanks(state, length)
+        _push_delimiter(state, char * length, 0, opens=opens, closes=closes)
+    else:
+        state.append_pending(char * length)
+    state.pos += length
+    return True
+
+
+def _push_delimiter(state: StateInline, content: str, length: int, *, opens: bool, closes: bool) -> None:
+    """A text token that `balance_pairs` may make a marker; a length of 0 is outside CommonMark's rule of three."""
+    state.push("text", "", 0).content = content
+    at = len(state.tokens) - 1
+    state.delimiters.append(Delimiter(ord(content[0]), length, token=at, end=-1, open=opens, close=closes))
+
+
+def _name_pairs(state: StateInline) -> None:
+    """Give the pairs that were balanced their names; markdown-it knows those of `*` and `_` only."""
+    nested = (meta["delimiters"] for meta in state.tokens_meta if meta)
+    for delimiters in (state.delimiters, *nested):
+        for opener in delimiters:
+            name = _PAIRS.get(chr(opener.marker))
+            if name and opener.end >= 0:
+                _name(state.tokens[opener.token], f"{name}_open", 1)
+                _name(state.tokens[delimiters[opener.end].token], f"{name}_close", -1)
+
+
+def _name(token: Token, kind: str, nesting: int) -> None:
+    token.type, token.content = kind, ""
+    token.nesting = 1 if nesting > 0 else -1
+
+
+def _run_length(state: StateInline) -> int:
+    run = _RUN.match(state.src, state.pos, state.posMax)
+    return len(run[0]) if run else 0
+
+
+def _flanks(state: StateInline, length: int) -> tuple[bool, bool]:
+    """Whether the markers at the state's position may open, and whether they may close."""
+    start, end = state.pos, state.pos + length
+    before = state.src[start - 1] if start else " "
+    after = (state.src[end : min(end + 2, state.posMax)] + "  ")[:2]
+    if state.src[start] == "_":
+        return _underscore_flanks(before, after)
+    return _star_flanks(before, after[0], length)
+
+
+def _star_flanks(before: str, after: str, length: int) -> tuple[bool, bool]:
+    """Of `*`, `~~` and `||`: in front of a word's end only two of them close (`**Half**way`, not `f***ing`)."""
+    opens = not (after.isspace() or after in _CLOSING or before in _ENDING or _is_in_word(before))
+    closes = not (before.isspace() or before in _OPENING)
+    is_tight = after.isalnum() and (_is_in_word(before) or _is_punctuation(before))
+    return opens, closes and (not is_tight or length == len("**") or bool(_EAST_ASIAN.search(before + after)))
+
+
+def _underscore_flanks(before: str, after: str) -> tuple[bool, bool]:
+    """Names are full of underscores (`__init__.py`, `_id`): they count only where a word surely begins or ends."""
+    opens = not after[0].isspace() and (before.isspace() or before in _AROUND_UNDERSCORES)
+    ends = after[0].isspace() or (after[0] in _AFTER_UNDERSCORES and not after[1].isalnum() and after[0] != "(")
+    return opens, ends and not before.isspace()
+
+
+def _is_in_word(char: str) -> bool:
+    return char <= _LAST_SPACED_SCRIPT and char.isalnum()
+
+
+def _is_punctuation(char: str) -> bool:
+    return unicodedata.category(char).startswith("P")

@@ -1,0 +1,868 @@
+"""Every sentence that people hear from Aldis itself, in one place. Plain words that say what to do.
+
+They stand here in English, as constants; those with places to fill in have a function beside them that does. In the
+other languages they stand in `bot.languages`, by the same names. The functions speak the language that is spoken now
+(`bot.i18n.locale`); a constant is put into it by `said`, by whoever says it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.i18n.locale import day, moment, number, sentence
+from bot.labels import Source, SourceKind
+
+_MAX_CAUSES = 3
+"""So many causes are named in a question; of more it is only said that there are."""
+
+OVERLOADED = "The language model has too much to do right now. Please ask again in a minute."
+UNAVAILABLE = "I can't reach the language model right now. Please ask again in a few minutes."
+BAD_KEY = (
+    "The language model refused my access. Whoever runs me needs to check the key or the account; nothing else helps."
+)
+NO_SUCH_MODEL = (
+    "The language model I am set up to use cannot be found. Whoever runs me has to fix that in my settings; there is "
+    "nothing wrong with your message."
+)
+REJECTED = "The language model refused this request. Please put it differently, or ask something shorter."
+TOO_LONG = (
+    "That is more text than the language model can take at once. Please send a shorter message, "
+    "or begin anew with `/new`."
+)
+REFUSED = "The language model declined to answer that."
+NOTHING_SAID = "I found nothing to say to that. Please put it differently."
+OFFLINE_NOT_UNDERSTOOD = "I did not understand “{words}”."
+OFFLINE_WAY_OUT = "That takes a language model, and none is set up. Say “hello” to see what works, and the way to one."
+FOUND_ALONE = "The language model found no words for it, so here is what I looked up."
+NO_WORDS_LEFT = (
+    "The answer did not fit the length I am allowed. Please ask for something shorter, or for one part of it."
+)
+CUT_OFF = "… (cut off here: the answer reached the length I am allowed)"
+CUT_PARTS = "… (cut: the answer was too long for a chat; ask for the rest)"
+FILES_NOT_SENT = "(There was a file to go with this, but Signal did not accept it.)"
+REST_IN_FILE = "… (too long for one message: the file has all of it)"
+TOOK_TOO_LONG = "That took too long, so I stopped. Please try again, or ask for a smaller step."
+STOPPED = "Stopped."
+FAILED = "Something went wrong on my side and I could not answer. It has been noted; please ask again."
+GAVE_UP = "I tried several times to answer your last message and failed each time. It has been noted; please ask again."
+MESSAGE_EXPIRED = "Your message disappeared before I could answer it: its timer ran out. Please ask again."
+ANSWER_EXPIRED = "My answer disappeared before it could be sent: the timer of your message ran out. Please ask again."
+TOO_OLD = "I was away when you wrote, and your message is too old by now to answer it as if it were new. \
+Please send it again if it still matters."
+TOO_MANY = (
+    "That is more messages in a minute than I can take from you. I leave the next ones out; please wait a minute."
+)
+QUEUE_FULL = "Too many messages are waiting here already. I leave the next ones out until I have caught up."
+
+BUDGET_PERSON_DAY = "My budget for you is used up for today. It renews tomorrow."
+BUDGET_PERSON_MONTH = "My budget for you is used up for this month. It renews on the first of the next one."
+BUDGET_PERSON_NONE = "I have no budget for you, so I cannot ask the language model. Whoever runs me can change that."
+BUDGET_GROUP_DAY = "My budget for this group is used up for today. It renews tomorrow."
+BUDGET_GROUP_MONTH = "My budget for this group is used up for this month. It renews on the first of the next one."
+BUDGET_GROUP_NONE = (
+    "I have no budget for this group, so I cannot ask the language model. Whoever runs me can change that."
+)
+BUDGET_ALL_DAY = "My budget is used up for today. It renews tomorrow."
+BUDGET_ALL_MONTH = "My budget is used up for this month. It renews on the first of the next one."
+BUDGET_ALL_NONE = "I have no budget, so I cannot ask the language model. Whoever runs me can change that."
+HELP = "Write to me as you would to a person. These commands I know as well."
+UNATTENDED = "Nobody was here to say yes, so I have left this undone. Write to me if you want it."
+TAKES_PLACE = "(This takes the place of what I asked you before.)"
+WHICH_QUESTION = "I have asked you several things. Put 👍 or 👎 on the one that you mean, or quote it."
+NOTHING_TO_STOP = "Nothing is under way here."
+UNKNOWN_CODE = "I know no such code; it may be more than an hour old. Whoever wants to be let in can write to me again."
+UNKNOWN_PERSON = "Nobody with this label was let in; `/people` shows who was."
+NOBODY_LET_IN = "Nobody was let in by a code."
+BEGUN_ANEW = "We begin anew: I no longer read what was said before. It is kept until it is forgotten."
+NOTHING_TO_REPEAT = "I know of no question of yours here that I could answer again."
+STILL_ANSWERING = "I am still answering that. `/stop` stops it."
+NOTHING_TO_UNDO = "I know of no question of yours here that I could take back."
+NO_TRANSCRIPT = "I remember no voice note here."
+NO_PERSONA = "No persona is set here; I am as I am. `/persona TEXT` sets one."
+PERSONA_OFF = "I am as I am again."
+NO_MODEL_CHOICE = "There is only one model here, so there is nothing to choose."
+NO_TOOLS = "I have no tools here."
+LANGUAGE_BY_MESSAGE = "I speak the language in which you write, as far as I know it."
+ONLY_IN_GROUPS = "That is for groups only."
+ONLY_DIRECTLY = "I tell that in our own chat only, not in a group."
+ALWAYS_ON = "From now on I take every message here as meant for me."
+ALWAYS_OFF = "From now on I answer here only when I am addressed."
+PAUSED = "Paused: until `/resume` I answer nothing here but commands. What is asked meanwhile stays unanswered."
+IS_PAUSED = "I am paused here, so I do not answer. An admin can write `/resume`."
+RESUMED = "Here I am again."
+NO_GROUPS = "I am in no group."
+BRIDGE_SILENT = "The bridge to Signal does not answer, so I cannot look that up now. Please try again in a minute."
+NOBODY_TO_TELL = "There is no conversation to send that to."
+UNKNOWN_LABEL = "I know nobody with this label or id. `/whoami` tells people theirs."
+NO_BROADCAST = "There is nothing to send; write `/broadcast TEXT` first."
+WHO_DIRECTLY = "We are in our own chat."
+STATUS_ANSWERING = "I am working on an answer here."
+STATUS_PAUSED = "I am paused here."
+STATUS_ALWAYS = "I take every message here as meant for me."
+STATUS_PERSONA = "A persona is set."
+
+ABOUT_HELP = "shows these lines."
+ABOUT_STOP = "stops the answer under way."
+ABOUT_FORGET = "destroys what was said here, or everything of you everywhere."
+ABOUT_EXPORT = "shows what I keep about you."
+ABOUT_USAGE = "tells what was spent."
+ABOUT_NEW = "begins anew: what was said before is not read again."
+ABOUT_RETRY = "answers your last question again."
+ABOUT_UNDO = "takes back your last question and its answer."
+ABOUT_TRANSCRIPT = "shows the words of the last voice note."
+ABOUT_MODEL = "shows the models, or chooses one for this chat."
+ABOUT_PERSONA = "tells me how to be in this chat, or shows that."
+ABOUT_TOOLS = "shows my tools, or switches one for this chat."
+ABOUT_LANGUAGE = "chooses the language that I speak here."
+ABOUT_STATUS = "tells what is under way here and what is set."
+ABOUT_WHOAMI = "tells how I know you."
+ABOUT_ALWAYS = "makes me answer every message of a group, or only those for me."
+ABOUT_PAUSE = "makes me answer nothing here but commands."
+ABOUT_RESUME = "ends that."
+ABOUT_ALLOW = "lets in whoever was given this code."
+ABOUT_DENY = "takes that back; `/people` shows the labels."
+ABOUT_PEOPLE = "shows who was let in by a code."
+ABOUT_GROUPS = "shows the groups that I am in, with their ids for the settings."
+ABOUT_BUDGET = "shows the budgets and what is spent, for all or for somebody."
+ABOUT_BROADCAST = "sends a message to every conversation, after a second word."
+
+_ALL_FORGOTTEN = "Forgotten: {what}. What it cost stays in my books, without words."
+_ALL_OF_NOTHING = "nothing, for nothing was kept"
+_ALL_OF_SOME = "{answers}, everything that you asked here and elsewhere"
+_YES_OR_NO = "Just say yes or no, or put 👍 or 👎 on this message."
+_BROADCAST_ASKS = "Direct chats: {people}, groups: {groups}. Within ten minutes, `/broadcast yes` sends there: {text}"
+_BROADCAST_DONE = "On its way. Conversations: {count}"
+_BUDGET_LINE = "{spent} of {limit} USD"
+_CALLS_COST = "That costs {cost} USD."
+_FORGOT = "Forgotten: {answers} of this conversation, with the key that sealed them. Nobody can read them again."
+_INVITATION = "To be let in, have the person who runs this bot confirm this code: {code}. It is good for an hour."
+_GUEST = "{label}: since {day}, by {by}"
+_KEPT_FACT = "I remember: {fact}"
+_KEPT_REMINDER = "I remind you, next on {when}: {text}"
+_KEPT_PREDICTION = "You predicted, {percent} % likely by {day}: {statement}"
+_KEPT_IN_FILE = "I keep {answers} of yours, sealed. That is more than fits a message, so it is in the file."
+_KEPT_PARTLY_IN_FILE = (
+    "I keep {answers} of yours, sealed. The newest {count} are in the file; whoever runs me can hand out all of them."
+)
+_KEPT_UNANSWERED = "Asked, and not answered: {question}"
+_KEPT_NOTHING = "I keep nothing of what you have asked."
+_KEPT_SOME = "I keep {answers} of yours, sealed. The newest come first:"
+_LANGUAGE_SET = "I speak English here from now on."
+_LET_IN = "Let in, as {label}. `/deny {label}` takes it back."
+_MAY_I = "May I do this?"
+_BECAUSE = "I ask because of {causes}."
+_CAUSE_PAGE = "the page at {name} that I read earlier"
+_CAUSE_SEARCH = "what I found on the web earlier"
+_CAUSE_TOOL = "what {name} told me earlier"
+_CAUSE_FILE = "your file {name}"
+_CAUSE_UNNAMED_FILE = "a file of yours"
+_CAUSE_VOICE = "your voice message, which anybody may have recorded"
+_CAUSE_PERSON = "what {name} wrote"
+_CAUSE_SOMEBODY = "what somebody else wrote"
+_CAUSE_TALK = "what others said here"
+_CAUSE_UNKNOWN = "what I read some time ago"
+_FROM_WEB = "from the web"
+_FROM_FILE = "from your file"
+_FROM_VOICE = "from a voice message"
+_FROM_OTHERS = "from what others wrote"
+_FROM_TOOL = "from {name}"
+_FROM_UNKNOWN = "I no longer know where from"
+_MODEL_NOW = "Here {model} answers."
+_MODEL_OTHERS = "To choose from: {models}. `/model default` goes back to the first."
+_NEARLY_PERSON_DAY = "({percent} % of today's budget for you is used.)"
+_NEARLY_PERSON_MONTH = "({percent} % of this month's budget for you is used.)"
+_NEARLY_GROUP_DAY = "({percent} % of today's budget for this group is used.)"
+_NEARLY_GROUP_MONTH = "({percent} % of this month's budget for this group is used.)"
+_NEARLY_ALL_DAY = "({percent} % of today's budget is used.)"
+_NEARLY_ALL_MONTH = "({percent} % of this month's budget is used.)"
+_NO_LIMIT = "{spent} USD, no limit"
+_ONE_ANSWER = "1 question with its answer"
+_SOME_ANSWERS = "{count} questions with their answers"
+_PERSONA_NOW = "How I am here: {text}"
+_PERSONA_SET = "So be it. From your next message on I am here as you say. `/persona off` ends it."
+_PERSONA_TIMED = "So be it, until your message disappears. `/persona off` ends it before."
+_SHUT_OUT = "{label} may not write to me any more."
+_SPENT_BY_DAY = "Spent by day, {month} (USD)"
+_SPENT_PERSON = "You"
+_SPENT_GROUP = "This group"
+_SPENT_ALL = "Everybody"
+_SPENT_PERSON_DAY = "You, today: {cost} USD"
+_SPENT_PERSON_MONTH = "You, this month: {cost} USD"
+_SPENT_GROUP_DAY = "This group, today: {cost} USD"
+_SPENT_GROUP_MONTH = "This group, this month: {cost} USD"
+_SPENT_ALL_DAY = "Everybody, today: {cost} USD"
+_SPENT_ALL_MONTH = "Everybody, this month: {cost} USD"
+_AMOUNT_ALL_DAY = "All together, today: {amount}"
+_AMOUNT_ALL_MONTH = "All together, this month: {amount}"
+_AMOUNT_PERSON_DAY = "{label}, today: {amount}"
+_AMOUNT_PERSON_MONTH = "{label}, this month: {amount}"
+_BUDGET_EACH = "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
+_LIMIT = "{limit} USD"
+_UNLIMITED = "unlimited"
+_PREDICTION_CAME_TRUE = "It came true."
+_PREDICTION_DID_NOT = "It did not come true."
+_PREDICTION_VOID = "It cannot be told."
+_STATUS_MODEL = "Model: {model}"
+_STATUS_TOOLS = "Switched off: {tools}"
+_STATUS_WAITING = "Waiting to be answered: {count}"
+_STATUS_WORDS = "Waiting for a yes or no: {count}"
+_TOO_LONG_PERSONA = "That is too long: a persona has at most {most} characters."
+_TOOL_OFF = "{name} is switched off here."
+_TOOL_ON = "{name} is switched on here."
+_LIST_ON = "- {name}: on"
+_LIST_OFF = "- {name}: off"
+_LIST_ABSENT = "- {name} (several tools): does not answer at the moment"
+_UNKNOWN_COMMAND = "I don't know the command `/{name}`. `/help` shows those that I know."
+_UNDONE = "Taken back: “{question}”"
+_FROM_CACHE = "Of what the model has read here in 30 days, {percent} % came from its cache."
+_UNPRICED = "{calls} calls this month have no known price and are not in these sums."
+_WHO_ADMIN = "You are one of my admins."
+_WHO_IN_GROUP = "We are in the group {group}."
+_WHO_LABEL = "Your label: {label}"
+_WHO_NAME = "Your name here: {name}"
+_WHO_NOT_ADMIN = "You are not one of my admins."
+_WHO_UUID = "Your id for the lists of who may write: `{person}`"
+_WRONG_FORM = "Please write it like this: `{form}`"
+
+ABOUT_TRUST = "shows whose safety number has changed, or trusts the new one."
+NO_SUSPECTS = "Nobody has a new safety number that is not trusted yet."
+NOT_SUSPECT = "Nobody with this label has a new safety number; `/trust` shows who has."
+TRUST_CHANGED_AGAIN = "The safety number has changed once more since you were told. `/trust` shows the newest one."
+TRUST_OWN = "That is your own safety number: somebody else has to trust it."
+TRUST_REFUSED = "The bridge to Signal refused that. If you gave me the number, it is not the one that I see."
+_IDENTITY_CHANGED = (
+    "The safety number of {name} has changed. Mostly that is a new phone; it can also be somebody who has taken over "
+    "their phone number. Until the new one is trusted I can neither read nor answer them, and my answers wait. "
+    "Ask them in some other way, then write `/trust {label}`. `/trust` alone shows the new number, to compare it."
+)
+_PERSON_NAMED = "{name} ({label})"
+_SUSPECT = "{name}, since {when}: {number}"
+_TRUSTED = "The new safety number of {name} is trusted. What was waiting is on its way."
+
+ABOUT_MEMORY = "shows what I remember about you, or forgets it."
+FACT = "{number}. {fact}"
+NOTHING_REMEMBERED = "I remember nothing about you. Ask me to remember something, and I will."
+FACT_FROM = "{number}. {fact} ({origin})"
+NO_SUCH_FACT = "I remember nothing of this number; `/memory` alone shows what I remember."
+FACTS_FORGOTTEN = "Forgotten: {count} of what I remembered."
+
+ABOUT_FEEDS = "shows the news feeds that I read; admins add and remove them."
+FEEDS_OFF = "I read no news feeds here: that is switched off, or this machine cannot do it."
+NO_FEEDS = "I read no news feeds yet. An admin can have me read one with `/feeds add URL`."
+FEED_LINE = "- {number}: {name}: read on {when} (articles kept: {count})"
+FEED_LINE_WAITING = "- {number}: {name}: not read yet"
+FEED_LINE_TROUBLE = "- {number}: {name}: last read on {when} (articles kept: {count}). {why}"
+FEED_LINE_USELESS = "- {number}: {name}: never read so far. {why}"
+FEED_ADDED = "I read {name} from now on. `/feeds` shows in a minute how it goes."
+FEED_KNOWN = "I read that feed already, or as many as I can."
+FEED_NO_ADDRESS = "That is no address on the web. It begins with https:// and holds no password."
+FEED_REMOVED = "I no longer read {name}, and have forgotten what stood in it."
+FEED_IS_SET = "{name} stands in my settings. Whoever runs me takes it out there (TOOLS__NEWS__FEEDS)."
+FEED_ONLY_ADMINS = "Which feeds I read is for my admins to say."
+NO_SUCH_FEED = "I read no feed of this number; `/feeds` alone shows those that I read."
+FEED_DENIED = "Its address leads where I do not go, into a private network for instance."
+FEED_NO_HOST = "There is no site of that name."
+FEED_SLOW = "It does not answer in time."
+FEED_TOO_LARGE = "It is larger than what I read."
+FEED_UNREADABLE = "What stands there is no feed that I can read."
+FEED_UNREACHABLE = "It cannot be reached."
+FEED_GONE = "It has ended for good, its server says."
+FEED_STATUS = "Its server refuses it (status {status})."
+ABOUT_REMIND = "reminds you later; alone it shows what is planned. A TEXT that begins with `ask:` is asked then."
+ABOUT_TIMEZONE = "tells by which time zone I reckon your times, or takes another one."
+REMINDER = "⏰ {text}"
+REMINDER_LATE = "⏰ {text}\n\n({late} late: I was away.)"
+REMINDER_WORDLESS = "⏰ You wanted to be reminded of something now. Of what has disappeared with your message."
+REMINDER_SET = "I will remind you on {when}: {text}\n\n`/remind cancel {number}` cancels it."
+REMINDER_SET_AGAIN = "I will remind you {repeats}, next on {when}: {text}\n\n`/remind cancel {number}` cancels it."
+REMINDER_SHIFTED = "(The clocks skip that time on this day; so it comes as much later.)"
+REMINDER_LOSES_WORDS = "(Messages here disappear before then: I will remind you, but no longer know of what.)"
+REMINDER_ZONE = "(I took {zone} for your time zone; `/timezone NAME` tells me another one.)"
+REMINDER_LINE = "- {number}: {when}: {text}"
+REMINDER_LINE_AGAIN = "- {number}: {when}, {repeats}: {text}"
+REMINDER_NO_WORDS = "(its words have disappeared)"
+REMINDER_CANCELLED = "Cancelled: {text}"
+NO_REMINDERS = "You have planned no reminders here."
+NO_SUCH_REMINDER = "You have no reminder of this number here; `/remind` alone shows those that you have."
+TOO_MANY_REMINDERS = "You have as many reminders as I keep for one person. Please cancel one first."
+TIME_IS_OVER = "That time is over already: it is {now}."
+TIME_TOO_FAR = "That is more than five years away."
+NO_SUCH_TIME = "There is no such time."
+NO_SUCH_ZONE = "I know no such time zone. Please name one like Europe/Berlin."
+TIMEZONE = "I reckon your times by {zone}: it is {now}."
+EVERY_HOUR = "every hour"
+EVERY_HOURS = "every {count} hours"
+EVERY_DAY = "every day"
+EVERY_DAYS = "every {count} days"
+EVERY_WEEK = "every week"
+EVERY_WEEKS = "every {count} weeks"
+EVERY_MONTH = "every month"
+EVERY_MONTHS = "every {count} months"
+EVERY_YEAR = "every year"
+EVERY_YEARS = "every {count} years"
+
+DEED_CALCULATE = "calculate {expression}"
+DEED_CLOCK = "look at the clock"
+DEED_CONVERT = "convert {amount} {unit} to {to}"
+DEED_WEATHER = "look up the weather in {place}"
+DEED_SEARCH_WEB = "search the web for {query}"
+DEED_VERIFY = "search the web for evidence on {claim}"
+DEED_SEARCH_POSTS = "search X (Twitter) for {query}"
+DEED_ENCYCLOPAEDIA = "look up {article} in Wikipedia"
+DEED_SEARCH_MARKETS = "search prediction markets for {query}"
+DEED_MARKET = "look up the prediction market {market}"
+DEED_SEARCH_FEEDS = "search the news feeds for {query}"
+DEED_FEEDS = "look through the news feeds"
+DEED_PAGE = "read the page {url}"
+DEED_DRAW = "have the image service draw {prompt}"
+DEED_ROWS = "read the table {table} of the database {database}"
+DEED_TABLES = "see which tables the databases have"
+DEED_PREDICT = "record your prediction, {percent} % likely by {due}: {statement}"
+DEED_PREDICTION_CAME_TRUE = "record that your prediction {number} came true"
+DEED_PREDICTION_DID_NOT = "record that your prediction {number} did not come true"
+DEED_PREDICTION_VOID = "record that nobody can tell what came of your prediction {number}"
+DEED_PREDICTION_OPEN = "open your prediction {number} again"
+DEED_PREDICTION_STRUCK = "strike your prediction {number} off the record"
+DEED_PREDICTIONS = "look through your predictions"
+DEED_CALIBRATION = "work out how good the predictions were"
+DEED_REMIND = "remind you {when}: {text}"
+DEED_REMIND_ASK = "do this for you {when}: {prompt} (reminder: {text})"
+DEED_REMIND_LIST = "look through your reminders"
+DEED_REMIND_CANCEL = "cancel your reminder {number} (`/remind` shows it)"
+DEED_REMIND_TIMEZONE = "reckon your times by the time zone {zone}"
+DEED_REMEMBER = "remember this about you: {fact}"
+DEED_FORGET = "forget number {number} of what I remember about you (`/memory` shows it)"
+DEED_TOOL = "use {name}"
+DEED_TOOL_OF_SERVER = "use {name} (server: {server})"
+VALUE_CUT = "{value} (shortened; {count} characters in all)"
+VALUES_LEFT_OUT = "… and {count} more"
+WHEN_AT = "on {day} at {time}"
+WHEN_IN = "in {duration}"
+WHEN_ON_DAYS = "every {days} at {time}, from {day}"
+WHEN_AGAIN = "{repeats} at {time}, from {day}"
+WHEN_HOURLY = "{repeats}, from {day} at {time}"
+WHEN_AGAIN_IN = "{repeats}, for the first time in {duration}"
+WHEN_COUNTED = "{when}, {count} times in all"
+WHEN_UNTIL = "{when}, until {day}"
+EVERY_FIRST = "{repeats} (the first {weekday})"
+EVERY_SECOND = "{repeats} (the second {weekday})"
+EVERY_THIRD = "{repeats} (the third {weekday})"
+EVERY_FOURTH = "{repeats} (the fourth {weekday})"
+EVERY_LAST = "{repeats} (the last {weekday})"
+AND_LAST = "{some} and {last}"
+_MAY_I_DO = "May I {deed}?"
+
+_YES_NO_ALWAYS = (
+    "Just say yes, no or always, or put 👍 (once), ✅ (always, for {tool} when you ask here) or 👎 on this message."
+)
+_ALWAYS_ALLOWED = "(From now on I use {tool} without asking when you ask here. `/tools revoke {tool}` ends that.)"
+_ALLOWED_SINCE = "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that."
+_NO_LONGER_ALLOWED = "I ask you about {tool} again."
+NOT_ALLOWED = "You have allowed no tool of this name here without asking."
+
+STATUS_THINKING = "Thinking …"
+STATUS_CALCULATE = "Calculating …"
+STATUS_CONVERT = "Converting …"
+STATUS_CURRENT_TIME = "Looking at the clock …"
+STATUS_WEATHER = "Looking up the weather …"
+STATUS_WEB_SEARCH = "Searching the web …"
+STATUS_VERIFY_NEWS = "Checking sources …"
+STATUS_READ = "Reading a page …"
+STATUS_POSTS = "Looking at posts on X …"
+STATUS_IMAGE = "Drawing a picture …"
+STATUS_NEWS = "Looking through the news …"
+STATUS_REMIND = "Setting a reminder …"
+STATUS_REMEMBER = "Making a note …"
+STATUS_TOOL = "Using a tool …"
+
+_NOTICE_KEY = (
+    "{subject} no longer accepts the key I was given, or the account is out of credit. Please check both; "
+    "`python -m bot doctor` says which setting it is."
+)
+_NOTICE_MODEL = (
+    "The model “{subject}” that I am set up to use does not exist at its service. Please correct its name; "
+    "`python -m bot doctor` says what there is."
+)
+_NOTICE_DISK = (
+    "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
+    "`python -m bot doctor` says how much is left."
+)
+_NOTICE_DEAF = (
+    "I have not received any messages for ten minutes, although the bridge to Signal is running. If people write to me "
+    "now, I may not see it. Please look at the bridge; `python -m bot doctor` helps."
+)
+_NOTICES: Mapping[str, str] = {
+    "key": _NOTICE_KEY,
+    "model": _NOTICE_MODEL,
+    "disk": _NOTICE_DISK,
+    "deaf": _NOTICE_DEAF,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deed:
+    """Something that a person may be asked about, in the language that is spoken."""
+
+    words: str
+    """What follows "May I", in Markdown, on one line."""
+    details: tuple[str, ...] = ()
+    """What is listed below it, likewise."""
+
+
+_BY_ERROR: tuple[tuple[type[ProviderError], str], ...] = (
+    (Overloaded, OVERLOADED),
+    (Unavailable, UNAVAILABLE),
+    (ContextTooLong, TOO_LONG),
+    (BadKey, BAD_KEY),
+    (NoSuchModel, NO_SUCH_MODEL),
+    (Rejected, REJECTED),
+)
+
+
+_STATUSES: Mapping[str, str] = {
+    "calculate": STATUS_CALCULATE,
+    "convert": STATUS_CONVERT,
+    "current_time": STATUS_CURRENT_TIME,
+    "get_weather": STATUS_WEATHER,
+    "web_search": STATUS_WEB_SEARCH,
+    "verify_news": STATUS_VERIFY_NEWS,
+    "twitter_search": STATUS_POSTS,
+    "web_fetch": STATUS_READ,
+    "image_generate": STATUS_IMAGE,
+    "intel_search": STATUS_NEWS,
+    "intel_recent": STATUS_NEWS,
+    "wikipedia": STATUS_READ,
+    "remind": STATUS_REMIND,
+    "remember": STATUS_REMEMBER,
+    "predict": STATUS_REMEMBER,
+    "resolve_prediction": STATUS_REMEMBER,
+}
+
+
+_CAUSES: Mapping[SourceKind, str] = {
+    "page": _CAUSE_PAGE,
+    "search": _CAUSE_SEARCH,
+    "tool": _CAUSE_TOOL,
+    "file": _CAUSE_FILE,
+    "voice": _CAUSE_VOICE,
+    "person": _CAUSE_PERSON,
+    "talk": _CAUSE_TALK,
+    "unknown": _CAUSE_UNKNOWN,
+}
+_UNNAMED_CAUSES: Mapping[SourceKind, str] = {
+    "page": _CAUSE_SEARCH,
+    "tool": _CAUSE_UNKNOWN,
+    "file": _CAUSE_UNNAMED_FILE,
+    "person": _CAUSE_SOMEBODY,
+}
+_ORIGINS: Mapping[SourceKind, str] = {
+    "page": _FROM_WEB,
+    "search": _FROM_WEB,
+    "tool": _FROM_TOOL,
+    "file": _FROM_FILE,
+    "voice": _FROM_VOICE,
+    "person": _FROM_OTHERS,
+    "talk": _FROM_OTHERS,
+    "unknown": _FROM_UNKNOWN,
+}
+
+
+def under_way(tool: str | None) -> str:
+    """What is going on in a turn that takes long: this tool runs; None: the model is asked."""
+    return said(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
+
+
+def for_error(error: ProviderError) -> str:
+    """What a person hears when no model answered."""
+    return said(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
+
+
+_BUDGETS: Mapping[tuple[str, str], str] = {
+    ("person", "day"): BUDGET_PERSON_DAY,
+    ("person", "month"): BUDGET_PERSON_MONTH,
+    ("person", "none"): BUDGET_PERSON_NONE,
+    ("group", "day"): BUDGET_GROUP_DAY,
+    ("group", "month"): BUDGET_GROUP_MONTH,
+    ("group", "none"): BUDGET_GROUP_NONE,
+    ("all", "day"): BUDGET_ALL_DAY,
+    ("all", "month"): BUDGET_ALL_MONTH,
+    ("all", "none"): BUDGET_ALL_NONE,
+}
+_NEARLY: Mapping[tuple[str, str], str] = {
+    ("person", "day"): _NEARLY_PERSON_DAY,
+    ("person", "month"): _NEARLY_PERSON_MONTH,
+    ("group", "day"): _NEARLY_GROUP_DAY,
+    ("group", "month"): _NEARLY_GROUP_MONTH,
+    ("all", "day"): _NEARLY_ALL_DAY,
+    ("all", "month"): _NEARLY_ALL_MONTH,
+}
+_SPENT: Mapping[tuple[str, str], str] = {
+    ("person", "day"): _SPENT_PERSON_DAY,
+    ("person", "month"): _SPENT_PERSON_MONTH,
+    ("group", "day"): _SPENT_GROUP_DAY,
+    ("group", "month"): _SPENT_GROUP_MONTH,
+    ("all", "day"): _SPENT_ALL_DAY,
+    ("all", "month"): _SPENT_ALL_MONTH,
+}
+_SPENDERS: Mapping[str, str] = {"person": _SPENT_PERSON, "group": _SPENT_GROUP, "all": _SPENT_ALL}
+_OUTCOMES: Mapping[str, str] = {
+    "came_true": _PREDICTION_CAME_TRUE,
+    "did_not": _PREDICTION_DID_NOT,
+    "void": _PREDICTION_VOID,
+}
+
+
+def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
+    """What a person hears when the budget of a `person`, a `group` or `all` is used up for the `day` or `month`.
+
+    `renews` is whether there is more afterwards.
+    """
+    return said(_BUDGETS[scope, span if renews else "none"])
+
+
+def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
+    """The remark below an answer that so much of a budget is used; above 100 percent it says 100."""
+    return said(_NEARLY[scope, span], percent=min(percent, 100))
+
+
+def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (), *, always: str | None = None) -> str:
+    """The question whether all this may be done, and because of what it is asked; no causes: because the operator or
+    the tool wants it. `always` is the tool that may be allowed for good, None: none may.
+    """
+    asked = _asked(deeds[0]) if len(deeds) == 1 else [said(_MAY_I), "", *_numbered(deeds)]
+    why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
+    cost = ["", said(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
+    hint = said(_YES_OR_NO) if always is None else said(_YES_NO_ALWAYS, tool=always)
+    return "\n".join([*asked, *why, *cost, "", hint])
+
+
+def always_allowed(tool: str) -> str:
+    """The remark below an answer that a tool is used without asking from now on."""
+    return said(_ALWAYS_ALLOWED, tool=tool)
+
+
+def allowed_since(tool: str, at: datetime) -> str:
+    """The line of `/tools` and of an export about a tool that is used without asking."""
+    return said(_ALLOWED_SINCE, tool=tool, day=day(at))
+
+
+def no_longer_allowed(tool: str) -> str:
+    """What a person hears who wants to be asked about a tool again."""
+    return said(_NO_LONGER_ALLOWED, tool=tool)
+
+
+def unattended(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
+    """What a scheduled run has left undone."""
+    why = ["", said(_BECAUSE, causes=_causes(causes))] if causes else []
+    return "\n".join([said(UNATTENDED), "", *_numbered(deeds), *why])
+
+
+def _asked(deed: Deed) -> list[str]:
+    below = ["", *(f"- {line}" for line in deed.details)] if deed.details else []
+    return [said(_MAY_I_DO, deed=deed.words), *below]
+
+
+def _numbered(deeds: Sequence[Deed]) -> list[str]:
+    lines: list[str] = []
+    for place, deed in enumerate(deeds, 1):
+        lines.append(f"{place}. {deed.words[:1].upper()}{deed.words[1:]}")
+        lines += [f"   - {line}" for line in deed.details]
+    return lines
+
+
+def origin(sources: Sequence[Source]) -> str:
+    """Where something that is kept comes from, in a few words; empty: from the person."""
+    return ", ".join(dict.fromkeys(said(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
+
+
+def _causes(sources: Sequence[Source]) -> str:
+    """The newest causes in words, newest first, each once."""
+    named = [said(_cause(source), name=source.name) for source in _newest(sources)]
+    left_out = len(sources) > len(named)
+    return ", ".join(dict.fromkeys(named)) + (", …" if left_out else "")
+
+
+def _newest(sources: Sequence[Source]) -> Sequence[Source]:
+    return list(reversed(sources))[:_MAX_CAUSES]
+
+
+def _cause(source: Source) -> str:
+    return _CAUSES[source.kind] if source.name else _UNNAMED_CAUSES.get(source.kind, _CAUSES[source.kind])
+
+
+def wrong_form(form: str) -> str:
+    """What a person hears whose command was not in the right form."""
+    return said(_WRONG_FORM, form=form)
+
+
+def unknown_command(name: str) -> str:
+    """What a person hears who gave a command that there is not, or not for them."""
+    return said(_UNKNOWN_COMMAND, name=name)
+
+
+def forgot(turns: int) -> str:
+    """What a person hears after `/forget`."""
+    return said(_FORGOT, answers=_answers(turns))
+
+
+def forgot_everything(turns: int) -> str:
+    """What a person hears after `/forget everything`."""
+    what = said(_ALL_OF_SOME, answers=_answers(turns)) if turns else said(_ALL_OF_NOTHING)
+    return said(_ALL_FORGOTTEN, what=what)
+
+
+def kept_about_you(turns: int) -> str:
+    """The first line of an export."""
+    return said(_KEPT_SOME, answers=_answers(turns)) if turns else said(_KEPT_NOTHING)
+
+
+def kept_fact(fact: str) -> str:
+    """A line of an export: what is remembered."""
+    return said(_KEPT_FACT, fact=fact)
+
+
+def kept_reminder(at: datetime, text: str) -> str:
+    """A line of an export: what is to come, by the clock of `at`."""
+    return said(_KEPT_REMINDER, when=moment(at), text=text)
+
+
+def kept_prediction(statement: str, probability: float, due: date, outcome: str | None) -> str:
+    """A line of an export: a prediction, and what came of it (`came_true`, `did_not`, `void`); None: it is open."""
+    percent = number((Decimal(str(probability)) * 100).normalize())
+    told = said(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
+    return told if outcome is None else f"{told} ({said(_OUTCOMES[outcome])})"
+
+
+def kept_in_file(turns: int, shown: int) -> str:
+    """What stands beside the file of an export: how many answers are kept, and how many of them it holds."""
+    if shown < turns:
+        return said(_KEPT_PARTLY_IN_FILE, answers=_answers(turns), count=shown)
+    return said(_KEPT_IN_FILE, answers=_answers(turns))
+
+
+def kept_unanswered(question: str) -> str:
+    """A line of an export: a question that is kept to be asked again."""
+    return said(_KEPT_UNANSWERED, question=question)
+
+
+def spent(scope: str, is_day: bool, cost_usd: Decimal) -> str:  # noqa: FBT001  (a row of a table: whose, when, how much)
+    """A line of `/usage`."""
+    return said(_SPENT[scope, "day" if is_day else "month"], cost=_usd(cost_usd))
+
+
+def spent_by_day(month: str) -> str:
+    """The title of the chart of `/usage`; the month as `2026-11`."""
+    return said(_SPENT_BY_DAY, month=month)
+
+
+def spender(scope: str) -> str:
+    """Whose spending a part of that chart shows."""
+    return said(_SPENDERS[scope])
+
+
+def from_cache(share: float) -> str:
+    """The line of `/usage` about what did not have to be paid in full; `share` is 0 to 1."""
+    return said(_FROM_CACHE, percent=round(100 * share))
+
+
+def unpriced(calls: int) -> str:
+    """The line of `/usage` about costs that nobody knows."""
+    return said(_UNPRICED, calls=calls)
+
+
+def when(at: datetime, zone: str) -> str:
+    """An instant by somebody's clock: `Mon 2026-11-23 08:00 Europe/Berlin`. `at` is in that zone."""
+    return f"{moment(at)} {zone}"
+
+
+def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
+    """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0)."""
+    one, many = _REPEATS[every]
+    words = said(one) if interval == 1 else said(many, count=interval)
+    # Any week does: the first day of 2024 was a Monday.
+    names = [moment(datetime(2024, 1, 1 + day, tzinfo=UTC)).partition(" ")[0] for day in weekdays]
+    return f"{words} ({', '.join(names)})" if names else words
+
+
+def duration(seconds: float) -> str:
+    """A time that has passed, in its two largest units: `2 h 5 min`."""
+    minutes = max(1, round(seconds / 60))
+    days, hours, rest = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (rest, "min")) if number]
+    return " ".join(parts[:2])
+
+
+def let_in(label: str) -> str:
+    """What an admin hears after `/allow`."""
+    return said(_LET_IN, label=label)
+
+
+def shut_out(label: str) -> str:
+    """What an admin hears after `/deny`."""
+    return said(_SHUT_OUT, label=label)
+
+
+def invitation(code: str) -> str:
+    """What a stranger hears who is given a code."""
+    return said(_INVITATION, code=code)
+
+
+def guest(label: str, at: datetime, by: str) -> str:
+    """A line of `/people`."""
+    return said(_GUEST, label=label, day=day(at), by=by)
+
+
+def undone(question: str) -> str:
+    """What a person hears after `/undo`: the beginning of what was taken back."""
+    return said(_UNDONE, question=question)
+
+
+def model(now: str, choices: Sequence[str]) -> str:
+    """What `/model` shows: the model that answers, and those that could."""
+    lines = [said(_MODEL_NOW, model=now)]
+    return "\n".join([*lines, said(_MODEL_OTHERS, models=", ".join(choices))] if choices else lines)
+
+
+def persona(text: str) -> str:
+    """What `/persona` shows."""
+    return said(_PERSONA_NOW, text=text)
+
+
+def persona_set(*, disappears: bool) -> str:
+    """What a person hears who has set a persona, in a message that stays or disappears."""
+    return said(_PERSONA_TIMED if disappears else _PERSONA_SET)
+
+
+def persona_too_long(most: int) -> str:
+    """What a person hears whose persona has more than so many characters."""
+    return said(_TOO_LONG_PERSONA, most=most)
+
+
+def tool_switched(name: str, *, is_on: bool) -> str:
+    """What a person hears who has switched a tool."""
+    return said(_TOOL_ON if is_on else _TOOL_OFF, name=name)
+
+
+def tool(name: str, *, is_on: bool) -> str:
+    """A line of `/tools`."""
+    return said(_LIST_ON if is_on else _LIST_OFF, name=name)
+
+
+def tools_absent(server: str) -> str:
+    """The line of `/tools` about a server whose tools are not there now."""
+    return said(_LIST_ABSENT, name=server)
+
+
+def language_set() -> str:
+    """What a person hears, in the language that is spoken from now on."""
+    return said(_LANGUAGE_SET)
+
+
+def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str]) -> tuple[str, ...]:
+    """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no."""
+    return (
+        *([said(_STATUS_WAITING, count=waiting)] if waiting else ()),
+        *([said(_STATUS_WORDS, count=words)] if words else ()),
+        *([said(_STATUS_MODEL, model=model)] if model else ()),
+        *([said(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
+    )
+
+
+def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:
+    """What `/whoami` shows: the chosen name, the label, the id, whether they are an admin, and the group's id."""
+    return "\n".join(
+        [
+            *([said(_WHO_NAME, name=name)] if name else ()),
+            said(_WHO_LABEL, label=label),
+            said(_WHO_UUID, person=person),
+            said(_WHO_ADMIN if is_admin else _WHO_NOT_ADMIN),
+            *([said(_WHO_IN_GROUP, group=f"`{group}`")] if group else [said(WHO_DIRECTLY)]),
+        ]
+    )
+
+
+def broadcast_asks(people: int, groups: int, text: str) -> str:
+    """The question before a message goes to so many people and groups."""
+    return said(_BROADCAST_ASKS, people=people, groups=groups, text=text)
+
+
+def broadcast_done(count: int) -> str:
+    """What the admin hears who has sent a message to so many conversations."""
+    return said(_BROADCAST_DONE, count=count)
+
+
+def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
+    """What was spent of a budget."""
+    if limit_usd is None:
+        return said(_NO_LIMIT, spent=_usd(spent_usd))
+    return said(_BUDGET_LINE, spent=_usd(spent_usd), limit=number(limit_usd))
+
+
+def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
+    """A line of `/budget`; `label` None: everybody's together."""
+    if label is None:
+        return said(_AMOUNT_ALL_DAY if is_day else _AMOUNT_ALL_MONTH, amount=amount)
+    return said(_AMOUNT_PERSON_DAY if is_day else _AMOUNT_PERSON_MONTH, label=label, amount=amount)
+
+
+def budget_each(limits: Sequence[Decimal | None]) -> str:
+    """The line of `/budget` with what each may spend: a person a day, a month, a group a day, a month."""
+    words = [said(_UNLIMITED) if limit is None else said(_LIMIT, limit=number(limit)) for limit in limits]
+    names = ("day", "month", "group_day", "group_month")
+    return said(_BUDGET_EACH, **dict(zip(names, words, strict=True)))
+
+
+def identity_changed(name: str | None, label: str) -> str:
+    """Somebody's safety number has changed, and what an admin can do about it."""
+    return said(_IDENTITY_CHANGED, name=_named(name, label), label=label)
+
+
+def notice(kind: str, subject: str) -> str:
+    """What the admins are told without having asked: a key that is refused, a model that there is not, and the like."""
+    return said(_NOTICES[kind], subject=subject)
+
+
+def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:
+    """A line of those whose safety number has changed, with the new one."""
+    return said(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
+
+
+def trusted(name: str | None, label: str) -> str:
+    """A new safety number is trusted."""
+    return said(_TRUSTED, name=_named(name, label))
+
+
+def _named(name: str | None, label: str) -> str:
+    return said(_PERSON_NAMED, name=name, label=label) if name else label
+
+
+def _answers(turns: int) -> str:
+    return said(_ONE_ANSWER) if turns == 1 else said(_SOME_ANSWERS, count=turns)
+
+
+def _usd(amount: Decimal) -> str:
+    return number(amount.quantize(Decimal("0.0001")))
+
+
+def said(phrase: str, /, **values: object) -> str:
+    """A sentence of this module in the language that is spoken now, its places filled in.
+
+    A text that is none of them is given back as it is.
+    """
+    words = sentence(_NAMES.get(phrase, "")) or phrase
+    return words.format(**values) if values else words
+
+
+_REPEATS: Mapping[str, tuple[str, str]] = {
+    "hour": (EVERY_HOUR, EVERY_HOURS),
+    "day": (EVERY_DAY, EVERY_DAYS),
+    "week": (EVERY_WEEK, EVERY_WEEKS),
+    "month": (EVERY_MONTH, EVERY_MONTHS),
+    "year": (EVERY_YEAR, EVERY_YEARS),
+}
+
+_NAMES: Mapping[str, str] = {
+    value: name.lstrip("_") for name, value in list(globals().items()) if name.isupper() and isinstance(value, str)
+}

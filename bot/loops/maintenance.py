@@ -1,0 +1,169 @@
+"""Housekeeping: what has to be done now and then. What has expired goes, claims left behind wait again, settled rows
+and old turns go, the write-ahead log is folded into the database, so that what went has left the disk.
+
+It also keeps how the times stand, for own time has to go on after a restart; a step of the machine's clock is logged
+when it counts (`bot.clock`).
+Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sender`), what belongs to a turn
+(`bot.turn.edits`), what is due to be said (`bot.features.reminders.scheduler`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from bot.clock import Clock
+from bot.logs import described
+from bot.turn.edits import Revisions
+from store import Shelves, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_EVERY_SECONDS = 60.0
+_EXPIRY_EVERY_SECONDS = 5.0
+"""Signal's shortest timers are a few seconds long; a look at what has expired is one walk of an index."""
+_REMEMBERED = timedelta(days=45)
+"""How long the names of settled messages are kept, to know a redelivery. A linked device that has not fetched for a
+month is unlinked, so nothing older comes. Source: signal-cli-rest-api, issue 552 (2026)."""
+_LONGEST_WAIT = timedelta(days=1)
+
+_HELD = timedelta(days=14)
+"""How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps what such people write.
+Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
+
+
+class Housekeeping:
+    """The loop of what is due."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        revisions: Revisions,
+        *,
+        retention: timedelta | None = None,
+        longest_wait: timedelta = _LONGEST_WAIT,
+        every_seconds: float = _EVERY_SECONDS,
+        expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
+    ) -> None:
+        """`longest_wait` is how long a turn waits for a person's word."""
+        self._longest_wait = longest_wait
+        self._store = store
+        self._clock = clock
+        self._revisions = revisions
+        self._retention = retention
+        self._every_seconds = every_seconds
+        self._expiry_every_seconds = expiry_every_seconds
+
+    async def recover(self) -> None:
+        """At start: what expired meanwhile goes before anything else; and nobody can hold a claim.
+
+        For one process only has the store open.
+        """
+        await self.expire()
+
+        def recover(shelves: Shelves) -> int:
+            shelves.own_time.keep(self._clock.kept())
+            shelves.inbox.pull_in(until=self._clock.now() + self._longest_wait)
+            return shelves.inbox.recover(at_work=self._store.working.left)
+
+        count = await self._store.transaction(recover)
+        self._store.working.settle()
+        if count:
+            _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
+
+    async def run(self) -> None:
+        """Do what is due; ends only by cancellation."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._again_and_again(self.tidy, self._every_seconds), name="tidying")
+            group.create_task(self._again_and_again(self.expire, self._expiry_every_seconds), name="expiry")
+
+    async def expire(self) -> None:
+        """Do away with what has expired by now, on the disk too.
+
+        Raises:
+            StoreError: it could not be done; it is tried again the next time.
+        """
+        await self._believe_clock()
+        count = await self._store.erase(self._expired)
+        while some := await self._revisions.expire():
+            count += some
+        if count:
+            _log.info("%d turns and what came of them have disappeared as their timers ran out", count)
+            await self._store.checkpoint()
+        # After what must go: on a full disk this one fails, and the other has the ballast.
+        await self._store.transaction(lambda shelves: shelves.inbox.take_up_overdue(self._clock.now()))
+
+    async def _believe_clock(self) -> None:
+        """Let a step of the machine's clock count that has stood long enough.
+
+        Within one transaction: the own time that is ahead then, and what is put off by as much.
+        """
+        step = self._clock.standing()
+        if step is None:
+            return
+        believed: list[Callable[[], None]] = []
+
+        def believe(shelves: Shelves) -> None:
+            ahead_seconds = max(0.0, step.total_seconds())
+            shelves.outbox.put_off_all(ahead_seconds)
+            shelves.inbox.put_off_all(ahead_seconds)
+            shelves.reminders.set_clock(step.total_seconds())
+            believed.append(self._clock.believe(step))
+            shelves.own_time.keep(self._clock.kept())
+
+        try:
+            await self._store.transaction(believe)
+        except StoreError as error:
+            _log.error("a step of the machine's clock does not count yet: %s", error)
+            for take_back in believed:
+                take_back()
+            return
+        _log.warning("the machine's clock was set %+.0f s", step.total_seconds())
+
+    def _expired(self, shelves: Shelves) -> int:
+        """What came of messages that have disappeared goes; gives how much that was."""
+        now = self._clock.now()
+        kept = (shelves.reminders, shelves.facts, shelves.predictions, shelves.summaries)
+        return sum(shelf.expire(now) for shelf in kept)
+
+    async def tidy(self) -> None:
+        """Do once what is due now.
+
+        Raises:
+            StoreError: something could not be written; it is done the next time.
+        """
+        now = self._clock.now()
+        while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
+            _log.info("turns that were older than the retention are destroyed")
+
+        def prune(shelves: Shelves) -> int:
+            return shelves.inbox.prune(before=now - _REMEMBERED) + shelves.outbox.prune(before=now - _REMEMBERED)
+
+        while await self._store.transaction(prune):
+            pass
+
+        def tidy(shelves: Shelves) -> int:
+            shelves.own_time.keep(self._clock.kept())
+            shelves.members.prune(before=now - _REMEMBERED)
+            shelves.people.prune(before=now - _REMEMBERED)
+            if held := shelves.outbox.give_up_held(before=now - _HELD, now=now):
+                _log.error("%d answers were held for too long, for a safety number that nobody trusted", held)
+            shelves.ledger.prune(now=self._clock.settled())
+            shelves.reminders.prune(before=now - _REMEMBERED)
+            shelves.facts.prune(before=now - _REMEMBERED)
+            shelves.predictions.prune(before=now - _REMEMBERED)
+            return shelves.inbox.requeue(now=now)
+
+        count = await self._store.transaction(tidy)
+        if count:
+            _log.warning("%d messages were left behind by their turn; they are taken up again", count)
+        await self._store.checkpoint()
+
+    async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
+        while True:
+            await asyncio.sleep(every_seconds)
+            try:
+                await work()
+            except Exception as error:  # noqa: BLE001  (it is tried again the next time)
+                _log.error("housekeeping failed: %s", described(error))

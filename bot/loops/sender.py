@@ -1,0 +1,504 @@
+"""Courier: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
+
+    begin --> send, edit, remove
+                   |-went out---------> sent
+                   |-surely not-------> again later, with growing pauses
+                   |-without a name---> sent, and never again; it cannot be edited
+                   |-nobody knows-----> unknown: a receipt proves it, or it is sent again after the grace period
+                   |-not to this key--> held with its conversation until a new safety number is trusted
+                   |-not its files----> the words alone, and a sentence that there should have been more
+                   |-not its long text> in several messages
+                   '-never will-------> dead, the operator is told; what is refused for its form is tried once without
+
+Sends of different conversations run side by side, those of one conversation one after the other. So that the bridge is
+not overrun there are few places for them; a send that has not ended after a moment waits for something, and gives its
+place to others. A reply that takes the place of an earlier one edits it as long as Signal's apps allow that, and is a
+new message afterwards; a status that stands in its way then is removed, and so is an earlier answer where files alone
+are why it cannot be edited. A status in doubt is given a moment for its receipt, and is never sent again.
+Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.outbox`).
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from bot import events
+from bot.clock import Clock
+from bot.errors import NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
+from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled, UnreadableEvent
+from bot.formatting.split import is_long, split
+from bot.i18n import phrases
+from bot.i18n.locale import Language, speaking
+from bot.logs import described
+from bot.metrics import Counts
+from bot.transports.base import Transport
+from store import ConversationId, Entry, OutboxItem, Sent, Shelves, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_PLACES = 16
+_MAX_SENDING = 1000
+"""Those included that have no place any more."""
+_FIRST_PAUSE_SECONDS = 2.0
+_LONGEST_PAUSE_SECONDS = 300.0
+_LONGEST_WAIT_SECONDS = 86_400.0
+"""However long Signal wants us to wait: once a day it is asked again."""
+_STORE_PAUSE_SECONDS = 1.0
+_SHORTEST_WAIT_SECONDS = 0.05
+_LONGEST_NAP_SECONDS = 5.0
+"""While something waits: so far the store may be behind in knowing how long receipts were listened for."""
+
+_MAX_UPLOADS = 3
+"""How often files are tried that may be taken the next time; the words do not wait for them any longer."""
+
+_MOST_EDITS = 10
+_PLAIN_FROM = 2
+"""After how many tries of which nobody knows what became of them what stands around the words is left out."""
+
+_EDITABLE = timedelta(days=1)
+"""Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
+
+_STATUS_GRACE = timedelta(seconds=10)
+"""How long the answer waits for the receipt of a status in doubt, so that it can edit it. Phones that are on confirm
+within a second or two; for the others the answer is a new message."""
+
+_Begun = tuple[tuple[OutboxItem, ...], float | None]
+"""What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long an unknown send may wait for its proof, and how often one is sent again without."""
+
+    grace_seconds: float
+    max_resends: int = 3
+    place_seconds: float = 2.0
+    """After which a send gives its place away: a bridge that is well takes less for one."""
+
+
+def _english(_: Shelves, __: ConversationId) -> Language:
+    return "en"
+
+
+class Courier:
+    """The loop of departures. `language` tells what Aldis speaks in a conversation, for the few words of its own."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        patience: Patience,
+        language: Callable[[Shelves, ConversationId], Language] = _english,
+        max_parts: int = 5,
+        on_untrusted: Callable[[PersonId], None] | None = None,
+    ) -> None:
+        """`max_parts` is into how many messages a text is split that cannot be sent as one.
+
+        `on_untrusted` is told whom a message to a group missed for their safety number.
+        """
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._grace = timedelta(seconds=patience.grace_seconds if transport.has_receipts else 0)
+        self._max_resends = patience.max_resends
+        self._language = language
+        self._place_seconds = patience.place_seconds
+        self._max_parts = max_parts
+        self._on_untrusted = on_untrusted
+        self._sending: set[asyncio.Task[None]] = set()
+        self._placed: set[asyncio.Task[None]] = set()
+        """Those that have a place."""
+        self._is_closing = False
+
+    async def recover(self) -> None:
+        """At start: what a crash left under way is unknown."""
+        now, grace = self._clock.now(), self._grace
+        longest = max(grace, timedelta(seconds=_LONGEST_PAUSE_SECONDS))
+
+        def recover(shelves: Shelves) -> int:
+            pulled = shelves.outbox.pull_in(until=now + longest)
+            if pulled:
+                _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
+            return shelves.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
+
+        count = await self._store.transaction(recover)
+        if count:
+            _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
+
+    async def run(self) -> None:
+        """Send until `drain` is called and nothing is due, or the task is cancelled."""
+        bell = self._store.bells["outbox"]
+        async with asyncio.TaskGroup() as group:
+            while True:
+                bell.clear()
+                try:
+                    seconds = await self._begin_all(group)
+                except StoreError as error:
+                    _log.error("the outbox cannot be read: %s", error)
+                    seconds = _STORE_PAUSE_SECONDS
+                if self._is_closing and not self._sending:
+                    return
+                await _rung(bell, seconds)
+
+    def drain(self) -> None:
+        """Send what is due now; `run` returns after it. What is due later is sent after the next start."""
+        self._is_closing = True
+        self._store.bells["outbox"].set()
+
+    async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
+        """Begin what is due; gives the seconds until something will be, or None."""
+        if self._room() == 0:
+            return None
+        return self._started(group, await self._store.transaction(self._begun))
+
+    def _room(self) -> int:
+        """How many sends may begin now."""
+        return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
+
+    def _begun(self, shelves: Shelves) -> _Begun:
+        """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
+        now = self._clock.now()
+        self._remove_copies(shelves, now)
+        # While the stream is away no receipt can come: that is no time in which it could have.
+        unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
+        items = shelves.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
+        for item in items:
+            if item.attempts and not item.is_status and item.edits is None:
+                self._keep_removal(shelves, item)
+            if item.was_unknown:
+                resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
+        due_at = shelves.outbox.next_due_at()
+        if due_at is None:
+            return items, None
+        return items, min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
+
+    def _keep_removal(self, shelves: Shelves, item: OutboxItem) -> None:
+        """How a copy of what is sent again is removed, should both stand there; its words may be gone by then."""
+        with suppress(UnreadableEvent):
+            if isinstance(outgoing := events.outgoing(item.reply), Reply):
+                removal = Removal(chat=outgoing.chat, target=SentId(0))
+                shelves.outbox.keep_removal(item.id, events.dumped(removal))
+
+    def _remove_copies(self, shelves: Shelves, now: datetime) -> None:
+        """Have removed what shows by now to stand in its chat twice."""
+        for copy in shelves.outbox.take_copies():
+            kept = events.outgoing(copy.removal)
+            removal = Removal(chat=kept.chat, target=SentId(copy.name))
+            position, in_group = shelves.outbox.next_position(copy.turn), kept.chat.startswith("group:")
+            shelves.outbox.put(
+                copy.conversation,
+                copy.turn,
+                position,
+                events.dumped(removal),
+                in_group=in_group,
+                now=now,
+                removes=True,
+            )
+            self._counts.add("copies_removed")
+
+    def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
+        items, seconds = begun
+        for item in items:
+            task = group.create_task(self._deliver(item, group), name=f"send-{item.id}")
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+            self._give_place(task)
+        return seconds
+
+    def _give_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.add(task)
+        task.add_done_callback(self._placed.discard)
+        lapse = asyncio.get_running_loop().call_later(self._place_seconds, self._take_place, task)
+        task.add_done_callback(lambda _: lapse.cancel())
+
+    def _take_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.discard(task)
+        self._store.bells["outbox"].set()
+
+    async def _deliver(self, item: OutboxItem, group: asyncio.TaskGroup) -> None:
+        """One send; what came of it is written down, and what that lets go is begun."""
+        outcome = await self._attempt(item)
+        self._sending -= {asyncio.current_task()}
+        self._placed -= {asyncio.current_task()}  # its place is free for what is begun next
+
+        def record(shelves: Shelves) -> _Begun:
+            outcome(shelves)
+            return self._begun(shelves)
+
+        seconds = self._started(group, await self._recorded(record))
+        if seconds is not None or self._is_closing:
+            # The loop has to wait for less long, or not at all.
+            self._store.bells["outbox"].set()
+
+    async def _attempt(self, item: OutboxItem) -> Callable[[Shelves], None]:
+        """Send; gives what has to be written down."""
+        try:
+            outgoing = events.outgoing(item.reply)
+        except UnreadableEvent as error:
+            return self._given_up(item, str(error), "unreadable")
+        outcome = await self._tried(item, outgoing)
+        self._count_missed()
+        return outcome
+
+    def _count_missed(self) -> None:
+        """Whom sends to groups have missed is counted and not sent to again: the others would read it twice."""
+        while self._transport.missed:
+            missed = self._transport.missed.popleft()
+            self._counts.add(f"missed_{missed.reason}")
+            if missed.reason == "untrusted" and missed.person is not None and self._on_untrusted is not None:
+                self._on_untrusted(missed.person)
+
+    async def _tried(
+        self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
+    ) -> Callable[[Shelves], None]:
+        """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
+        if isinstance(outgoing, Reply) and item.was_unknown and item.attempts >= _PLAIN_FROM:
+            outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
+        edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
+        try:
+            sent_at, edits = await self._sent_at(outgoing, edits)
+        except SentUnnamed as error:
+            return self._unnamed(item, error)
+        except TransportError as error:
+            return await self._failed(item, outgoing, error)
+        except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
+            return self._in_doubt(item, described(error))
+        self._counts.add("replies_sent")
+
+        def went_out(shelves: Shelves) -> None:
+            self._went_out(shelves, item, outgoing, sent_at, edits)
+            if lost_files:
+                self._tell_of_lost_files(shelves, item, outgoing)
+
+        return went_out
+
+    async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Callable[[Shelves], None]:
+        """What a failed send means for the item."""
+        match error:
+            case NotUploaded():
+                return await self._without_files(item, outgoing, error)
+            case Undeliverable():
+                return self._given_up(item, str(error), error.reason)
+            case Untrusted():
+                return self._held(item, error)
+            case NotSent():
+                return self._later(item, error)
+            case _ if isinstance(outgoing, Removal):  # one that is done twice is the same as one
+                return self._later(item, error)
+            case _:
+                return self._in_doubt(item, str(error))
+
+    async def _without_files(
+        self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
+    ) -> Callable[[Shelves], None]:
+        """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
+        if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
+            return self._given_up(item, str(error), "too_large") if error.is_final else self._later(item, error)
+        if not error.is_final and item.attempts + 1 < _MAX_UPLOADS:
+            return self._later(item, error)
+        if not outgoing.files:
+            return self._split(item, outgoing)
+        self._counts.add("files_refused")
+        _log.error("the files of reply %d cannot be sent: %s", item.id, error)
+        if outgoing.content.text:
+            words = replace(outgoing, files=(), is_voice_note=False)
+            return await self._tried(item, words, lost_files=True)
+        now = self._clock.now()
+
+        def tell(shelves: Shelves) -> None:
+            self._tell_of_lost_files(shelves, item, outgoing)
+            shelves.outbox.give_up(item.id, now=now)
+
+        return tell
+
+    def _split(self, item: OutboxItem, reply: Reply) -> Callable[[Shelves], None]:
+        """Puts a text that cannot be sent as one message back as several; people are named in plain words there."""
+        self._counts.add("texts_split")
+        _log.warning("reply %d cannot be sent as one message; it is split", item.id)
+        now = self._clock.now()
+
+        def put(shelves: Shelves) -> None:
+            conversation = shelves.outbox.conversation_of(item.id)
+            if conversation is None:
+                return
+            with speaking(self._language(shelves, conversation)):
+                cut_mark = phrases.said(phrases.CUT_PARTS)
+            contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
+            parts = [
+                replace(
+                    reply,
+                    content=content,
+                    mentions=(),
+                    quote=None if place else reply.quote,
+                    last=place + 1 == len(contents),
+                )
+                for place, content in enumerate(contents)
+            ]
+            if not shelves.outbox.rewrite(item.id, events.dumped(parts[0]), now=now):
+                return
+            in_group, position = reply.chat.startswith("group:"), shelves.outbox.next_position(item.turn)
+            for place, part in enumerate(parts[1:], position):
+                dumped = events.dumped(part)
+                shelves.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
+            if _has_files(events.outgoing(item.reply)):
+                self._tell_of_lost_files(shelves, item, reply)
+
+        return put
+
+    def _tell_of_lost_files(self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing) -> None:
+        """Tell the people, within a transaction, in a message of its own: with the words it might not fit one."""
+        conversation = shelves.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        with speaking(self._language(shelves, conversation)):
+            content = Styled(text=phrases.said(phrases.FILES_NOT_SENT))
+        sentence = events.dumped(Reply(chat=outgoing.chat, content=content, ok=False))
+        position, in_group = shelves.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
+        shelves.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
+
+    def _went_out(
+        self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
+    ) -> None:
+        """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
+        now, wall = self._clock.now(), self._clock.wall()
+        targets = [sent_at] if shelves.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
+        if item.status is not None and edits is None and isinstance(outgoing, Reply):
+            targets.append(SentId(item.status.sent_at))
+        elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, wall)) is not None:
+            targets.append(SentId(old.sent_at))
+        self._remove(shelves, item, outgoing.chat, targets)
+
+    def _remove(self, shelves: Shelves, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
+        """Have messages of ours removed from the chat, within a transaction."""
+        conversation = shelves.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        now, in_group = self._clock.now(), chat.startswith("group:")
+        for target in targets:
+            position = shelves.outbox.next_position(item.turn)
+            removal = events.dumped(Removal(chat=chat, target=target))
+            shelves.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
+
+    async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
+        """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other.
+
+        Gives also what was edited in the end: where that is refused for good, it is a new message.
+        """
+        if not isinstance(outgoing, Reply):
+            return await self._transport.remove(outgoing), None
+        if edits is not None:
+            try:
+                return await self._transport.send(replace(outgoing, edits=SentId(edits.sent_at))), edits
+            except Undeliverable as error:
+                if error.reason != "refused":
+                    raise
+                _log.warning("an edit was refused (%s); it is sent as a new message", error)
+        try:
+            return await self._transport.send(outgoing), None
+        except Undeliverable as error:
+            plain = replace(_plain(outgoing), files=outgoing.files)
+            if error.reason != "refused" or plain == outgoing:
+                raise
+            _log.warning("a message was refused (%s); it is sent without quote, mentions and styles", error)
+            return await self._transport.send(plain), None
+
+    def _later(self, item: OutboxItem, error: TransportError) -> Callable[[Shelves], None]:
+        seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
+        seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
+        seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
+        _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
+        pause = timedelta(seconds=seconds)
+
+        def postpone(shelves: Shelves) -> None:
+            now = self._clock.now()
+            shelves.outbox.postpone(item.id, due_at=now + pause, now=now)
+
+        return postpone
+
+    def _held(self, item: OutboxItem, error: Untrusted) -> Callable[[Shelves], None]:
+        self._counts.add("sends_held")
+        _log.warning("reply %d is held: %s", item.id, error)
+
+        def hold(shelves: Shelves) -> None:
+            now = self._clock.now()
+            shelves.outbox.postpone(item.id, due_at=now, now=now)
+            if (conversation := shelves.outbox.conversation_of(item.id)) is not None:
+                shelves.outbox.hold(conversation, now=now)
+
+        return hold
+
+    def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Shelves], None]:
+        self._counts.add(f"undeliverable_{reason}")
+        _log.error("reply %d is undeliverable: %s", item.id, words)
+        now = self._clock.now()
+        return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+
+    def _unnamed(self, item: OutboxItem, error: SentUnnamed) -> Callable[[Shelves], None]:
+        """It is there: never again, whether a receipt tells its timestamp or not."""
+        _log.error("reply %d: %s; unless a receipt tells, it cannot be edited or removed", item.id, error)
+        now = self._clock.now()
+        return lambda shelves: shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+
+    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
+        # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.
+        self._counts.add("sends_unknown")
+        if item.was_unknown and item.attempts >= self._max_resends:
+            _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
+            return lambda shelves: self._give_up_in_doubt(shelves, item)
+        _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
+        grace = min(self._grace, _STATUS_GRACE) if item.is_status else self._grace
+
+        def doubt(shelves: Shelves) -> None:
+            shelves.outbox.doubt(item.id, due_at=self._clock.now() + grace)
+
+        return doubt
+
+    def _give_up_in_doubt(self, shelves: Shelves, item: OutboxItem) -> None:
+        now = self._clock.now()
+        shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+
+    async def _recorded(self, work: Callable[[Shelves], _Begun]) -> _Begun:
+        """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
+        while True:
+            try:
+                return await self._store.transaction(work)
+            except StoreError as error:
+                _log.error("the outcome of a send cannot be written: %s", error)
+                await asyncio.sleep(_STORE_PAUSE_SECONDS)
+
+
+def _has_files(outgoing: Outgoing) -> bool:
+    return isinstance(outgoing, Reply) and bool(outgoing.files)
+
+
+def _plain(reply: Reply) -> Reply:
+    """The words alone, or the files where there are none: what stands around them may be what a bridge refuses."""
+    files = () if reply.content.text else reply.files
+    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)
+
+
+def _editable(item: OutboxItem, wall: datetime) -> Sent | None:
+    """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
+    old = item.edits
+    if old is None or old.revision >= _MOST_EDITS:
+        return None
+    age = wall - datetime.fromtimestamp(old.original_at / 1000, UTC)
+    return old if age < _EDITABLE else None
+
+
+async def _rung(bell: asyncio.Event, seconds: float | None) -> None:
+    """Wait for the bell, at most so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,206 @@
+"""Parcels: the files that came with messages, fetched, opened and put into words.
+
+    attachment --too large, too many--------------------------------> a line that says so
+               '-> transport --> bytes --> what is it? --picture----> a cell --> upright and small, for models that see
+                       |                       |-------PDF----------> a cell --> its text, and itself
+                       |                       |-------recording----> the audio service --> a transcript
+                       |                       |-------text---------> its words
+                       '-not there             '-------all else-----> a line that says what it is
+
+Whatever happens, each file comes to one finding; only cancellation is raised.
+Left to others: when, and that it is written down (`bot.turn.multimodal`); how it is put to the model
+(`bot.turn.prompt`); that the bridge throws its copies away afterwards (`bot.loops.worker`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from bot.errors import Disconnected, Unfetchable
+from bot.events import Attachment, ChatId
+from bot.media import audio, texts
+from bot.media.cell import Refused
+from bot.media.findings import TRANSCRIPT, Fee, Finding
+from bot.media.pdf_port import PaperFacts
+from bot.media.sandbox import Sandbox, checked
+from bot.media.sniff import FileKind, kind_of
+from bot.media.speech import MAX_AUDIO_BYTES, Speech
+from bot.messages import Document, Picture
+from bot.transports.base import Transport
+
+_log = logging.getLogger(__name__)
+
+_MAX_NATIVE_BYTES = 8_000_000
+_MAX_NATIVE_PAGES = 100
+"""Of a PDF that is handed on as it is; vendors take 100 pages and 32 MB in one request, all messages together."""
+_PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
+"""Between attempts to fetch a file while the bridge is away."""
+_CELL_SECONDS = 30.0
+
+
+class _PictureFacts(BaseModel):
+    """What a cell says of a picture."""
+
+    content_type: Literal["image/jpeg", "image/png"]
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    is_animation: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MediaLimits:
+    """How much is taken."""
+
+    max_files: int
+    """With one question; 0: none."""
+    max_bytes: int
+    """Of one file."""
+    max_pages: int
+    """Of a PDF whose text is read."""
+    max_text_characters: int
+    """Of one file."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unpacked:
+    """What came of one file."""
+
+    finding: Finding
+    fee: Fee | None = None
+
+
+class Parcels:
+    """What came with messages. `speech` None: nobody here understands spoken words."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        limits: MediaLimits,
+        sandbox: Sandbox,
+        *,
+        speech: Speech | None = None,
+        pauses_seconds: Sequence[float] = _PAUSES_SECONDS,
+    ) -> None:
+        self._transport = transport
+        self._limits = limits
+        self._speech = speech
+        self._pauses_seconds = pauses_seconds
+        self._sandbox = sandbox
+
+    async def unpacked(self, chat: ChatId, attachment: Attachment, *, number: int) -> Unpacked:
+        """What is in a file, the `number`th of its question, from 1."""
+        what = "a voice note" if attachment.is_voice_note else "a file"
+        if number > self._limits.max_files:
+            most = self._limits.max_files
+            why = (
+                f"which was not opened: at most {most} are with one message" if most else "which cannot be opened here"
+            )
+            return _refused(what, why)
+        max_bytes = self._limits.max_bytes
+        if (attachment.size_bytes or 0) > max_bytes:
+            return _too_large(what, max_bytes)
+        try:
+            data = await self._fetched(chat, attachment)
+        except Unfetchable:
+            return _refused(what, f"which cannot be had any more, or is larger than {max_bytes // 1_000_000} MB")
+        except Disconnected:
+            return _refused(what, "which could not be fetched, because Signal cannot be reached; it may be sent again")
+        kind = kind_of(data)
+        try:
+            return await self._opened(data, kind, number, is_voice_note=attachment.is_voice_note)
+        except Refused as refusal:
+            return _refused(kind.what, f"which cannot be opened: {refusal}")
+
+    async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
+        for pause_seconds in self._pauses_seconds:
+            try:
+                return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
+            except Disconnected as error:
+                _log.warning("a file cannot be fetched now: %s", error)
+                await asyncio.sleep(pause_seconds)
+        return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
+
+    async def _opened(self, data: bytes, kind: FileKind, number: int, *, is_voice_note: bool) -> Unpacked:
+        match kind.family:
+            case "picture":
+                return Unpacked(finding=await self._picture(data, kind))
+            case "audio":
+                return await self._recording(data, kind, is_voice_note=is_voice_note)
+            case "paper":
+                return Unpacked(finding=await self._paper(data, kind, f"document-{number}.pdf"))
+            case "text":
+                # Work of up to half a second for a large file, in which everybody else shall have their turn.
+                return Unpacked(finding=await asyncio.to_thread(self._text, data, kind))
+            case "other":
+                return _refused(kind.what, "which cannot be read here")
+
+    async def _picture(self, data: bytes, kind: FileKind) -> Finding:
+        facts, made = await self._sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
+        told = checked(_PictureFacts, facts)
+        picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
+        what = "an animation, of which there is the first picture" if told.is_animation else kind.what
+        return Finding(what=what, rest="which is attached", medium=picture)
+
+    async def _paper(self, data: bytes, kind: FileKind, name: str) -> Finding:
+        most = self._limits.max_text_characters
+        facts, read = await self._sandbox.open(
+            "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
+        )
+        told, text = checked(PaperFacts, facts), read.decode(errors="replace")
+        pages = told.pages
+        what = f"{kind.what} of {_counted(pages, 'page')}"
+        part = "" if told.pages_read == pages else f" (the first {_counted(told.pages_read, 'page')} of it)"
+        if len(data) <= _MAX_NATIVE_BYTES and pages <= _MAX_NATIVE_PAGES:
+            document = Document(data=data, name=name, pages=pages, text=text)
+            return Finding(what=what, rest=f"which is attached as {name}{part}", medium=document)
+        if not text:
+            return Finding(
+                what=what, rest="in which there is no text, only pictures, and which is too large to be shown"
+            )
+        return Finding(what=what, rest=f"its text{part}:", text=text)
+
+    def _text(self, data: bytes, kind: FileKind) -> Finding:
+        text = texts.decoded(data)
+        if text is None:
+            return Finding(what="a file of a kind that is not known here", rest="which cannot be read here")
+        most = self._limits.max_text_characters
+        if len(text) <= most:
+            return Finding(what=kind.what, rest="its text:", text=text) if text.strip() else _empty(kind)
+        return Finding(what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most])
+
+    async def _recording(self, data: bytes, kind: FileKind, *, is_voice_note: bool) -> Unpacked:
+        what = "a voice note" if is_voice_note else kind.what
+        if self._speech is None:
+            return _refused(what, "which cannot be listened to: no audio service is set up here")
+        sound, ending, seconds = data, kind.name, audio.seconds_of(data) if kind.name == "m4a" else None
+        if kind.name == "aac":
+            (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
+        if len(sound) > MAX_AUDIO_BYTES:
+            return _too_large(what, MAX_AUDIO_BYTES)
+        heard = await self._speech.heard(sound, ending, seconds=seconds)
+        what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
+        if heard.text is None:
+            rest = "which could not be listened to: the audio service failed; it may be sent again"
+        else:
+            rest = TRANSCRIPT if heard.text else "in which no words were understood"
+        return Unpacked(finding=Finding(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
+
+
+def _refused(what: str, rest: str) -> Unpacked:
+    return Unpacked(finding=Finding(what=what, rest=rest))
+
+
+def _too_large(what: str, max_bytes: int) -> Unpacked:
+    return _refused(what, f"which was not opened: it is larger than {max_bytes // 1_000_000} MB")
+
+
+def _empty(kind: FileKind) -> Finding:
+    return Finding(what=kind.what, rest="which is empty")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,70 @@
+"""The text of a PDF, page by page.
+
+Runs in a cell (`bot.media.cell`); the home of pypdf. Left to others: whether it is a PDF (`bot.media.sniff`).
+
+Source: pypdf 7.1.0.
+"""
+
+import io
+import logging
+import time
+from collections.abc import Sequence
+
+import pypdf
+from pypdf import PdfReader
+from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
+
+from bot.media.cell import Facts, Refused, load_all
+
+READING_SECONDS = 15.0
+"""After so long no further page is begun: what was read by then is better than nothing."""
+
+_LOCKED = "it is locked by a password"
+
+
+def preload() -> None:
+    """See `bot.media.cell`: all of pypdf is loaded."""
+    load_all(pypdf)
+
+
+def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
+    """See `bot.media.cell`; the arguments are the bounds of `read`."""
+    max_pages, max_characters = map(int, arguments)
+    return read(data, max_pages=max_pages, max_characters=max_characters)
+
+
+def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
+    """The text in UTF-8, each page under a line `Page 1:`; empty for a scan, which has none.
+
+    The facts are `pages` (all there are) and `pages_read`, which is less where one of the bounds was reached.
+
+    Raises:
+        Refused: it is damaged, or locked by a password.
+    """
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        return _read(data, max_pages, max_characters)
+    except (FileNotDecryptedError, DependencyError) as error:
+        raise Refused(_LOCKED) from error
+    # pypdf lets through whatever its parsing of a damaged file runs into.
+    except (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError) as error:
+        raise Refused("it is damaged") from error
+    except RecursionError as error:
+        raise Refused("it is nested too deeply") from error
+
+
+def _read(data: bytes, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
+    ends_at = time.monotonic() + READING_SECONDS
+    reader = PdfReader(io.BytesIO(data))
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise Refused(_LOCKED)
+    pages, words, size, done = len(reader.pages), list[str](), 0, 0
+    for page in reader.pages[:max_pages]:
+        if size >= max_characters or time.monotonic() > ends_at:
+            break
+        text = page.extract_text().strip()
+        done += 1
+        if text:
+            words.append(f"Page {done}:\n{text}")
+            size += len(words[-1])
+    return {"pages": pages, "pages_read": done}, "\n\n".join(words)[:max_characters].encode(errors="replace")

@@ -1,0 +1,139 @@
+"""The other side of the tools' port `Papers`: PDFs and pages of the web, each opened in a cell.
+
+What a cell says is a stranger's, as the file was: it is checked, and what nobody sees is taken out.
+Left to others: fetching them (`tools.web.fetch`), what happens in a cell (`bot.media.pdf`, `bot.media.pages`), PDFs
+that come with messages (`bot.media.attachments`).
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from urllib.parse import urljoin
+
+from pydantic import BaseModel, Field
+
+from bot.media.cell import Facts, Refused
+from bot.media.sandbox import Sandbox, checked
+from bot.media.texts import tidy
+from tools import BadArguments, PageLink, PageText, Paper, canonical_url, cleaned, shortened
+
+MAX_LINKS = 200
+"""The most links that are given of one page."""
+
+_PAPER_SECONDS = 20.0
+_PAGE_SECONDS = 10.0
+_MAX_PAGES = 1_000
+_MAX_CHARACTERS = 2_000_000
+"""What stands behind is not read, however far on it is asked for."""
+_MAX_LINK_CHARS = 500
+_MAX_LABEL_CHARS = 80
+_MAX_TITLE_CHARS = 300
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?")
+
+
+class PaperFacts(BaseModel):
+    """What a cell says of a PDF."""
+
+    pages: int = Field(ge=0)
+    pages_read: int = Field(ge=0)
+
+
+class _PageFacts(BaseModel):
+    """What a cell says of a page; all of it as it stands there."""
+
+    title: str = Field(default="", max_length=1_000)
+    date: str = Field(default="", max_length=1_000)
+    language: str = Field(default="", max_length=1_000)
+    base: str = Field(default="", max_length=10_000)
+    links: list[tuple[str, str]] = Field(default=[], max_length=1_000)
+    has_password: bool = False
+    has_script: bool = False
+
+
+class Library:
+    """Opens PDFs and pages in cells."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def read(self, data: bytes, *, max_chars: int) -> Paper:
+        """The first so many characters of what a PDF says; see `tools.ports.Papers`.
+
+        Raises:
+            BadArguments: it cannot be opened; the message says why.
+        """
+        # Some more than is asked for, because characters that nobody sees are taken out; seldom that is not enough.
+        most = min(max_chars + max_chars // 4, _MAX_CHARACTERS)
+        paper = await self._opened(data, most)
+        while paper.is_cut and len(paper.text) < max_chars and most < _MAX_CHARACTERS:
+            most = min(4 * most, _MAX_CHARACTERS)
+            paper = await self._opened(data, most)
+        is_cut = paper.is_cut or len(paper.text) >= max_chars
+        return Paper(text=paper.text[:max_chars], pages=paper.pages, pages_read=paper.pages_read, is_cut=is_cut)
+
+    async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool) -> PageText:
+        """What stands on a page; see `tools.ports.Papers`.
+
+        Raises:
+            BadArguments: it cannot be opened; the message says why.
+        """
+        kind = "html" if is_html else "text"
+        try:
+            facts, data = await self._sandbox.open("pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS)
+            # Work of up to a second for the longest text, in which everybody else shall have their turn.
+            return await asyncio.to_thread(page_text, facts, data, url=url, is_html=is_html)
+        except Refused as refusal:
+            raise BadArguments(str(refusal)) from refusal
+
+    async def _opened(self, data: bytes, most: int) -> Paper:
+        try:
+            facts, read = await self._sandbox.open(
+                "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS
+            )
+            told = checked(PaperFacts, facts)
+        except Refused as refusal:
+            raise BadArguments(str(refusal)) from refusal
+        text = read.decode(errors="replace")
+        shown = await asyncio.to_thread(cleaned, text)  # as above
+        return Paper(text=shown, pages=told.pages, pages_read=told.pages_read, is_cut=len(text) >= most)
+
+
+def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText:
+    """What a cell says of the page at `url`, fit to be read.
+
+    Raises:
+        Refused: no cell says that.
+    """
+    told, text = checked(_PageFacts, facts), cleaned(data.decode(errors="replace"))
+    if not is_html:
+        return PageText(text=text.strip())
+    date = _ISO_DATE.search(told.date)
+    return PageText(
+        text=tidy(text),
+        title=shortened(cleaned(told.title), _MAX_TITLE_CHARS),
+        date=date[0].replace("T", " ") if date else "",
+        language=cleaned(told.language)[:20],
+        links=tuple(_links(told, url)),
+        has_password=told.has_password,
+        has_script=told.has_script,
+    )
+
+
+def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:
+    base = _joined(url, told.base) or url
+    seen = {canonical_url(url)}
+    for words, address in told.links:
+        whole = canonical_url(_joined(base, address) or "")
+        if whole is None or whole in seen or len(whole) > _MAX_LINK_CHARS:
+            continue
+        seen.add(whole)
+        yield PageLink(text=shortened(" ".join(cleaned(words).split()), _MAX_LABEL_CHARS), url=whole)
+        if len(seen) > MAX_LINKS:
+            return
+
+
+def _joined(base: str, address: str) -> str | None:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return None

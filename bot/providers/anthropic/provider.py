@@ -1,0 +1,426 @@
+"""Claude, by the Messages API and Anthropic's own SDK.
+
+The SDK brings the key, the version header, the connections and the errors; the body goes out as ready bytes and comes
+back as bytes (see `wire.encoded`), so that blocks which only Anthropic understands come back exactly as they came.
+Left to others: retries and other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
+
+Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-21.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import anthropic
+from httpx2 import TransportError
+
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Medium,
+    Message,
+    Opaque,
+    Picture,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.providers import caching, media, streams, wire, written
+from bot.providers.anthropic import stream as anthropic_events
+from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
+from bot.providers.prices import Prices, published
+
+NAME: Final = "anthropic"
+BASE_URL = "https://api.anthropic.com"
+
+MAX_PAUSES = 3
+"""How often a paused answer is sent back to be continued, before it counts as cut off."""
+
+Block = dict[str, object]
+
+_STOPS: Mapping[str | None, Stop] = {
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "pause_turn": Stop.LENGTH,
+    "refusal": Stop.REFUSAL,
+}
+
+_PHRASES: wire.Phrases = {
+    "prompt is too long": ContextTooLong,
+    "request_too_large": ContextTooLong,
+    "credit balance is too low": BadKey,
+    "api usage limits": BadKey,
+    "spend_limit": BadKey,
+    "spend limit": BadKey,
+    "organization_on_hold": BadKey,
+    "billing_unavailable": BadKey,
+    "overloaded_error": Overloaded,
+    # Refusals of the request itself that an operator or a developer can act on.
+    "bound to a different conversation": Rejected,
+    "invalid `signature` in `thinking` block": Rejected,
+    "cannot be modified": Rejected,
+    "without `tool_result` blocks immediately after": Rejected,
+    "unexpected `tool_use_id`": Rejected,
+    "must have non-empty content": Rejected,
+    "must define tools": Rejected,
+    "input_schema": Rejected,
+    "maximum allowed number of output tokens": Rejected,
+    "extra inputs are not permitted": Rejected,
+    "is not supported": Rejected,
+}
+
+_STATUSES: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status that belongs to each type of error: one within a stream comes under the status of the stream, 200."""
+
+
+class _Written(wire.Wire):
+    ephemeral_1h_input_tokens: wire.Count = 0
+
+
+class _Usage(wire.Wire):
+    input_tokens: wire.Count = 0
+    cache_creation_input_tokens: wire.Count = 0
+    cache_creation: _Written | None = None
+    cache_read_input_tokens: wire.Count = 0
+    output_tokens: wire.Count = 0
+
+    @property
+    def hour_tokens(self) -> int:
+        """What was written to a cache that lives an hour."""
+        return self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0
+
+    def __add__(self, other: "_Usage") -> "_Usage":
+        return _Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            cache_creation_input_tokens=self.cache_creation_input_tokens + other.cache_creation_input_tokens,
+            cache_creation=_Written(ephemeral_1h_input_tokens=self.hour_tokens + other.hour_tokens),
+            cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+class _Answer(wire.Wire):
+    content: list[Block]
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+
+    def continued(self, more: "_Answer") -> "_Answer":
+        """A paused answer and what came after it, as one."""
+        content = [*self.content, *more.content]
+        return _Answer(
+            content=content, stop_reason=more.stop_reason, usage=(self.usage or _Usage()) + (more.usage or _Usage())
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ear:
+    """Who listens to one completion, and the streams that it has had so far: one, and one for each pause."""
+
+    told: Told
+    reader: written.Reader
+    begun: list[anthropic_events.Gathered] = field(default_factory=list[anthropic_events.Gathered])
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether the service has counted anything."""
+        return any(gathered.usage for gathered in self.begun)
+
+    @property
+    def used(self) -> _Usage:
+        """What was used so far, whole or not."""
+        return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
+
+    async def listen(self, pieces: AsyncIterable[object], after: _Answer | None) -> bytes:
+        """The body of the answer in these pieces, told with the words of the paused answer before it."""
+        content = after.content if after is not None else ()
+        before = streams.joined(part.text for part in map(_part, content) if isinstance(part, Text))
+        self.begun.append(anthropic_events.Gathered())
+        gathering = written.Gathered(self.begun[-1], self.reader)
+        return await streams.gathered(pieces, gathering, lambda text: self.told(streams.joined([before, text])))
+
+
+class Anthropic:
+    """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        model: str,
+        base_url: str | None = None,
+        effort: str | None = None,
+        connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
+        prices: Prices | None = None,
+    ) -> None:
+        """Open nothing yet; connections come with the first request.
+
+        `base_url` is without `/v1`; None means Anthropic's own. `effort` (`low` to `max`) is how much the model thinks;
+        None leaves it to the model.
+        """
+        # The SDK logs whole requests at the level DEBUG: what people wrote must not reach a log.
+        logging.getLogger("anthropic").setLevel(logging.WARNING)
+        self._model = model
+        self._effort = effort
+        self._prices = prices or published()
+        self._takes = media.ALL
+        self._base_url = (base_url or BASE_URL).rstrip("/")
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key,
+            base_url=self._base_url,  # None would be looked up in the environment
+            timeout=anthropic.Timeout(None, connect=connect_timeout_seconds),
+            max_retries=0,
+            open_telemetry=False,
+            http_client=anthropic.DefaultAioHttpClient(trust_env=False),
+        )
+
+    @property
+    def name(self) -> str:
+        """`anthropic`."""
+        return NAME
+
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        """The model's answer, pauses of the service's own tool loop included.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a stream had used when it failed.
+        """
+        ear = None if told is None else _Ear(told=told, reader=written.Reader(request))
+        try:
+            return await self._completed(request, ear)
+        except ProviderError as error:
+            if ear is not None and ear.has_heard:
+                error.cost_usd = self._prices.cost(self._model, _usage(ear.used))
+            raise
+
+    async def _completed(self, request: Request, ear: _Ear | None) -> Completion:
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(request.timeout_seconds):
+                answer = await self._ask(request, ear)
+        except TimeoutError as error:
+            raise wire.no_answer(request, provider=NAME, model=self._model) from error
+        except anthropic.APIStatusError as error:
+            # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
+            raise self._refused(error) from None
+        except (anthropic.APIConnectionError, TransportError) as error:  # a stream's are not wrapped
+            raise wire.no_connection(error, provider=NAME, model=self._model) from error
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise wire.unreadable(provider=NAME, model=self._model) from error
+        latency_seconds = time.monotonic() - started
+        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _ask(self, request: Request, ear: _Ear | None) -> wire.Answered:
+        """The answer; where the model does not take what came with a message, the one to words in its place."""
+        takes = self._takes
+        while True:
+            try:
+                return await self._answered(request, takes, ear)
+            except anthropic.APIStatusError as error:
+                words = str(error.api_message or "")
+                if (most := wire.max_output_tokens(words, request)) is not None:
+                    request = replace(request, max_output_tokens=most)
+                    continue
+                refused = media.refused_kinds(words, media.kinds_in(request.messages) & takes)
+                if not refused or not isinstance(self._refused(error), Rejected):
+                    raise
+                takes -= refused
+                if not media.is_about_this_one(words):
+                    self._takes -= refused
+
+    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.Answered:
+        plan = caching.plan(request)
+        body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
+        messages = _conversation(request.messages, takes, plan.marks)
+        answer = await self._post(body, messages, ear)
+        for _ in range(MAX_PAUSES):
+            if answer.stop_reason != "pause_turn":
+                break
+            paused: Block = {"role": "assistant", "content": answer.content}
+            answer = answer.continued(await self._post(body, [*messages, paused], ear, after=answer))
+        return written.Reader(request).read(self._read(answer))
+
+    async def _post(
+        self, body: Block, messages: list[Block], ear: _Ear | None, *, after: _Answer | None = None
+    ) -> _Answer:
+        """One request; `after` is the paused answer that is to be continued."""
+        # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
+        url = f"{self._base_url}/v1/messages"
+        if ear is None:
+            data = wire.encoded({**body, "messages": messages})
+            return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
+        data = wire.encoded({**body, "messages": messages, "stream": True})
+        kind = anthropic.AsyncStream[object]
+        async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
+            if streams.is_whole(stream.response.headers):
+                return wire.parse(_Answer, await stream.response.aread())
+            return wire.parse(_Answer, await ear.listen(stream, after))
+
+    def _read(self, answer: _Answer) -> wire.Answered:
+        stop = _STOPS.get(answer.stop_reason, Stop.END)
+        read = wire.answered([_part(block) for block in answer.content], stop, _usage(answer.usage or _Usage()))
+        if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
+            raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
+        return read
+
+    def _refused(self, error: anthropic.APIStatusError) -> ProviderError:
+        status = error.status_code
+        refused = wire.Refused(
+            status=_STATUSES.get(error.type or "", status) if error.response.is_success else status,
+            code=str(error.error_code or error.type or ""),
+            words=str(error.api_message or ""),
+            headers=error.response.headers,
+        )
+        return refused.error(_PHRASES, provider=NAME, model=self._model)
+
+
+# --- what goes out
+
+
+def _body(request: Request, *, model: str, effort: str | None, shares: bool) -> dict[str, object]:
+    """The request without its messages: the same within a turn, so that caches and thinking blocks stay valid.
+
+    `shares` is whether the tools and the system prompt are to be kept for all conversations.
+    """
+    body: dict[str, object] = {"model": model, "max_tokens": request.max_output_tokens}
+    if system := _system(request, shares=shares):
+        body["system"] = system
+    if request.conversation:
+        body["metadata"] = {"user_id": wire.opaque_name(request.conversation)}
+    if effort is not None:
+        body["output_config"] = {"effort": effort}
+    return body | _tools(request)
+
+
+def _system(request: Request, *, shares: bool) -> list[Block]:
+    """What all conversations share and then what this one adds; the cache's mark between them is for the tools, too."""
+    blocks: list[Block] = [{"type": "text", "text": text} for text in (request.system, request.persona) if text.strip()]
+    if shares and request.system.strip():
+        blocks[0] |= _kept("1h")
+    return blocks
+
+
+def _kept(life: caching.Life) -> Block:
+    return {"cache_control": {"type": "ephemeral", "ttl": life}}
+
+
+def _tools(request: Request) -> dict[str, object]:
+    offers = [_offer(offer) for offer in request.told_tools] or _stand_ins(request.messages)
+    if not offers:
+        return {}
+    may_call = bool(request.tools) and request.may_call_tools
+    return {"tools": offers} if may_call else {"tools": offers, "tool_choice": {"type": "none"}}
+
+
+def _offer(offer: ToolOffer) -> Block:
+    return {
+        "name": offer.name,
+        "description": offer.description,
+        "input_schema": wire.object_schema(offer.parameters),
+    }
+
+
+def _stand_ins(messages: Sequence[Message]) -> list[Block]:
+    """A description of every tool in the history: with calls in it, a request that describes no tool is refused."""
+    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
+    names = dict.fromkeys(wire.tool_name(call.name) for call in calls)
+    return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
+
+
+def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:
+    """The messages as the API takes them: neighbours of one role are one message, answers of tools come first in it.
+
+    `marks` says after which of them the cache keeps what stands there by then, and for how long.
+    """
+    turns: list[tuple[str, list[Block]]] = []
+    for place, message in enumerate(messages):
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        blocks = _blocks(message, takes)
+        if blocks and place in marks:
+            blocks[-1] |= _kept(marks[place])
+        if turns and turns[-1][0] == role:
+            turns[-1][1].extend(blocks)
+        elif blocks:
+            turns.append((role, blocks))
+    return [{"role": role, "content": blocks} for role, blocks in turns]
+
+
+def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
+    match message:
+        case UserMessage():
+            # What is shown comes first, as the vendor recommends.
+            shown = [_shown(medium) for medium in media.shown(message, takes)]
+            return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
+        case ToolMessage():
+            return [_result(answer) for answer in message.answers]
+        case AssistantMessage():
+            return [block for part in message.parts if (block := _block(part)) is not None]
+
+
+def _shown(medium: Medium) -> Block:
+    if isinstance(medium, Picture):
+        source: Block = {"type": "base64", "media_type": medium.content_type, "data": media.base64_of(medium)}
+        return {"type": "image", "source": source}
+    source = {"type": "base64", "media_type": "application/pdf", "data": media.base64_of(medium)}
+    return {"type": "document", "source": source, "title": media.file_name(medium)}
+
+
+def _result(answer: ToolAnswer) -> Block:
+    result: Block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": answer.content}
+    return result if answer.ok else result | {"is_error": True}
+
+
+def _block(part: AssistantPart) -> Block | None:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case ToolCall():
+            name = wire.tool_name(part.name)
+            return {"type": "tool_use", "id": part.id, "name": name, "input": dict(part.arguments)}
+        case Opaque():
+            return dict(part.data) if part.vendor == NAME else None
+
+
+# --- what comes back
+
+
+def _part(block: Block) -> AssistantPart:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return Text(text=text)
+        case {"type": "tool_use", "id": str(call_id), "name": str(name), "input": written}:
+            return wire.tool_call(CallId(call_id), name, written)
+        case _:
+            return Opaque(vendor=NAME, data=block)
+
+
+def _usage(usage: _Usage) -> Usage:
+    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    return Usage(
+        input_tokens=usage.input_tokens + read + written,  # the vendor's figure leaves out what the cache had
+        cached_input_tokens=read,
+        cache_write_tokens=written,
+        cache_write_hour_tokens=usage.hour_tokens,
+        output_tokens=usage.output_tokens,
+    )

@@ -1,0 +1,109 @@
+"""The pieces of a streamed answer of Anthropic's Messages API, put together again.
+
+    message_start, (content_block_start, content_block_delta ..., content_block_stop) ..., message_delta, message_stop
+
+Left to others: the stream (`bot.providers.streams`), what the answer says (`bot.providers.anthropic.provider`).
+
+Source: docs.claude.com (Streaming messages, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-22.
+"""
+
+from pydantic import TypeAdapter
+
+from bot.messages import CallId
+from bot.providers import streams, wire
+
+Block = dict[str, object]
+
+_block = TypeAdapter(Block)
+
+
+class _Event(wire.Wire):
+    type: str
+    index: int = 0
+    message: Block | None = None
+    content_block: Block | None = None
+    delta: Block | None = None
+    usage: Block | None = None
+
+
+class Gathered:
+    """An answer of which some events came."""
+
+    def __init__(self) -> None:
+        self._message: Block = {}
+        self.usage: Block = {}
+        """What the service has counted so far: the prompt from the first event on, the answer as it grows."""
+        self._blocks: dict[int, Block] = {}
+        self._inputs: dict[int, str] = {}
+        """What was written so far of the arguments of calls, as JSON text."""
+        self._has_ended = False
+
+    @property
+    def text(self) -> str:
+        """The words so far, of all text blocks."""
+        texts = (str(block.get("text", "")) for block in self._blocks.values() if block.get("type") == "text")
+        return streams.joined(texts)
+
+    def take(self, piece: object) -> None:
+        """Add an event; kinds that are not known are passed over.
+
+        Raises:
+            ValueError: it is not what the service sends.
+        """
+        event = _Event.model_validate(piece)
+        match event.type:
+            case "message_start":
+                self._message = event.message or {}
+                self._count(_block.validate_python(self._message.get("usage") or {}))
+            case "content_block_start":
+                self._blocks[event.index] = dict(event.content_block or {})
+            case "content_block_delta":
+                self._grow(event.index, event.delta or {})
+            case "message_delta":
+                self._message |= event.delta or {}
+                self._count(event.usage or {})
+            case "message_stop":
+                self._has_ended = True
+            case _:
+                pass
+
+    def body(self) -> bytes:
+        """The whole answer in JSON.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        if not self._has_ended or not self._message:
+            raise ValueError("the stream ended before the answer did")
+        content = [self._whole(index) for index in sorted(self._blocks)]
+        return wire.encoded({**self._message, "content": content, "usage": self.usage or None})
+
+    def _count(self, usage: Block) -> None:
+        """Counts are totals, so the newer ones replace the older; those that are left out stay."""
+        counts = {name: count for name, count in usage.items() if isinstance(count, int)}
+        written = usage.get("cache_creation")
+        self.usage |= counts | ({"cache_creation": written} if isinstance(written, dict) else {})
+
+    def _grow(self, index: int, delta: Block) -> None:
+        block = self._blocks.get(index)
+        if block is None:
+            raise ValueError("a piece of a block that never began")
+        match delta:
+            case {"type": "input_json_delta", "partial_json": str(more)}:
+                self._inputs[index] = self._inputs.get(index, "") + more
+            case {"type": "text_delta", "text": str(more)}:
+                block["text"] = f"{block.get('text', '')}{more}"
+            case {"type": "thinking_delta", "thinking": str(more)}:
+                block["thinking"] = f"{block.get('thinking', '')}{more}"
+            case {"type": "signature_delta", "signature": str(signature)}:
+                block["signature"] = signature
+            case _:  # citations, which are not kept
+                pass
+
+    def _whole(self, index: int) -> Block:
+        """The block with its arguments as an object, or as the text that they are where that is none."""
+        written = self._inputs.get(index, "")
+        if not written.strip():
+            return self._blocks[index]
+        call = wire.tool_call(CallId(""), "", written)
+        return self._blocks[index] | {"input": written if call.malformed is not None else call.arguments}

@@ -1,0 +1,278 @@
+"""Pure: what a message asks for, as far as patterns can tell: arithmetic, conversions, weather, the time, a search,
+a reminder, something to remember.
+
+English, and the forms of requests in German, French and Spanish (`phrasebook`). A message may ask for several things;
+each becomes the tool call that answers it.
+Left to others: arithmetic (`sums`), conversions (`measures`), whether the tools are there and what their answers say
+(`offline`, `wordings`).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.providers.offline.arithmetic import embedded, expression
+from bot.providers.offline.conversions import conversion
+from bot.providers.phrasebook import in_english
+
+MAX_INTENTS = 8
+"""More are not read out of one message: a pasted page is not a list of orders."""
+
+_MAX_CHARS = 2_000
+_MAX_DAYS = 7
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Intent:
+    """One thing that is asked for: the tool that gives it and its arguments.
+
+    `arguments` is empty for the time here, and for weather whose place the message does not name.
+    """
+
+    tool: str
+    arguments: Mapping[str, object]
+
+
+def spoken(text: str) -> str:
+    """The words of the people in a user message: without the headers and the notes that Aldis adds to the lines."""
+    lines = (_HEADER.sub("", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if not _NOTE.match(line)).strip()
+
+
+def intents(words: str) -> tuple[Intent, ...]:
+    """What is asked for, in order, nothing twice; empty where no pattern fits."""
+    found: list[Intent] = []
+    for clause in _clauses(words[:_MAX_CHARS]):
+        found += [intent for intent in _asked(_with_there(clause, found)) if intent not in found]
+    return tuple(_with_place(intent, found) for intent in found[:MAX_INTENTS])
+
+
+def not_understood(words: str) -> tuple[str, ...]:
+    """The requests of a message that fit no pattern; greetings and thanks are none."""
+    clauses = (clause for clause in _clauses(words[:_MAX_CHARS]) if len(clause.split()) > 1)
+    asked = [clause for clause in clauses if not _asked(clause) and not _NOTHING_ASKED.match(clause)]
+    return tuple(dict.fromkeys(asked))[:MAX_INTENTS]
+
+
+_HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?")
+_NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
+
+
+def _any(*alternatives: str) -> str:
+    return rf"\b(?:{'|'.join(alternatives)})\b"
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_COURTESY = _pattern(
+    r"^(?:(?:hi|hello|hey|ok|okay|please|and|also|then|so|now|thanks|(?:can|could|would) you"
+    r"|(?:tell|give|show) me(?! (?:something )?about)|do you know|i(?:'d| would)? (?:want|like) to know)\b[\s,:]*)+"
+)
+_REQUEST = (
+    r"(?=(?:please |tell me |give me |show me )*(?:what|how|who|whose|when|where|which|will|is it|does it|can you"
+    r"|could you|search|look|google|find|calculate|compute|(?:the )?(?:weather|forecast|time|date)|define)\b"
+    r"|[\d.]+ ?[-+*/^×÷] ?\d)"
+)
+_BORDER = _pattern(
+    rf"[?;\n]+|(?<!\d)!+|(?<!\bSt)(?<!\bMt)\.+(?=\s|$)|,?(?:\s+(?:and|then|also))+\s+{_REQUEST}|,\s+{_REQUEST}"
+)
+
+
+def _clauses(words: str) -> Iterator[str]:
+    """The single requests of a message, without courtesies and what stands at their ends."""
+    for part in _BORDER.split(words.replace("’", "'")):
+        clause = _COURTESY.sub("", part.strip()).strip(' ,:.\t"“”')
+        if clause:
+            yield clause
+
+
+def _with_there(clause: str, found: Sequence[Intent]) -> str:
+    """The clause with the place that was spoken of before instead of a closing "there"."""
+    place = next(filter(None, map(_place_of, reversed(found))), None)
+    return _THERE.sub(lambda _: f"in {place}", clause) if place else clause
+
+
+def _with_place(intent: Intent, found: Sequence[Intent]) -> Intent:
+    """Weather that names no place is meant for the place of the message's other requests."""
+    if intent.tool != "get_weather" or intent.arguments:
+        return intent
+    place = next(filter(None, map(_place_of, found)), None)
+    return Intent(tool=intent.tool, arguments={"place": place}) if place else intent
+
+
+def _place_of(intent: Intent) -> object:
+    return intent.arguments.get("place") or intent.arguments.get("timezone")
+
+
+_THERE = _pattern(r"\bthere$")
+
+
+def _asked(clause: str) -> Sequence[Intent]:
+    """What one clause asks for, by the first reader that understands it."""
+    english = in_english(clause)
+    return next(filter(None, (read(english) for read in _READERS)), ())
+
+
+def _reminder(clause: str) -> Sequence[Intent]:
+    if _REMINDERS.fullmatch(clause):
+        return [Intent(tool="remind", arguments={"action": "list"})]
+    match = _REMIND.fullmatch(clause) or _REMIND_LAST.fullmatch(clause)
+    if match is None:
+        return ()
+    number = int(match["number"]) if match["number"].isdigit() else 1
+    seconds = number * _UNIT_SECONDS[match["unit"][0].lower()]
+    text = match["text"].strip()
+    return [Intent(tool="remind", arguments={"action": "set", "text": text, "delay_seconds": seconds})]
+
+
+def _memory(clause: str) -> Sequence[Intent]:
+    match = _REMEMBER.fullmatch(clause)
+    return [Intent(tool="remember", arguments={"action": "remember", "fact": match[1]})] if match else ()
+
+
+def _search(clause: str) -> Sequence[Intent]:
+    match = _SEARCH.match(clause) or _LOOK_UP.match(clause)
+    return [Intent(tool="web_search", arguments={"query": match[1]})] if match else ()
+
+
+def _sum(clause: str) -> Sequence[Intent]:
+    found = expression(clause)
+    return [Intent(tool="calculate", arguments={"expression": found})] if found else ()
+
+
+def _conversion(clause: str) -> Sequence[Intent]:
+    found = conversion(clause)
+    return [Intent(tool="convert", arguments=found)] if found else ()
+
+
+def _time(clause: str) -> Sequence[Intent]:
+    if not _TIME.search(clause):
+        return ()
+    places = _places(_WHEN.sub("", clause))
+    return [Intent(tool="current_time", arguments={"timezone": place} if place else {}) for place in places]
+
+
+def _weather(clause: str) -> Sequence[Intent]:
+    bare = " ".join(_WHEN.sub(" ", _UNITS.sub(" ", clause)).split())
+    places = _places(bare)
+    others = _NO_PLACE.sub(" ", bare).strip(" ,'")
+    if not _WEATHER.search(clause) and not (_WEATHER_LIKELY.match(clause) and (places != [""] or not others)):
+        return ()
+    more = {**_days(clause), **_units(clause)}
+    return [
+        Intent(tool="get_weather", arguments={"place": place, **more} if place else {})
+        for place in (places if places != [""] else [others])
+    ]
+
+
+def _embedded_sum(clause: str) -> Sequence[Intent]:
+    found = embedded(clause)
+    return [Intent(tool="calculate", arguments={"expression": found})] if found else ()
+
+
+def _question(clause: str) -> Sequence[Intent]:
+    match = _NOUN.match(clause) or _QUESTION.match(clause)
+    if not match or _PERSONAL.search(match[1]):
+        return ()
+    return [Intent(tool="web_search", arguments={"query": match[1]})]
+
+
+_READERS: Sequence[Callable[[str], Sequence[Intent]]] = (
+    _reminder,
+    _memory,
+    _search,
+    _sum,
+    _conversion,
+    _time,
+    _weather,
+    _embedded_sum,
+    _question,
+)
+
+_DELAY = r"in (?P<number>\d{1,4}|an?|one) ?(?P<unit>m|h|d|min|mins|minutes?|hours?|days?)"
+_REMIND = _pattern(rf"remind me {_DELAY}(?: (?:to|of|about|that))? (?P<text>.+)")
+_REMIND_LAST = _pattern(rf"remind me (?:to|of|about|that) (?P<text>.+?) {_DELAY}")
+_REMINDERS = _pattern(r"(?:what are |show |list )?(?:all )?(?:my |the )?reminders(?: do i have)?")
+_UNIT_SECONDS: Mapping[str, int] = {"m": 60, "h": 3600, "d": 86_400}
+_REMEMBER = _pattern(r"remember,? (?:that )?(?:i(?:'m| am) )?(.+)")
+_NOTHING_ASKED = _pattern(
+    r"(?:thank|thanks|merci|gracias|danke|vielen dank|guten |good |bonjour|buen|hallo|hello|hola|salut"
+    r"|a lot$|very much$)"
+)
+
+_SEARCH = _pattern(
+    r"(?:do an? )?(?:web )?(?:search|google|look up|look for|find out|find)\b(?: (?:the (?:web|internet)|online))?"
+    r"(?: (?:for|about|on))? (.+)"
+)
+_LOOK_UP = _pattern(r"look (.+) up$")
+_NOUN = _pattern(
+    r"(?:who(?:'s| is| was| are| were)|what(?:'s|s| is| was| are| were)|where(?:'s| is| are)"
+    r"|tell me (?:something )?about|define|explain) (?:(?:the|an?) )?(.+)"
+)
+_QUESTION = _pattern(r"((?:who|whose|what|where|when|which|why|how) \S+ \S.*)")
+_PERSONAL = _pattern(_any("you", "your", "i", "my", "me", "we", "our", "us", "this", "that", "it", "up", "going on"))
+
+_TIME = _pattern(
+    r"\b(?:what time(?: is it| it is|(?= in\b))|(?:what's|what is|whats) the (?:current |local |exact )?time"
+    r"|(?:current|local) time|how late is it|(?:what's|what is|whats) (?:the |today's )(?:current )?date"
+    r"|today's date|current date|(?:what|which) (?:day|date) (?:is (?:it|today)|it is))\b"
+    r"|^(?:the )?(?:time|date)(?: in\b|$)"
+)
+
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_WHEN = _pattern(
+    r"(?:\b(?:for|over|in|during|on|at)\s+)?(?:\bthe\s+)?"
+    + _any(
+        "right now|now|currently|at the moment|today|tonight|please",
+        "tomorrow(?: (?:morning|afternoon|evening|night))?",
+        "(?:this|next|coming) (?:morning|afternoon|evening|night|week|weekend|few days|days)",
+        r"(?:next |coming )?\d[ -]days?|weekend|week",
+        f"(?:next |this )?{_DAY}",
+    )
+)
+_COUNTED_DAYS = _pattern(r"\b([1-9])[ -]days?\b")
+_DAYS_BY_WORD = (
+    (_pattern(_any("week", "weekend", "few days", "next days", "coming days", _DAY)), _MAX_DAYS),
+    (_pattern(_any("tomorrow")), 2),
+    (_pattern(_any("today", "tonight", "now", "currently", "at the moment")), 1),
+)
+_UNITS = _pattern(r"\bin (?:degrees )?(celsius|metric|fahrenheit|imperial)(?: units)?\b")
+
+_WEATHER = _pattern(_any("weather", "forecast", "temperature", "umbrella"))
+_WEATHER_SIGNS = r"rain(?:ing|y)?|snow(?:ing|y)?|sunny|cloudy|windy|stormy?|warm|cold|hot"
+_WEATHER_LIKELY = _pattern(rf"(?:will|is|does|do|how)\b.*\b(?:{_WEATHER_SIGNS})\b")
+_NO_PLACE = _pattern(
+    _any(
+        "what's|whats|what|how's|how|is|are|the|an?|like|will|would|it|be|does|do|i|we|need|take|should|going|to|there",
+        f"weather|forecast|temperature|umbrella|current|outside|here|for|in|of|at|check|get|{_WEATHER_SIGNS}",
+    )
+)
+_AT_PLACE = _pattern(r"\b(?:(?:in|for|at|near|around|of)\s+)+(?:the )?(\S.*)$")
+_LIST = _pattern(r",? (?:and|or|&) |, ?")
+_LISTED = _pattern(" (?:and|or|&) ")
+
+
+def _places(clause: str) -> Sequence[str]:
+    """The places that are named behind an "in" or "for", at least one: empty where none is.
+
+    "Paris, Texas" is one place, "Paris, Rome and Oslo" are three.
+    """
+    match = _AT_PLACE.search(clause)
+    named = match[1].strip(" ,") if match else ""
+    return _LIST.split(named) if _LISTED.search(named) else [named]
+
+
+def _days(clause: str) -> Mapping[str, object]:
+    if counted := _COUNTED_DAYS.search(clause):
+        return {"days": min(int(counted[1]), _MAX_DAYS)}
+    spoken_of = [days for pattern, days in _DAYS_BY_WORD if pattern.search(clause)]
+    return {"days": spoken_of[0]} if spoken_of else {}
+
+
+def _units(clause: str) -> Mapping[str, object]:
+    match = _UNITS.search(clause)
+    if not match:
+        return {}
+    return {"units": "imperial" if match[1].lower() in {"fahrenheit", "imperial"} else "metric"}

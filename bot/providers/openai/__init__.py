@@ -1,0 +1,1 @@
+"""OpenAI, and whatever speaks like it."""

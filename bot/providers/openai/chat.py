@@ -1,0 +1,221 @@
+"""The shapes of chat completions: what goes out and what comes back, as OpenAI and the many compatible servers want it.
+
+Compatible servers (Ollama, vLLM, llama-server, LM Studio, OpenRouter, NEAR AI) put the history through chat templates,
+so it is kept to what all of them take: strings as content, never null; arguments that are JSON objects; the system
+message first; user and assistant in turn. Left to others: sending it (`bot.providers.openai.provider`).
+
+Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLang and llama.cpp, 2026-11-21.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Medium,
+    Picture,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.providers import media, wire
+from bot.providers.base import Request, Stop, ToolOffer, Usage
+from bot.providers.openai.quirks import Habits
+
+PATH = "/chat/completions"
+
+CACHE_KEY = "aldis"
+"""One for all conversations: it brings requests that begin alike to where their beginning is cached.
+
+Source: developers.openai.com (prompt caching), 2026-11-22.
+"""
+
+Json = dict[str, object]
+Content = str | list[Json]
+
+_STOPS: Mapping[str | None, Stop] = {"length": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+
+
+class _Function(wire.Wire):
+    name: str
+    arguments: object = None
+
+
+class _Call(wire.Wire):
+    function: _Function
+    id: str | None = None
+
+
+class _Message(wire.Wire):
+    content: str | list[Json] | None = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(wire.Wire):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _PromptDetails(wire.Wire):
+    cached_tokens: wire.Count = 0
+    cache_write_tokens: wire.Count = 0
+
+
+class _Usage(wire.Wire):
+    prompt_tokens: wire.Count = 0
+    completion_tokens: wire.Count = 0
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Answer(wire.Wire):
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Usage | None = None
+
+
+def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
+    """The request, as a server with these habits takes it; `official` says whether it is OpenAI's own."""
+    messages = _messages(request, habits.takes)
+    ready: Json = {"model": model, habits.limit_name: request.max_output_tokens, "messages": messages}
+    if effort is not None:
+        ready["reasoning_effort"] = effort
+    if official and not request.is_one_off:  # others refuse what they do not know
+        ready["prompt_cache_key"] = CACHE_KEY
+    if request.tools:
+        ready["tools"] = [_offer(offer) for offer in request.told_tools]
+        if not request.may_call_tools:
+            ready["tool_choice"] = "none"
+    return ready
+
+
+def _offer(offer: ToolOffer) -> Json:
+    parameters = wire.object_schema(offer.parameters)
+    return {
+        "type": "function",
+        "function": {"name": offer.name, "description": offer.description, "parameters": parameters},
+    }
+
+
+def stream_options(habits: Habits) -> Json:
+    """What a request for an answer in pieces says besides, so that the usage comes at the end."""
+    return {"stream_options": {"include_usage": True}} if habits.counts_streams else {}
+
+
+def _messages(request: Request, takes: media.Kinds) -> list[Json]:
+    ready: list[Json] = [{"role": "system", "content": request.whole_system}] if request.whole_system else []
+    asked: list[Content] = []
+    for message in request.messages:
+        if isinstance(message, UserMessage):  # many templates want user and assistant in turn
+            asked.append(_content(message, takes))
+        elif items := _items(message):
+            ready += [*_asked(asked), *items]
+            asked = []
+    return [*ready, *_asked(asked)]
+
+
+def _asked(contents: list[Content]) -> list[Json]:
+    """Neighbouring questions as one message: a string, or a list of parts where one of them shows something."""
+    if not contents:
+        return []
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return [{"role": "user", "content": "\n\n".join(texts)}]
+    parts = [part for content in contents for part in (_text(content) if isinstance(content, str) else content)]
+    return [{"role": "user", "content": parts}]
+
+
+def _content(message: UserMessage, takes: media.Kinds) -> Content:
+    text, shown = media.text_of(message, takes), media.shown(message, takes)
+    return [*_text(text), *map(_shown, shown)] if shown else text
+
+
+def _text(text: str) -> list[Json]:
+    return [{"type": "text", "text": text}]
+
+
+def _shown(medium: Medium) -> Json:
+    if isinstance(medium, Picture):
+        return {"type": "image_url", "image_url": {"url": media.data_uri(medium)}}
+    return {"type": "file", "file": {"filename": media.file_name(medium), "file_data": media.data_uri(medium)}}
+
+
+def _items(message: AssistantMessage | ToolMessage) -> list[Json]:
+    if isinstance(message, AssistantMessage):
+        return _spoken(message)
+    return [{"role": "tool", "tool_call_id": answer.call_id, "content": answer.content} for answer in message.answers]
+
+
+def _spoken(message: AssistantMessage) -> list[Json]:
+    calls = [_call(call) for call in message.calls]
+    if not calls and not message.text:
+        return []
+    spoken: Json = {"role": "assistant", "content": message.text}
+    return [spoken | {"tool_calls": calls} if calls else spoken]
+
+
+def _call(call: ToolCall) -> Json:
+    function = {"name": wire.tool_name(call.name), "arguments": arguments_json(call)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def arguments_json(call: ToolCall) -> str:
+    """The arguments as valid JSON, also where the model wrote none: some servers parse the history ever after."""
+    return wire.encoded(call.arguments).decode()
+
+
+def read(data: bytes, request: Request) -> wire.Answered:
+    """What the answer says.
+
+    Raises:
+        ValueError: it does not have the shape of a chat completion.
+    """
+    answer = wire.parse(_Answer, data)
+    choice = answer.choices[0]
+    stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
+    return wire.answered(_parts(choice.message, request), stop, _usage(answer.usage))
+
+
+def _parts(message: _Message, request: Request) -> list[AssistantPart]:
+    words = [message.refusal] if message.refusal else _words(message.content)
+    parts: list[AssistantPart] = [Text(text=text) for text in words]
+    taken = {call.id for told in request.messages if isinstance(told, AssistantMessage) for call in told.calls}
+    for asked in message.tool_calls or ():
+        call_id = free_call_id(asked.id, taken)
+        taken.add(call_id)
+        parts.append(wire.tool_call(call_id, asked.function.name, asked.function.arguments))
+    return parts
+
+
+def _words(content: str | list[Json] | None) -> list[str]:
+    if isinstance(content, list):
+        return [text for part in content if isinstance(text := part.get("text"), str)]
+    return [content] if content is not None else []
+
+
+def free_call_id(given: str | None, taken: set[CallId]) -> CallId:
+    """The id the server gave, or one of our own where it gave none, one used before, or one that others refuse.
+
+    Some models number their calls anew in every answer (`functions.get_weather:0`); the servers do not keep ids, so
+    ours are as good.
+    """
+    if given and CallId(given) not in taken and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", given):
+        return CallId(given)
+    return CallId(f"call_{secrets.token_hex(12)}")
+
+
+def _usage(usage: _Usage | None) -> Usage:
+    if usage is None:
+        return Usage()
+    details = usage.prompt_tokens_details or _PromptDetails()
+    return Usage(
+        input_tokens=usage.prompt_tokens,
+        cached_input_tokens=details.cached_tokens,
+        cache_write_tokens=details.cache_write_tokens,
+        output_tokens=usage.completion_tokens,
+    )

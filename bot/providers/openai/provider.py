@@ -1,0 +1,284 @@
+"""OpenAI, and every server that speaks its language, by OpenAI's own SDK.
+
+OpenAI itself is asked by its Responses API: its newest models refuse tools on chat completions. Every other server is
+asked by chat completions, which all of them have. The body goes out as ready bytes and comes back as bytes: see
+`wire.encoded` for what that saves. Left to others: the shapes (`openai_chat`, `openai_responses`), retries and other
+models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
+
+Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
+"""
+
+import asyncio
+import logging
+import re
+import time
+from dataclasses import replace
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+import openai
+from aiohttp import ClientError
+from httpx2 import TransportError
+
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
+from bot.providers import media, streams, wire, written
+from bot.providers.base import Completion, Request, Told
+from bot.providers.openai import chat, chat_stream, responses_stream
+from bot.providers.openai import responses as openai_responses
+from bot.providers.openai.quirks import Habits, Refusal, ToolMode
+from bot.providers.prices import Prices, published
+from bot.providers.prompted import provider as prompted
+
+_log = logging.getLogger(__name__)
+
+NAME: Final = "openai"
+BASE_URL = "https://api.openai.com/v1"
+
+Api = Literal["auto", "chat", "responses"]
+
+_REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
+"""Names of models that reason; they call the output limit `max_completion_tokens`."""
+
+_CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
+"""Names of models whose cache is told where it is to keep what, and costs where it does.
+
+Source: developers.openai.com (prompt caching), 2026-11-22.
+"""
+
+_PHRASES: wire.Phrases = {
+    "insufficient_quota": BadKey,
+    "billing_hard_limit_reached": BadKey,
+    "account_deactivated": BadKey,
+    "invalid_api_key": BadKey,
+    "model_not_found": NoSuchModel,
+    "model not exist": NoSuchModel,  # DeepSeek, with status 400
+    "context_length_exceeded": ContextTooLong,
+    "maximum context length": ContextTooLong,
+    "exceed_context_size": ContextTooLong,
+    "exceeds the available context size": ContextTooLong,
+    "prompt is too long": ContextTooLong,
+    # Refusals of the request itself that an operator or a developer can act on.
+    "use /v1/responses": Rejected,
+    "did not have response messages": Rejected,
+    "must be a response to a preceeding message": Rejected,
+    "no tool output found": Rejected,
+    "no tool call found": Rejected,
+    "without its required": Rejected,
+    "invalid_function_parameters": Rejected,
+    "expected a string, got null": Rejected,
+    "unsupported_parameter": Rejected,
+    "does not support tools": Rejected,
+    "tool choice requires": Rejected,
+    "tools param requires": Rejected,
+}
+
+
+_STATUSES = {"rate_limit_exceeded": 429, "invalid_request_error": 400, "overloaded_error": 529}
+"""The status that belongs to an error within a stream, which comes under the stream's own; 500 to all others."""
+
+_NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded)
+"""Failures that asking in another way does not mend, whatever words come with them."""
+
+_NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
+"""Names of models that do something else than answer."""
+
+
+class _Model(wire.Wire):
+    id: str
+
+
+class _Listed(wire.Wire):
+    data: list[_Model]
+
+
+class OpenAI:
+    """A provider: one model of OpenAI, or of a server that is compatible with it."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str | None,
+        model: str | None,
+        base_url: str | None = None,
+        api: Api = "auto",
+        effort: str | None = None,
+        sees: bool | None = None,
+        tool_mode: ToolMode = "auto",
+        connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
+        prices: Prices | None = None,
+    ) -> None:
+        """Open nothing yet; connections come with the first request.
+
+        `model` None means the first that the server lists; it is asked for its list with the first request. `api_key`
+        may be None for a local server that wants none. `base_url` is with `/v1`; None means OpenAI's own. `api` chooses
+        between the two APIs; `auto` goes by the address. `effort` is how much a reasoning model thinks; None leaves it
+        to the model, and it is not sent then, for many compatible servers refuse it. `sees` is whether the model can
+        look at pictures; None means that it is tried, and after a refusal not again. PDFs go to OpenAI's own alone.
+        `tool_mode` is how tools are offered in chat completions; in responses it is always natively.
+        """
+        self._model = model or ""
+        self._effort = effort
+        self._prices = prices or published()
+        self._base_url = (base_url or BASE_URL).rstrip("/")
+        self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
+        responses = api == "responses" or (api == "auto" and self._official)
+        renamed = self._official or _REASONING.match(self._model)
+        self._habits = Habits(
+            limit_name="max_completion_tokens" if renamed else "max_tokens",
+            takes=_takes(sees=sees, official=self._official),
+            tool_mode="native" if responses else tool_mode,
+            speaks_responses=responses,
+            marks_cache=_CACHE_MARKS.match(self._model) is not None,
+        )
+        self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
+        self._client = openai.AsyncOpenAI(
+            api_key=api_key or "none",  # the SDK insists on one
+            # None and absent values would be looked up in the environment.
+            base_url=self._base_url,
+            admin_api_key="",
+            webhook_secret="",
+            timeout=openai.Timeout(None, connect=connect_timeout_seconds),
+            max_retries=0,
+            http_client=openai.DefaultAioHttpClient(trust_env=False),
+        )
+        self._client.organization = None
+        self._client.project = None
+
+    @property
+    def name(self) -> str:
+        """`openai`."""
+        return NAME
+
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        """The model's answer.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`.
+        """
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(request.timeout_seconds):
+                answer = await self._ask(request, told)
+        except TimeoutError as error:
+            raise wire.no_answer(request, provider=NAME, model=self._model) from error
+        except openai.APIStatusError as error:
+            # Not chained: the SDK's error carries the service's words, which may quote the prompt, into tracebacks.
+            raise self._refused(error) from None
+        except (openai.APIConnectionError, TransportError, ClientError) as error:  # a stream's are not all wrapped
+            raise wire.no_connection(error, provider=NAME, model=self._model) from error
+        except UnicodeEncodeError:
+            # The body is bytes by then, so it is the key's header that cannot be written. Not chained: it has the key.
+            raise BadKey("the key has letters that no header takes", provider=NAME, model=self._model) from None
+        except openai.APIError as error:
+            raise self._broken_off(error) from None
+        except (openai.OpenAIError, ValueError) as error:
+            raise wire.unreadable(provider=NAME, model=self._model) from error
+        latency_seconds = time.monotonic() - started
+        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _ask(self, request: Request, told: Told | None) -> wire.Answered:
+        """The answer; where the server wants to be asked in another way, the one to that."""
+        if not self._model:
+            self._model = await self._first_listed()
+        habits, tried = self._habits, set[Habits]()
+        while True:
+            tried.add(habits)
+            try:
+                return await self._answered(request, habits, told)
+            except openai.APIStatusError as error:
+                learned = habits.after(_refusal(error), request)
+                if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
+                    raise
+                habits = learned
+                self._keep(learned, _refusal(error))
+
+    def _keep(self, learned: Habits, refusal: Refusal) -> None:
+        """Ask so from now on, except for what is about one picture only, or against what is set."""
+        if learned.speaks_responses and not self._habits.speaks_responses:
+            _log.info("the model %s is asked by the Responses API from now on: its server wants that", self._model)
+        elif learned.tool_mode != self._habits.tool_mode:
+            _log.info("the model %s takes no tools: they are described in its prompt from now on", self._model)
+        is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
+        takes = self._habits.takes if is_of_one else learned.takes
+        self._habits = replace(learned, takes=takes | self._surely_takes)
+
+    async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.Answered:
+        most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)
+        request = replace(request, max_output_tokens=most)
+        effort = self._effort if habits.takes_effort else None
+        model, reader = self._model, written.Reader(request)
+        if habits.speaks_responses:
+            reasons = _REASONING.match(model) is not None
+            body = openai_responses.body(
+                request, model=model, effort=effort, reasons=reasons, takes=habits.takes, marks=habits.marks_cache
+            )
+            gathering = written.Gathered(responses_stream.Gathered(), reader)
+            data = await self._data(openai_responses.PATH, body, gathering, told)
+            return reader.read(openai_responses.read(data, request, model=model))
+        gathering = written.Gathered(chat_stream.Gathered(), reader)
+        asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
+        return reader.read(await self._chatted(asked, habits, gathering, told))
+
+    async def _chatted(
+        self, request: Request, habits: Habits, gathering: streams.Gathering, told: Told | None
+    ) -> wire.Answered:
+        """The answer by chat completions."""
+        body = chat.body(
+            request,
+            model=self._model,
+            effort=self._effort if habits.takes_effort else None,
+            official=self._official,
+            habits=habits,
+        )
+        body |= {} if told is None else chat.stream_options(habits)
+        data = await self._data(chat.PATH, body, gathering, told)
+        return chat.read(data, request)
+
+    async def _data(self, path: str, body: dict[str, object], gathering: streams.Gathering, told: Told | None) -> bytes:
+        """The answer's body; with `told` it comes in pieces."""
+        # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
+        url = f"{self._base_url}{path}"
+        if told is None:
+            return await self._client.post(url, content=wire.encoded(body), cast_to=bytes)
+        data, kind = wire.encoded(body | {"stream": True}), openai.AsyncStream[object]
+        async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
+            if streams.is_whole(stream.response.headers):
+                return await stream.response.aread()
+            return await streams.gathered(stream, gathering, told)
+
+    async def _first_listed(self) -> str:
+        """The first model of the server's list that can hold a conversation, as far as its name tells."""
+        listed = _Listed.model_validate_json(await self._client.get("/models", cast_to=bytes))
+        names = [model.id for model in listed.data if not _NO_CHAT.search(model.id)]
+        if not names:
+            raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
+        return names[0]
+
+    def _refused(self, error: openai.APIStatusError) -> ProviderError:
+        refused = wire.Refused(
+            status=error.status_code,
+            code=str(error.code or error.type or ""),
+            words=error.message,
+            headers=error.response.headers,
+        )
+        return refused.error(_PHRASES, provider=NAME, model=self._model)
+
+    def _broken_off(self, error: openai.APIError) -> ProviderError:
+        """The error that was told within a stream; some servers give a status there as its code."""
+        code = str(error.code or error.type or "")
+        status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else _STATUSES.get(code, 500)
+        refused = wire.Refused(status=status, code=code, words=error.message, headers={})
+        return refused.error(_PHRASES, provider=NAME, model=self._model)
+
+
+def _takes(*, sees: bool | None, official: bool) -> media.Kinds:
+    pictures = frozenset[str]() if sees is False else frozenset({media.PICTURE})
+    return pictures | {media.DOCUMENT} if official else pictures
+
+
+def _refusal(error: openai.APIStatusError) -> Refusal:
+    return Refusal(code=str(error.code or ""), param=str(error.param or ""), words=error.message)

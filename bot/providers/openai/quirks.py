@@ -1,0 +1,108 @@
+"""What a compatible server was found to take, and what its refusals teach: pure.
+
+A request that is refused for one of these is asked again in the other way, and the lesson is kept for the life of the
+process. Left to others: asking (`bot.providers.openai.provider`), the shapes (`openai_chat`, `openai_responses`).
+
+Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-22.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.providers import media, wire
+from bot.providers.base import Request
+
+ToolMode = Literal["auto", "native", "prompt"]
+"""How tools are offered: `native`; `prompt`: described there and asked for in words; `auto`: natively until refused."""
+
+_UNKNOWN = {"unsupported_parameter", "unknown_parameter"}
+_LIMIT_NAMES = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+_NO_TOOLS = re.compile(
+    r"(?:not|n't) (?:yet )?support(?: native| any| the use of)? (?:tool(?!_choice)|function[ _-]?call)"
+    r"|\b(?:tools?|(?:tool|function)[ _-]?(?:call(?:s|ing)?|use))[`'\"]{0,2} (?:is|are)"
+    r" (?:currently )?(?:not |un)(?:supported|enabled|available)"
+    r"|no endpoints found that support tool use|tool choice requires|tools param requires"
+    r"|unsupported (?:param: tools|tool_call_parser)",
+    re.IGNORECASE,
+)
+"""What servers say whose model takes no tools, or which were not started for them.
+
+Source: issue threads, 2026-11-22: Ollama (400 "llama3:8b does not support tools"), vLLM (400 ""auto" tool choice
+requires --enable-auto-tool-choice and --tool-call-parser to be set"), llama.cpp (500 "tools param requires --jinja
+flag", before that "Unsupported param: tools"), SGLang ("Unsupported tool_call_parser: None"), OpenRouter (404 "No
+endpoints found that support tool use."), Groq ("`tool calling` is not supported with this model").
+"""
+
+_USE_RESPONSES = re.compile(r"\buse (?:the )?`?/?v1/responses\b|\bonly supported in v1/responses\b", re.IGNORECASE)
+"""What servers say whose model wants the Responses API, or wants it for tools.
+
+Source: OpenAI's own words for gpt-5.6 with tools and for o1-pro, as issue threads quote them, 2026-11-22.
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """How a server refused a request; `param` is empty where it does not name one."""
+
+    code: str
+    param: str
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Habits:
+    """How one server wants to be asked."""
+
+    limit_name: str
+    """How it calls the output limit."""
+    takes: media.Kinds
+    """Which kinds of media its model can look at."""
+    counts_streams: bool = True
+    """Whether it knows the option that has it tell the usage at the end of a stream."""
+    tool_mode: ToolMode = "native"
+    takes_effort: bool = True
+    """Whether it is told how much its model is to think."""
+    max_output_tokens: int | None = None
+    """The longest answer that its model gives; None: nobody knows."""
+    speaks_responses: bool = False
+    """Whether it is asked by the Responses API, in place of chat completions."""
+    marks_cache: bool = False
+    """Whether its cache is told where it is to keep what."""
+
+    def after(self, refusal: Refusal, request: Request) -> "Habits | None":
+        """How to ask again after a refusal of this request; None where there is no other way."""
+        if not self.speaks_responses and _USE_RESPONSES.search(refusal.words):
+            return replace(self, speaks_responses=True, tool_mode="native")
+        if (learned := self._after_parameter(refusal, request)) is not None:
+            return learned
+        if self.tool_mode == "auto" and request.tools and _is_about_tools(refusal):
+            return replace(self, tool_mode="prompt")
+        refused = media.refused_kinds(refusal.words, media.kinds_in(request.messages) & self.takes)
+        return replace(self, takes=self.takes - refused) if refused else None
+
+    def _after_parameter(self, refusal: Refusal, request: Request) -> "Habits | None":
+        """How to ask again where one parameter of the request was refused; None where it was not that."""
+        most = wire.max_output_tokens(refusal.words, request)
+        is_unknown = refusal.code in _UNKNOWN
+        ways = (
+            (
+                refusal.code == "unsupported_parameter" and _is_about(refusal, self.limit_name),
+                {"limit_name": _LIMIT_NAMES[self.limit_name]},
+            ),
+            (self.takes_effort and is_unknown and _is_about(refusal, "reasoning_effort"), {"takes_effort": False}),
+            (most is not None, {"max_output_tokens": most}),
+            (self.counts_streams and _is_about(refusal, "stream_options"), {"counts_streams": False}),
+            (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
+        )
+        return next((replace(self, **changes) for applies, changes in ways if applies), None)
+
+
+def _is_about_tools(refusal: Refusal) -> bool:
+    is_unknown = refusal.code == "unsupported_parameter" and _is_about(refusal, "tools")
+    return is_unknown or _NO_TOOLS.search(refusal.words) is not None
+
+
+def _is_about(refusal: Refusal, parameter: str) -> bool:
+    return refusal.param == parameter or f"'{parameter}'" in refusal.words

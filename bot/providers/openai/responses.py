@@ -1,0 +1,253 @@
+"""The shapes of OpenAI's Responses API: what goes out and what comes back, as items.
+
+Nothing is stored at OpenAI (`store` is false), so reasoning items travel with the conversation: sealed, within the
+running turn, each before the call that it led to. Left to others: sending it (`bot.providers.openai.provider`).
+
+Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import chain
+
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Medium,
+    Message,
+    Opaque,
+    Picture,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.providers import caching, media, wire
+from bot.providers.base import Request, Stop, ToolOffer, Usage
+from bot.providers.openai.chat import CACHE_KEY, arguments_json, free_call_id
+
+PATH = "/responses"
+VENDOR = "openai"
+
+MIN_OUTPUT_TOKENS = 16
+"""The API refuses less."""
+
+Json = dict[str, object]
+
+_REASONS: Mapping[str | None, Stop] = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+_FAILURES: Mapping[str | None, type[ProviderError]] = {
+    None: Unavailable,
+    "server_error": Unavailable,
+    "vector_store_timeout": Unavailable,
+    "rate_limit_exceeded": Overloaded,
+    "server_is_overloaded": Overloaded,
+    "slow_down": Overloaded,
+    "context_length_exceeded": ContextTooLong,
+    "insufficient_quota": BadKey,
+}
+_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_")
+"""Codes that blame what was asked. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
+
+
+class _Reason(wire.Wire):
+    reason: str | None = None
+
+
+class _Failure(wire.Wire):
+    code: str | None = None
+
+
+class _InputDetails(wire.Wire):
+    cached_tokens: wire.Count = 0
+    cache_write_tokens: wire.Count = 0
+
+
+class _Usage(wire.Wire):
+    input_tokens: wire.Count = 0
+    output_tokens: wire.Count = 0
+    input_tokens_details: _InputDetails | None = None
+
+
+class _Said(wire.Wire):
+    text: str = ""
+    refusal: str = ""
+
+
+class _Message(wire.Wire):
+    content: list[_Said]
+
+
+class _Call(wire.Wire):
+    name: str
+    call_id: str | None = None
+    arguments: str | None = None
+
+
+class _Answer(wire.Wire):
+    output: list[Json]
+    status: str | None = None
+    error: _Failure | None = None
+    incomplete_details: _Reason | None = None
+    usage: _Usage | None = None
+
+
+def body(
+    request: Request, *, model: str, effort: str | None, reasons: bool, takes: media.Kinds, marks: bool = False
+) -> Json:
+    """The request; `reasons` says whether the model has reasoning items to hand out, `takes` what it can look at.
+
+    `marks` is whether the cache is told where it is to keep what: without, it finds beginnings by itself, for nothing.
+    """
+    plan = caching.plan(request) if marks else caching.NOTHING
+    items = [_items(message, takes, marked=place in plan.marks) for place, message in enumerate(request.messages)]
+    ready: Json = {
+        "model": model,
+        "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
+        "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
+        "store": False,
+    }
+    if request.whole_system and not plan.shared:
+        ready["instructions"] = request.whole_system
+    if marks:
+        late = caching.outlives_half_an_hour(request.messages)
+        ready["prompt_cache_options"] = {"mode": "explicit", "ttl": "12h" if late else "30m"}
+    if reasons:
+        ready["include"] = ["reasoning.encrypted_content"]
+    if effort is not None:
+        ready["reasoning"] = {"effort": effort}
+    if not request.is_one_off:
+        ready["prompt_cache_key"] = CACHE_KEY
+    if request.tools:
+        ready["tools"] = [_offer(offer) for offer in request.told_tools]
+        if not request.may_call_tools:
+            ready["tool_choice"] = "none"
+    return ready
+
+
+def _offer(offer: ToolOffer) -> Json:
+    return {
+        "type": "function",
+        "name": offer.name,
+        "description": offer.description,
+        "parameters": wire.object_schema(offer.parameters),
+        # Left out it would mean true, and that demands every property to be required.
+        "strict": False,
+    }
+
+
+def _system(request: Request) -> list[Json]:
+    """The system prompt as an item, for `instructions` take no mark: what all conversations share, then the rest."""
+    parts = [_marked(_text(request.system))] if request.system.strip() else []
+    parts += [_text(request.persona)] if request.persona.strip() else []
+    return [{"role": "developer", "content": parts}] if parts else []
+
+
+def _text(text: str) -> Json:
+    return {"type": "input_text", "text": text}
+
+
+def _marked(part: Json) -> Json:
+    """The part as the end of what the cache keeps."""
+    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+
+def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> list[Json]:
+    """`marked` is whether the cache keeps what ends with the message."""
+    match message:
+        case UserMessage():
+            return [{"role": "user", "content": _content(message, takes, marked=marked)}]
+        case ToolMessage():
+            items = [_output(answer) for answer in message.answers]
+            return [*items[:-1], _output(message.answers[-1], marked=True)] if marked else items
+        case AssistantMessage():
+            return [item for part in message.parts if (item := _item(part)) is not None]
+
+
+def _output(answer: ToolAnswer, *, marked: bool = False) -> Json:
+    output = [_marked(_text(answer.content))] if marked else answer.content
+    return {"type": "function_call_output", "call_id": answer.call_id, "output": output}
+
+
+def _content(message: UserMessage, takes: media.Kinds, *, marked: bool = False) -> str | list[Json]:
+    text, shown = media.text_of(message, takes), media.shown(message, takes)
+    if not (shown or marked):
+        return text
+    parts = [_text(text), *map(_shown, shown)]
+    return [*parts[:-1], _marked(parts[-1])] if marked else parts
+
+
+def _shown(medium: Medium) -> Json:
+    if isinstance(medium, Picture):
+        return {"type": "input_image", "image_url": media.data_uri(medium), "detail": "auto"}
+    return {"type": "input_file", "filename": media.file_name(medium), "file_data": media.data_uri(medium)}
+
+
+def _item(part: AssistantPart) -> Json | None:
+    match part:
+        case Text():
+            return {"role": "assistant", "content": part.text}
+        case ToolCall():
+            name = wire.tool_name(part.name)
+            return {"type": "function_call", "call_id": part.id, "name": name, "arguments": arguments_json(part)}
+        case Opaque():
+            return dict(part.data) if part.vendor == VENDOR else None
+
+
+def read(data: bytes, request: Request, *, model: str) -> wire.Answered:
+    """What the answer says.
+
+    Raises:
+        ValueError: it does not have the shape of a response.
+        ProviderError: the service says in it that it failed.
+    """
+    answer = wire.parse(_Answer, data)
+    if answer.status == "failed":
+        raise _failed(answer.error, model=model)
+    reason = answer.incomplete_details.reason if answer.incomplete_details else None
+    stop = _REASONS.get(reason, Stop.END)
+    taken = {call.id for told in request.messages if isinstance(told, AssistantMessage) for call in told.calls}
+    parts: list[AssistantPart] = []
+    for item in answer.output:
+        parts.extend(_parts(item, taken))
+        stop = Stop.REFUSAL if _is_refusal(item) else stop
+    return wire.answered(parts, stop, _usage(answer.usage))
+
+
+def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
+    code = failure.code if failure else None
+    # A code that is not known may pass, like most that a service gives when it fails on its way.
+    kind = _FAILURES.get(code, Rejected if _OF_THE_REQUEST.match(code or "") else Unavailable)
+    told = code if code in _FAILURES else "for another reason"
+    return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)
+
+
+def _parts(item: Json, taken: set[CallId]) -> list[AssistantPart]:
+    match item.get("type"):
+        case "message":
+            return [Text(text=part.text or part.refusal) for part in _Message.model_validate(item).content]
+        case "function_call":
+            call = _Call.model_validate(item)
+            call_id = free_call_id(call.call_id, taken)
+            taken.add(call_id)
+            return [wire.tool_call(call_id, call.name, call.arguments)]
+        case _:
+            return [Opaque(vendor=VENDOR, data={key: value for key, value in item.items() if value is not None})]
+
+
+def _is_refusal(item: Json) -> bool:
+    return item.get("type") == "message" and any(part.refusal for part in _Message.model_validate(item).content)
+
+
+def _usage(usage: _Usage | None) -> Usage:
+    if usage is None:
+        return Usage()
+    details = usage.input_tokens_details or _InputDetails()
+    return Usage(
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=details.cached_tokens,
+        cache_write_tokens=details.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+    )

@@ -1,0 +1,161 @@
+"""Aldis as it runs: the loops side by side, from the first message to a stop that loses nothing.
+
+Left to others: what the parts are (`bot.app`), when to stop (`bot.cli.main`).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from bot.features.feeds.poller import Gathering
+from bot.features.reminders.scheduler import Reminding
+from bot.features.safety_numbers.watcher import IdentityWatch
+from bot.features.summaries.worker import Summarising
+from bot.loops.checkups import Checkups
+from bot.loops.intake import Intake
+from bot.loops.maintenance import Housekeeping
+from bot.loops.membership import Membership
+from bot.loops.sender import Courier
+from bot.loops.watchdog import Lookout
+from bot.loops.worker import Worker
+from bot.settings import Settings
+from bot.web.control import Control, listening
+from bot.web.health import HealthPage
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+_READING_SECONDS = 5.0
+"""How long the stream may take to end, beside turns and sends: a little longer than a transport takes at most."""
+
+
+_LAST_READING_SECONDS = 2.5
+"""The same where the stream ends after all else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aldis:
+    """Everything that runs, put together."""
+
+    settings: Settings
+    worker: Worker
+    intake: Intake
+    courier: Courier
+    membership: Membership
+    housekeeping: Housekeeping
+    reminding: Reminding
+    summarising: Summarising
+    gathering: Gathering
+    lookout: Lookout
+    identities: IdentityWatch
+    checkups: Checkups
+    health: HealthPage
+    control: Control
+
+    async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
+        """Answer messages until `stop` is set; then finish or hand back what is under way, within bounded time.
+
+        What still runs when `hurry` is set is handed back at once.
+
+        Raises:
+            ConfigError: the bridge says that it will never work, or the control socket cannot be made.
+        """
+        async with listening(self.control, self.settings.store.path):
+            loops = (
+                ("lookout", self.lookout.run),
+                ("identities", self.identities.run),
+                ("checkups", self.checkups.run),
+            )
+            watching = [asyncio.create_task(run(), name=name) for name, run in loops]
+            try:
+                await self._loop(stop, self.intake.run, hurry)
+            finally:
+                for task in watching:
+                    task.cancel()
+                await asyncio.wait(watching)
+
+    async def chat(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
+        """Answer what the transport gives until its stream ends for good, or `stop` is set; `hurry` as in `run`."""
+        await self._loop(stop, self.intake.read_once, hurry)
+
+    async def _loop(
+        self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]], hurry: asyncio.Event | None = None
+    ) -> None:
+        await self.housekeeping.recover()
+        await self.courier.recover()
+        async with asyncio.TaskGroup() as group:
+            working = group.create_task(self.worker.run(), name="worker")
+            sending = group.create_task(self.courier.run(), name="courier")
+            tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
+            listing = group.create_task(self.membership.run(), name="membership")
+            reminding = group.create_task(self.reminding.run(), name="reminding")
+            summarising = group.create_task(self.summarising.run(), name="summarising")
+            gathering = group.create_task(self.gathering.run(), name="gathering")
+            reading = group.create_task(read(), name="intake")
+            await _either(stop, reading)
+            if not self.intake.stops_last:
+                self.intake.stop()
+            for task in (reminding, summarising, gathering):
+                task.cancel()
+            await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
+            tidying.cancel()
+            listing.cancel()
+
+    async def _wind_down(
+        self,
+        hurry: asyncio.Event,
+        *,
+        reading: asyncio.Task[None],
+        working: asyncio.Task[None],
+        sending: asyncio.Task[None],
+    ) -> None:
+        """Let turns and then sends end by themselves, and the stream beside them, in order.
+
+        What is left when the time is over, or when there is hurry, is handed back.
+        """
+
+        async def end() -> None:
+            self.worker.drain()
+            await asyncio.wait([working])
+            self.courier.drain()
+            await asyncio.wait([sending])
+
+        read_by = time.monotonic() + _READING_SECONDS
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.worker.shutdown_seconds):
+                await unless(hurry, end())
+        if self.intake.stops_last:
+            read_by = time.monotonic() + _LAST_READING_SECONDS
+            self.intake.stop()
+        await unless(hurry, asyncio.wait([reading], timeout=max(0, read_by - time.monotonic())))
+        await self.intake.aclose()
+        if not (working.done() and sending.done()):
+            _log.warning("the time to stop is over; what is under way is taken up again at the next start")
+        for task in (reading, working, sending):
+            task.cancel()
+
+
+async def _either(event: asyncio.Event, task: asyncio.Task[Any]) -> None:
+    """Wait until the event is set or the task has ended, however."""
+    waiting = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+
+
+async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """What `work` gives, or None when `stop` is set before: then it is cancelled."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.wait((working, stopping))
+    return None if working.cancelled() else working.result()

@@ -1,0 +1,68 @@
+"""Asks the server at `SIGNAL__URL` which of the two bridges to Signal it is.
+
+Left to others: talking to it (`signal_cli`, `rest_api`), choosing the transport (`bot.app`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.http`; signal-cli-rest-api, commit a08db23 (2026-11-21).
+"""
+
+import asyncio
+import logging
+from http import HTTPStatus
+
+import httpx
+
+from bot.errors import ConfigError, Disconnected
+from bot.transports.bridge_versions import Bridge
+from bot.transports.envelope.json import loaded
+from bot.transports.signal_cli.lines import is_socket
+from bot.transports.signal_cli.rpc import Rpc
+
+
+async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
+    """Which bridge answers at an address.
+
+    Raises:
+        ConfigError: the address is none, or something else answers there.
+        Disconnected: nothing answers (yet); ask again.
+    """
+    if is_socket(url):
+        await _spoken_to(url, timeout_seconds)
+        return "signal_cli"
+    # At INFO httpx logs every address, and one may hold a password.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    # Loading the certificates takes a tenth of a second, and a plain http address needs none.
+    verify = url.startswith("https:")
+    try:
+        async with (
+            asyncio.timeout(timeout_seconds),
+            httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, timeout=timeout_seconds) as http,
+        ):
+            check = await http.get("/api/v1/check")
+            if check.status_code == HTTPStatus.OK:
+                return "signal_cli"
+            about = await http.get("/v1/about")
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        raise ConfigError(
+            "SIGNAL__URL is no address; it looks like unix:///run/signal-cli/socket or http://signal-cli:8080"
+        ) from error
+    except (httpx.HTTPError, TimeoutError) as error:
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({type(error).__name__}): is it running?") from error
+    if about.status_code == HTTPStatus.OK and "mode" in loaded(about.text):
+        return "rest_api"
+    if check.is_server_error or about.is_server_error:
+        raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")
+    raise ConfigError(
+        "SIGNAL__URL: neither signal-cli's daemon (--http) nor signal-cli-rest-api answers there "
+        f"(HTTP {check.status_code}); correct the address"
+    )
+
+
+async def _spoken_to(url: str, timeout_seconds: float) -> None:
+    """See that signal-cli answers at a socket."""
+    rpc = Rpc(url, connect_seconds=timeout_seconds)
+    try:
+        await rpc.version(timeout_seconds=timeout_seconds)
+    except Disconnected as error:
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({error.__cause__}): is it running?") from error
+    finally:
+        await rpc.aclose()

@@ -1,0 +1,1 @@
+"""signal-cli's envelopes, which both bridges hand on."""

@@ -1,0 +1,112 @@
+"""What a message carries beside words and files, in words: contacts, places on the map, polls and stickers.
+
+Each line is for the model, and made of what people chose: names are kept short and on one line. Tolerant like all
+reading of frames. Left to others: words, mentions and files (`envelope`, `files`).
+
+Source: signal-cli 0.14.6, `JsonSharedContact`, `JsonPollCreate`, `JsonPollVote`, `JsonPollTerminate`, `JsonSticker`,
+`ListStickerPacksCommand`; Signal-Android, `SignalPlace` (2026-11-21).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from bot.transports.envelope.json import Json, as_object, as_whole, items_in, line_of, object_in, text_in, whole_in
+
+_MOST_ITEMS = 20
+"""Of contacts, and of the options of a poll; Signal's apps allow ten options."""
+
+_MOST_LINE_CHARS = 300
+_MOST_EMOJI_CHARS = 16
+
+Stickers = Mapping[tuple[str, int | None], str]
+"""The emoji of stickers, by pack and number."""
+
+_PLACE = re.compile(
+    r"https://maps\.google\.com/maps\?(?:[\w%.,=-]+&)?q=(?P<latitude>-?\d{1,2}(?:\.\d{1,15})?)(?:,|%2C)"
+    r"(?P<longitude>-?\d{1,3}(?:\.\d{1,15})?)(?![\d.])",
+    re.IGNORECASE,
+)
+"""Signal has no message for a place: Android sends its name, a picture of the map and this address."""
+
+_NAME_PARTS = ("prefix", "given", "middle", "family", "suffix")
+_ADDRESS_PARTS = ("street", "pobox", "neighborhood", "postcode", "city", "region", "country")
+
+
+def extras_in(data: Json, text: str) -> tuple[str, ...]:
+    """A line for each contact, place and poll of a data message; `text` is its words."""
+    contacts = (_contact(as_object(item)) for item in items_in(data, "contacts")[:_MOST_ITEMS])
+    return tuple(line for line in (*contacts, *_places(text), *_polls(data)) if line)
+
+
+def sticker_emoji(data: Json, known: Stickers) -> str | None:
+    """The emoji that stands for the sticker; None where there is no sticker, or nobody knows.
+
+    A frame of signal-cli 0.14.6 names the pack and the number of a sticker alone.
+    """
+    sticker = object_in(data, "sticker")
+    place = (text_in(sticker, "packId"), whole_in(sticker, "stickerId"))
+    return line_of(text_in(sticker, "emoji"), _MOST_EMOJI_CHARS) or known.get(place)
+
+
+def stickers_in(packs: Iterable[Json]) -> Stickers:
+    """The emoji of every sticker of some packs, as signal-cli lists them."""
+    return {
+        (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
+        for pack in packs
+        for sticker in map(as_object, items_in(pack, "stickers"))
+        if (emoji := line_of(text_in(sticker, "emoji"), _MOST_EMOJI_CHARS))
+    }
+
+
+def _contact(contact: Json) -> str:
+    name = object_in(contact, "name")
+    full = " ".join(filter(None, (_short(name, part) for part in _NAME_PARTS)))
+    told = (
+        full or _short(name, "nickname"),
+        _short(contact, "organization"),
+        *_values(contact, "phone", "phone"),
+        *_values(contact, "email", "email"),
+        *(_address(as_object(item)) for item in items_in(contact, "address")[:_MOST_ITEMS]),
+    )
+    known = "; ".join(filter(None, told))
+    return line_of(f"a contact: {known}", _MOST_LINE_CHARS) if known else ""
+
+
+def _values(contact: Json, field: str, what: str) -> Iterable[str]:
+    """The phone numbers or addresses of a contact, each with what it is."""
+    for item in map(as_object, items_in(contact, field)[:_MOST_ITEMS]):
+        value, kind = _short(item, "value"), _short(item, "label") or _short(item, "type").lower()
+        if value:
+            yield f"{what} {value} ({kind})" if kind else f"{what} {value}"
+
+
+def _address(item: Json) -> str:
+    parts = ", ".join(filter(None, (_short(item, part) for part in _ADDRESS_PARTS)))
+    return f"address {parts}" if parts else ""
+
+
+def _places(text: str) -> Iterable[str]:
+    for found in list(_PLACE.finditer(text))[:_MOST_ITEMS]:
+        yield f"a place on the map: latitude {found['latitude']}, longitude {found['longitude']}"
+
+
+def _polls(data: Json) -> Iterable[str]:
+    poll, vote = object_in(data, "pollCreate"), object_in(data, "pollVote")
+    if poll:
+        options = (_option(number, item) for number, item in enumerate(items_in(poll, "options")[:_MOST_ITEMS], 1))
+        choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
+        yield f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}"
+    if vote:
+        chosen = [as_whole(index) for index in items_in(vote, "optionIndexes")[:_MOST_ITEMS]]
+        numbers = ", ".join(str(index + 1) for index in chosen if index is not None)
+        yield f"a vote in a poll: option {numbers}" if numbers else "a vote in a poll taken back"
+    if whole_in(object_in(data, "pollTerminate"), "targetSentTimestamp") is not None:
+        yield "a poll was closed"
+
+
+def _option(number: int, item: object) -> str:
+    return f"{number}. {_short(as_object({'text': item}), 'text')}"
+
+
+def _short(parent: Json, field: str) -> str:
+    return line_of(text_in(parent, field))

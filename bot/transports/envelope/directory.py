@@ -1,0 +1,146 @@
+"""Who and where the account knows, and its devices: the lists of groups, contacts, keys and devices of either bridge.
+
+Tolerant where people choose the words, strict where the answer as a whole is none. Left to others: asking for the lists
+(`signal_cli`, `rest_api`).
+
+Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand`, `ListIdentitiesCommand` and `ListDevicesCommand`
+in `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
+"""
+
+from dataclasses import replace
+from typing import cast
+
+from bot.errors import Disconnected
+from bot.events import Account, PersonId
+from bot.transports.base import Contact, Group, Identity
+from bot.transports.envelope.json import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
+
+_PHONE = 1
+_SAFETY_NUMBER_CHARS = 71
+"""Twelve groups of five digits."""
+
+
+def entries(answer: object) -> tuple[Json, ...]:
+    """The entries of a list that a bridge gave.
+
+    Raises:
+        Disconnected: it gave something else; ask again.
+    """
+    if not isinstance(answer, list):
+        raise Disconnected("the answer of the bridge to Signal cannot be read")
+    return tuple(as_object(item) for item in cast("list[object]", answer))
+
+
+def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
+    """The groups of a list that the account is in; `id_field` has the id as it stands in envelopes.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    return tuple(
+        Group(
+            id=text_in(entry, id_field),
+            name=name_of(text_in(entry, "name")) or "",
+            members=_members(entry),
+            is_complete=len(_members(entry)) == len(items_in(entry, "members")) > 0,
+        )
+        for entry in entries(answer)
+        if text_in(entry, id_field) and entry.get("isMember") is not False and entry.get("member") is not False
+    )
+
+
+def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
+    """The people of a list, without the account itself; who cannot be named by a uuid is left out.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    found = (_contact(entry) for entry in entries(answer) if not _is_own(entry, account))
+    return tuple(contact for contact in found if contact is not None)
+
+
+def identities_in(answer: object) -> tuple[Identity, ...]:
+    """The keys of a list; whose cannot be named by a uuid is left out.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    return tuple(
+        Identity(
+            person=person,
+            # signal-cli-rest-api calls it otherwise.
+            is_trusted=(text_in(entry, "trustLevel") or text_in(entry, "status")) != "UNTRUSTED",
+            key=text_in(entry, "fingerprint"),
+            safety_number=(text_in(entry, "safetyNumber") or text_in(entry, "safety_number"))[:_SAFETY_NUMBER_CHARS],
+        )
+        for entry in entries(answer)
+        if (person := person_in(entry, "uuid")) is not None
+    )
+
+
+def accounts_in(answer: object) -> tuple[Account, ...]:
+    """The accounts of a list: objects with a number, a uuid or both, or strings with either or nothing.
+
+    Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` knows
+    numbers alone, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    if not isinstance(answer, list):
+        raise Disconnected("the bridge's list of accounts cannot be read")
+    items = cast("list[object]", answer)
+    return tuple(account_in({"number": item} if isinstance(item, str) else item) for item in items)
+
+
+def account_in(entry: object) -> Account:
+    """The account that an object names; one without a name where it names none."""
+    fields = as_object(entry)
+    ids = (person_in(fields, field) for field in ("aci", "uuid", "number"))
+    number = text_in(fields, "number")
+    return Account(id=next(filter(None, ids), None), number=number if number.startswith("+") else None)
+
+
+def with_id(account: Account, contacts: object) -> Account:
+    """The account with the uuid that its own list of contacts gives it, where it does.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    own = [person_in(entry, "uuid") for entry in entries(contacts) if _is_own(entry, account)]
+    return replace(account, id=next(filter(None, own), account.id))
+
+
+def _is_own(entry: Json, account: Account) -> bool:
+    return account.is_called(text_in(entry, "number")) or account.is_called(text_in(entry, "uuid"))
+
+
+def device_named(answer: object, name: str) -> int | None:
+    """The one further device of an account that has this name; None where there is none, or several.
+
+    The first device is the phone itself, whatever it is called.
+
+    Raises:
+        Disconnected: as `entries`.
+    """
+    named = [whole_in(entry, "id") for entry in entries(answer) if text_in(entry, "name") == name]
+    further = [device for device in named if device not in {None, _PHONE}]
+    return further[0] if len(further) == 1 else None
+
+
+def _members(entry: Json) -> frozenset[PersonId]:
+    members = (person_in(as_object(member), "uuid") for member in items_in(entry, "members"))
+    return frozenset(member for member in members if member is not None)
+
+
+def _contact(entry: Json) -> Contact | None:
+    person, number = person_in(entry, "uuid"), text_in(entry, "number")
+    if person is None:
+        return None
+    profile = object_in(entry, "profile")
+    # signal-cli's words for the parts of a profile's name, and signal-cli-rest-api's.
+    given = text_in(profile, "givenName") or text_in(profile, "given_name")
+    family = text_in(profile, "familyName") or text_in(profile, "lastname")
+    chosen = (text_in(entry, "name"), f"{given} {family}")
+    names = (name_of(name, number) for name in chosen)
+    return Contact(person=person, number=number or None, name=next(filter(None, names), None))

@@ -1,0 +1,144 @@
+"""Files on their way: how either bridge takes them, what stands of them in a frame, and signal-cli's own copies.
+
+Left to others: what a file is good for (`bot.media`), the calls that fetch and send (`signal_cli`, `rest_api`).
+
+Source: signal-cli 0.14.6, `DataURI` and `AttachmentStore` of `org.asamk.signal.manager`; signal-cli-rest-api, commit
+a08db23, `src/client/client.go` (2026-11-21).
+"""
+
+import base64
+import binascii
+import logging
+import re
+import time
+from pathlib import Path
+from typing import cast
+
+from bot.errors import Unfetchable
+from bot.events import Attachment, File
+from bot.transports.envelope.json import Json, as_object, loaded, name_of, object_in, text_in, whole_in
+
+_log = logging.getLogger(__name__)
+
+_ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
+"""What signal-cli makes itself: it becomes part of a path at the bridge, so that nothing else is let through."""
+
+_TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}", re.ASCII)
+_UNFIT = re.compile(r"[^\w.-]+")
+_UNKNOWN_TYPE = "application/octet-stream"
+_MOST_NAME_CHARS = 100
+_SWEEP_SECONDS = 3600.0
+_KEPT_SECONDS = 2 * 86_400.0
+"""Longer than a message may wait before it is not answered any more."""
+
+_MOST_FILES = 64
+"""As many files of one frame are looked at; Signal's apps send at most 32 with a message."""
+
+
+def data_uri(file: File) -> str:
+    """The file in the one form that both bridges take: type, name and the bytes in base64."""
+    kind = file.content_type if _TYPE.fullmatch(file.content_type) else _UNKNOWN_TYPE
+    return f"data:{kind};filename={_file_name(file.name)};base64,{base64.b64encode(file.data).decode()}"
+
+
+def attachment_in(item: Json) -> Attachment | None:
+    """The file that an object of a frame describes; None where its id is none that signal-cli makes."""
+    id_ = text_in(item, "id")
+    if not _ID.fullmatch(id_):
+        return None
+    return Attachment(
+        id=id_,
+        content_type=text_in(item, "contentType") or _UNKNOWN_TYPE,
+        name=name_of(text_in(item, "filename")),
+        size_bytes=whole_in(item, "size"),
+        is_voice_note=item.get("isVoiceNote") is True,
+    )
+
+
+def files_in(raw: str) -> tuple[Attachment, ...]:
+    """Every file that the bridge has fetched for a frame: attachments, and the pictures of quotes, links and contacts.
+
+    Empty where there is none or the frame cannot be read.
+    """
+    found: list[Attachment] = []
+    waiting: list[object] = [object_in(loaded(raw), "envelope")]
+    while waiting and len(found) < _MOST_FILES:
+        value = waiting.pop()
+        item = as_object(value)
+        waiting += cast("list[object]", value) if isinstance(value, list) else item.values()
+        attachment = attachment_in(item) if "contentType" in item else None
+        found += [attachment] if attachment is not None else []
+    return tuple(found)
+
+
+def check_size(size_bytes: int | None, max_bytes: int) -> None:
+    """See that a file is not larger than it may be; an unknown size passes.
+
+    Raises:
+        Unfetchable: it is.
+    """
+    if size_bytes is not None and size_bytes > max_bytes:
+        raise Unfetchable(f"the file has {size_bytes} bytes, {max_bytes} are allowed")
+
+
+def decoded(text: str, max_bytes: int) -> bytes:
+    """The bytes of a file in base64.
+
+    Raises:
+        Unfetchable: it is none, or it is larger than it may be.
+    """
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Unfetchable("the bridge gave something that is no file") from error
+    check_size(len(data), max_bytes)
+    return data
+
+
+class Folder:
+    """The folder in which signal-cli keeps the files that came, for ever unless somebody deletes them.
+
+    `path` None: Aldis has no way into it, and the files stay. What cannot be deleted is logged and left.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._sweep_at = 0.0
+        """When the next sweep is due, on `time.monotonic`'s clock."""
+
+    def delete(self, id_: str) -> None:
+        """Delete a file and its preview; now and then also what is so old that nobody will ask for it any more."""
+        if self._path is None or not _ID.fullmatch(id_):
+            return
+        name = id_.replace("=", "_")  # signal-cli's own spelling on the disk
+        for path in (self._path / name, self._path / f"{name}.preview"):
+            _unlink(path)
+        if time.monotonic() >= self._sweep_at:
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Delete what came days ago: talk among others in groups, and what a crash has left."""
+        if self._path is None:
+            return
+        self._sweep_at = time.monotonic() + _SWEEP_SECONDS
+        try:
+            files = [path for path in self._path.iterdir() if path.is_file() and not path.is_symlink()]
+            old = [path for path in files if path.stat().st_mtime < time.time() - _KEPT_SECONDS]
+        except OSError as error:
+            _log.warning("the folder SIGNAL__ATTACHMENTS cannot be read: %s", error.strerror)
+            return
+        for path in old:
+            _unlink(path)
+
+
+def _unlink(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("a file in SIGNAL__ATTACHMENTS cannot be deleted: %s", error.strerror)
+
+
+def _file_name(name: str) -> str:
+    """A name without a folder and without any sign that means something in a data URI."""
+    bare = name.replace("\\", "/").rpartition("/")[2]
+    return _UNFIT.sub("_", bare).strip("._")[-_MOST_NAME_CHARS:] or "file"

@@ -1,0 +1,103 @@
+"""What both bridges do with a frame: take the peek, and count what is none.
+
+Where notes to self are answered, a note that Aldis itself has sent is none to answer: it is known by the device that
+sent it or by its time. Left to others: what frames mean (`envelope`), how they travel (`signal_cli`, `rest_api`).
+"""
+
+import logging
+from collections import deque
+from dataclasses import replace
+
+from bot.errors import Undeliverable
+from bot.events import Account, ChatId, Envelope, Event, Incoming, Kind, SentId
+from bot.metrics import Counts
+from bot.transports.envelope.contents import Stickers
+from bot.transports.envelope.event import Own, event, peeked
+from bot.unanswered import Unanswered
+
+_log = logging.getLogger(__name__)
+
+
+_MOST_REMEMBERED = 256
+
+
+class FrameReader:
+    """Reads the frames of one account; `name` is how Aldis's own mention is written out within a text.
+
+    With `takes_notes` what the account writes to itself is a message like any other (see
+    `bot.transports.envelope.notes`). `is_exclusive` is set where nothing else comes than what is for this account,
+    whatever it is called by then.
+    """
+
+    def __init__(self, account: Account, name: str, *, takes_notes: bool = False, is_exclusive: bool = False) -> None:
+        self._counts = Counts()
+        self._unanswered = Unanswered(self._counts)
+        self.own_device: int | None = None
+        """Which device of the account Aldis is; None where that is not known."""
+        self.stickers: Stickers = {}
+        """The emoji of the stickers that the bridge knows."""
+        self.takes_notes = takes_notes
+        self._is_exclusive = is_exclusive
+        self._own = Own(number=account.number, uuid=account.id, name=name)
+        self._sent: deque[SentId] = deque(maxlen=_MOST_REMEMBERED)
+
+    @property
+    def unreadable(self) -> int:
+        """How many frames were no envelope, since the start."""
+        return self._counts.all().get("unanswered_not_a_frame", 0)
+
+    @property
+    def number(self) -> str | None:
+        """The phone number of the account."""
+        return self._own.number
+
+    @number.setter
+    def number(self, number: str | None) -> None:
+        self._own = replace(self._own, number=number)
+
+    def is_own_chat(self, chat: ChatId) -> bool:
+        """Whether it is the chat of the account with itself."""
+        return chat.removeprefix("direct:") in {self._own.uuid, self._own.number}
+
+    def is_out_of_bounds(self, chat: ChatId) -> bool:
+        """Whether a chat is none of Aldis's: where notes are answered, every other is the person's own affair."""
+        return self.takes_notes and not self.is_own_chat(chat)
+
+    def check_bounds(self, chat: ChatId) -> None:
+        """See that a message does not go to a chat that is none of Aldis's, whoever has asked for it.
+
+        Raises:
+            Undeliverable: it would go to somebody else.
+        """
+        if self.is_out_of_bounds(chat):
+            raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to anybody else")
+
+    def remember(self, sent: SentId) -> None:
+        """Aldis has sent something under this time: it is no question if it comes back."""
+        self._sent.append(sent)
+
+    def envelope(self, raw: str) -> Envelope | None:
+        """The frame as an envelope; None, counted and logged without its text, where it is none."""
+        envelope = peeked(raw, own=self._own, takes_notes=self.takes_notes, is_exclusive=self._is_exclusive)
+        if envelope is None:
+            self._unanswered.note("not_a_frame")
+        if envelope is not None and envelope.from_self and self._is_echo(envelope):
+            return replace(envelope, kind=Kind.OTHER)
+        return envelope
+
+    def _is_echo(self, envelope: Envelope) -> bool:
+        return envelope.device == self.own_device or envelope.sent_at in self._sent
+
+    def passed_over(self, count: int) -> None:
+        """Count frames that were too long to be read at all."""
+        for _ in range(count):
+            self._unanswered.note("not_a_frame")
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """What the envelope says; None where it is nothing for Aldis. Never raises."""
+        return event(envelope, own=self._own, stickers=self.stickers)
+
+    def lacks_emoji(self, envelope: Envelope) -> bool:
+        """Whether it is a sticker of which nobody knows the emoji."""
+        said = self.event(envelope) if '"sticker"' in envelope.raw else None
+        return isinstance(said, Incoming) and said.sticker and said.sticker_emoji is None

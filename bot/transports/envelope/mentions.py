@@ -1,0 +1,84 @@
+"""Native mentions: whom they name, and the text with the names written out where Signal has placeholders.
+
+Left to others: everything else of a message (`envelope`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMention` (2026-11-21).
+"""
+
+from dataclasses import dataclass
+
+from bot.events import Named, PersonId
+from bot.transports.envelope.json import Json, name_of, person_in, text_in, whole_in
+
+MENTION_SIGN = "\ufffc"
+"""Stands where a native mention is; its place and length (1) count UTF-16 code units."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Own:
+    """The account as others name it in mentions and quotes."""
+
+    number: str | None
+    uuid: PersonId | None
+    """None until the bridge has told."""
+    name: str = "Aldis"
+
+    def is_me(self, person: PersonId | None, number: str) -> bool:
+        """Whether a person is the account itself: by uuid, or by number where that is known."""
+        return bool(number and number == self.number) or (person is not None and person == self.uuid)
+
+    @property
+    def id(self) -> str:
+        """What the account is known by: its uuid, or its number as long as that is all that is known."""
+        return self.uuid or self.number or ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """Where somebody is named in a text, in UTF-16 code units, and how that is written out."""
+
+    start: int
+    length: int
+    written: str
+    is_me: bool
+    person: PersonId | None = None
+    """None where the bridge does not say who it is."""
+
+    @property
+    def others(self) -> tuple[Named, ...]:
+        """The person with the name that stands in the text; none where it is the account itself, or nobody known."""
+        person = None if self.is_me else self.person
+        return () if person is None else (Named(name=self.written.removeprefix("@"), person=person),)
+
+
+def mention_in(item: Json, own: Own) -> Mention:
+    """The mention that an object of a frame describes; one without a place points nowhere."""
+    person, number = person_in(item, "uuid"), text_in(item, "number")
+    is_me = own.is_me(person, number)
+    name = (
+        own.name if is_me else name_of(text_in(item, "name"), number) or f"member-{person[:8] if person else 'unknown'}"
+    )
+    start, length = whole_in(item, "start"), whole_in(item, "length")
+    return Mention(
+        start=-1 if start is None else start, length=length or 0, written=f"@{name}", is_me=is_me, person=person
+    )
+
+
+def with_names(text: str, mentions: list[Mention]) -> str:
+    """The text with its placeholders written out; Aldis's own mention at the very beginning is left out.
+
+    A mention that does not point to such a sign (or points to the same one again) changes nothing.
+    """
+    units = text.encode("utf-16-le")
+    written, end, addressed = "", 0, False
+    for mention in sorted(mentions, key=lambda mention: mention.start):
+        start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
+        if start < end or units[start:stop].decode("utf-16-le", "replace") != MENTION_SIGN:
+            continue
+        written += units[end:start].decode("utf-16-le", "replace")
+        leads = mention.is_me and not written.strip()
+        addressed = addressed or leads
+        written += "" if leads else mention.written
+        end = stop
+    written += units[end:].decode("utf-16-le", "replace")
+    return written.lstrip(" \t\r\n,:") if addressed else written

@@ -1,0 +1,35 @@
+"""Notes to self: what the owner of an account writes to their own chat on another device, told apart from all else.
+
+Linked to a person's own phone, Aldis sees a copy of everything that the person sends, to anybody. Only what goes to the
+account itself is for Aldis; it is read as an ordinary message of the account. Left to others: everything about ordinary
+messages (`envelope`), whether a note is Aldis's own (`reader`, `bot.loops.intake`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSyncDataMessage` (2026-11-21).
+"""
+
+from bot.events import PersonId
+from bot.transports.envelope.json import Json, object_in, person_in, text_in
+
+_ADDRESS = ("destination", "destinationNumber", "destinationUuid")
+
+
+def note_in(source: Json, *, number: str | None, own_uuid: PersonId | None) -> Json:
+    """The envelope as if the account had sent the note as an ordinary message; empty where it holds no note to self."""
+    sent = object_in(object_in(source, "syncMessage"), "sentMessage")
+    author = person_in(source, "sourceUuid")
+    if author is None or own_uuid not in {None, author} or not _is_to_self(sent, author, number):
+        return {}
+    rest = {field: value for field, value in source.items() if field != "syncMessage"}
+    edit = object_in(sent, "editMessage")
+    if edit:
+        return rest | {"editMessage": edit}
+    return rest | {"dataMessage": {field: value for field, value in sent.items() if field not in _ADDRESS}}
+
+
+def _is_to_self(sent: Json, author: PersonId, number: str | None) -> bool:
+    """Whether it goes to the account alone; where a uuid is named, a number does not count."""
+    if sent.get("groupInfo") is not None or object_in(object_in(sent, "editMessage"), "dataMessage").get("groupInfo"):
+        return False
+    if sent.get("destinationUuid") is not None:
+        return person_in(sent, "destinationUuid") == author
+    return bool(number) and number in {text_in(sent, "destinationNumber"), text_in(sent, "destination")}

@@ -1,0 +1,30 @@
+"""Whether a signal-cli-rest-api is one that can be talked to, by what it says of itself at `/v1/about`.
+
+Source: signal-cli-rest-api, commit a08db23 (2026-11-21).
+"""
+
+import re
+
+from bot.errors import ConfigError
+from bot.transports.envelope.json import Json, text_in
+
+LEAST_VERSION = (0, 101)
+"""From this version on `/v2/send` answers with results per recipient, as signalbot wants it."""
+
+
+def check_about(about: Json) -> None:
+    """See that a signal-cli-rest-api runs in the mode and has the version that can be talked to.
+
+    `about` is what it says at `/v1/about`.
+
+    Raises:
+        ConfigError: it does not; the message says what to change.
+    """
+    mode, version = text_in(about, "mode"), text_in(about, "version")
+    if mode != "json-rpc":
+        raise ConfigError(
+            f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode or 'unknown'}; start it with MODE=json-rpc"
+        )
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < LEAST_VERSION):
+        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")

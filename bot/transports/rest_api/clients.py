@@ -1,0 +1,221 @@
+"""signalbot's HTTP clients for one signal-cli-rest-api, and what their errors mean.
+
+signalbot throws away what the bridge says of an error; here it is read before. Left to others: what is sent and asked
+(`rest_api`), what the words of a refusal mean (`refusals`).
+
+Source: signalbot 2.2.1 (2026-11-21).
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+from pydantic import BaseModel
+from signalbot import SignalAPIError
+from signalbot._client.base import BaseClient, BaseURIs, HttpVerb, SectionURIs, SessionManager
+from signalbot._client.messages import MessagesClient, MessagesURIs, SendError
+from signalbot._client.reactions import ReactionsClient, ReactionsURIs
+from signalbot._client.receipts import ReceiptsClient, ReceiptsURIs
+from signalbot._generated import RemoteDeleteRequest, RemoveReactionRequest, SendMessageV2
+from websockets.exceptions import WebSocketException
+
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
+from bot.transports.rest_api.errors import refusal
+
+_log = logging.getLogger(__name__)
+
+_BODY_SECONDS = 5.0
+"""For the few bytes behind the head of an answer."""
+
+
+class Refused(Exception):
+    """The bridge answered with an error: its HTTP status and its body."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.body = body
+
+
+class _Sessions(SessionManager):
+    """signalbot's sessions, but an error's body is read before signalbot throws it away.
+
+    Every request has its own connection: whether a request on a kept one that is dead arrived would be unknown. A name
+    is looked up anew after a second: a container that comes back may have another address.
+    """
+
+    def __init__(self, connect_seconds: float) -> None:
+        super().__init__()
+        self._connect_seconds = connect_seconds
+
+    async def get(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                raise_for_status=_refuse,
+                # No limit: sends that hang must not keep others, receipts and questions from the bridge.
+                connector=aiohttp.TCPConnector(limit=0, force_close=True, ttl_dns_cache=1),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
+            )
+        return self._session
+
+
+async def _refuse(response: aiohttp.ClientResponse) -> None:
+    if not response.ok:
+        raise Refused(response.status, await response.text(errors="replace"))
+
+
+class _AnyURI(SectionURIs):
+    def uri(self, path: str) -> str:
+        return self._base.http_uri(path)
+
+
+class _Plain(BaseClient[_AnyURI]):
+    """What signalbot has no method for."""
+
+    async def get(self, path: str) -> object:
+        """The JSON at a path."""
+        response = await self._request("get", self._uris.uri(path), error_cls=SignalAPIError)
+        return await response.json(content_type=None)
+
+    async def send(self, message: SendMessageV2) -> bytes:
+        """Send a message; gives what the bridge says of a success, whatever that is."""
+        return await self._done("post", "/v2/send", message)
+
+    async def remove(self, account: str, removal: RemoteDeleteRequest) -> bytes:
+        """Delete a message for everybody; gives what the bridge says of a success."""
+        return await self._done("delete", f"/v1/remote-delete/{account}", removal)
+
+    async def _done(self, verb: HttpVerb, path: str, request: BaseModel) -> bytes:
+        payload = request.model_dump_json(exclude_none=True, by_alias=True)
+        response = await self._request(verb, self._uris.uri(path), error_cls=SendError, payload=payload)
+        if response.status != HTTPStatus.CREATED:
+            raise ValueError("no answer of the bridge")
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                return await response.read()
+        except (aiohttp.ClientError, TimeoutError):
+            return b""  # it is done all the same
+
+    async def file(self, id_: str, *, max_bytes: int) -> bytes:
+        """The bytes of a file, read no further than it may be long.
+
+        Raises:
+            Unfetchable: it is longer.
+        """
+        response = await self._request("get", self._file_uri(id_), error_cls=SignalAPIError)
+        body = bytearray()
+        async with response:
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > max_bytes:
+                    raise Unfetchable(f"the file is longer than the {max_bytes} bytes that are allowed")
+        return bytes(body)
+
+    async def delete_file(self, id_: str) -> None:
+        """Delete the bridge's copy of a file."""
+        await self._request("delete", self._file_uri(id_), error_cls=SignalAPIError)
+
+    async def do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
+        """Have something done; what the bridge answers beyond its status is nothing."""
+        await self._request(method, self._uris.uri(path), error_cls=SignalAPIError, payload=json.dumps(body))
+
+    async def take_off(self, account: str, reaction: RemoveReactionRequest) -> None:
+        """Take an emoji off a message."""
+        payload = reaction.model_dump_json(exclude_none=True, by_alias=True)
+        uri = self._uris.uri(f"/v1/reactions/{account}")
+        await self._request("delete", uri, error_cls=SignalAPIError, payload=payload)
+
+    def _file_uri(self, id_: str) -> str:
+        return self._uris.uri(f"/v1/attachments/{quote(id_, safe='')}")
+
+
+class Clients:
+    """signalbot's clients for the bridge at `url` and one account.
+
+    Raises:
+        ConfigError: the address is none.
+    """
+
+    def __init__(self, url: str, account: str, connect_seconds: float) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.netloc:
+            raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli-rest-api:8080")
+        service = (parts.netloc + parts.path).rstrip("/")
+        uris = BaseURIs(service, account, use_https=parts.scheme == "https")
+        self.sessions = _Sessions(connect_seconds)
+        self.messages = MessagesClient(MessagesURIs(uris), None, self.sessions)
+        self.receipts = ReceiptsClient(ReceiptsURIs(uris), None, self.sessions)
+        self.reactions = ReactionsClient(ReactionsURIs(uris), None, self.sessions)
+        self.plain = _Plain(_AnyURI(uris), None, self.sessions)
+        self.receive_uri = MessagesURIs(uris).receive_ws_uri()
+
+
+@contextmanager
+def as_outcome(*, is_group: bool) -> Generator[None]:
+    """Tell apart what surely did not arrive and what may have.
+
+    Raises:
+        NotSent, SendUnknown, Undeliverable: see `bot.transports.base.Transport.send`.
+    """
+    try:
+        yield
+    except Refused as error:
+        raise refusal(error.status, error.body, is_group=is_group) from error
+    except SignalAPIError as error:
+        if isinstance(error.__cause__, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            raise NotSent("signal-cli-rest-api cannot be reached") from error
+        raise SendUnknown("the connection to signal-cli-rest-api broke") from error
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise SendUnknown(f"signal-cli-rest-api did not answer: {type(error).__name__}") from error
+    except ValueError as error:
+        raise SendUnknown("signal-cli-rest-api's answer cannot be read") from error
+
+
+@contextmanager
+def as_log(what: str) -> Generator[None]:
+    """Swallow a failure of what nobody waits for; `what` names it in the log."""
+    try:
+        yield
+    except (Refused, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
+        _log.info("%s failed: %s", what, type(error).__name__)
+
+
+@contextmanager
+def as_fetched() -> Generator[None]:
+    """Tell a file that cannot be had from a bridge that cannot be asked.
+
+    Raises:
+        Unfetchable: the bridge does not give it.
+        Disconnected: ask again.
+    """
+    try:
+        with as_disconnected():
+            yield
+    except ConfigError as error:
+        raise Unfetchable("signal-cli-rest-api does not give the file") from error
+
+
+@contextmanager
+def as_disconnected() -> Generator[None]:
+    """What an error means for a question, which may be asked again.
+
+    Raises:
+        Disconnected: it may pass; ask again.
+        ConfigError: what answers there is no signal-cli-rest-api.
+    """
+    try:
+        yield
+    except Refused as error:
+        if HTTPStatus.UNAUTHORIZED <= error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise ConfigError(f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {error.status})") from error
+        raise Disconnected(f"signal-cli-rest-api answered with HTTP {error.status}") from error
+    except TimeoutError as error:
+        raise Disconnected("signal-cli-rest-api fell silent") from error
+    except (SignalAPIError, aiohttp.ClientError, WebSocketException, OSError, ValueError) as error:
+        raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error

@@ -1,0 +1,41 @@
+"""What an error of signal-cli-rest-api means for a send: 400 is its catch-all, so its words decide.
+
+Left to others: what HTTP alone tells (`results`), the requests themselves (`rest_api`).
+
+Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21).
+"""
+
+from http import HTTPStatus
+
+from bot.errors import SendUnknown, TransportError, Undeliverable
+from bot.transports.envelope.json import items_in, loaded, text_in
+from bot.transports.envelope.send_errors import failure_told, http_failure, rate_limited, token_in
+
+_OUR_FAULT = "couldn't process request"
+"""How the bridge begins where it did not even ask signal-cli."""
+
+
+def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
+    """What an answer that is no success means, by its status and its body."""
+    if status == HTTPStatus.BAD_REQUEST:
+        return _bad_request(words_in(body), is_group=is_group)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return rate_limited(challenge=challenge_in(body))
+    return http_failure(status)
+
+
+def words_in(body: str) -> str:
+    """The bridge's sentence, mostly signal-cli's own; the whole body where it has none."""
+    return text_in(loaded(body), "error") or body
+
+
+def challenge_in(body: str) -> str | None:
+    """The token of the captcha that is to be solved; None where none is wanted (the list may hold empty strings)."""
+    return token_in(items_in(loaded(body), "challenge_tokens"))
+
+
+def _bad_request(words: str, *, is_group: bool) -> TransportError:
+    if words.lower().startswith(_OUR_FAULT):
+        return Undeliverable("signal-cli-rest-api refused the request")
+    told = failure_told(words, is_group=is_group)
+    return SendUnknown("signal-cli-rest-api failed while sending") if told is None else told

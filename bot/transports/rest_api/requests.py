@@ -1,0 +1,61 @@
+"""What is asked of signal-cli-rest-api, in signalbot's models of its requests.
+
+Left to others: sending them (`rest_api`), styles (`styled`), how a file is written (`files`).
+
+Source: signal-cli-rest-api 0.101, swagger; signalbot 2.2.1 (2026-11-21).
+"""
+
+import base64
+
+from signalbot._generated import RemoveReactionRequest, SendMessageV2, SendReactionRequest, TextMode
+from signalbot._generated.data.message_mention import MessageMention
+
+from bot.events import ChatId, PersonId, Reply, SentId
+from bot.transports.envelope.files import data_uri
+from bot.transports.rest_api.styled import styled_text
+
+
+def recipient_of(chat: ChatId) -> str:
+    """A person's uuid, or a group's id as this bridge has it: the id of the envelopes, once more in base64."""
+    kind, _, name = chat.partition(":")
+    return f"group.{base64.b64encode(name.encode()).decode()}" if kind == "group" else name
+
+
+def is_group(chat: ChatId) -> bool:
+    """Whether it is a group's chat."""
+    return chat.startswith("group:")
+
+
+def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:
+    """An edit is a message like any other, quote included: what it does not repeat is gone; a file is in no edit.
+
+    The bridge has no word for voice notes: one goes out as a file that can be listened to.
+    """
+    text, is_styled = styled_text(reply.content)
+    quoted, files = reply.quote, [data_uri(file) for file in reply.files]
+    mentions = [
+        MessageMention(author=mention.person, start=mention.start, length=mention.length) for mention in reply.mentions
+    ]
+    return SendMessageV2(
+        number=account,
+        recipients=[recipient],
+        message=text,
+        text_mode=TextMode.STYLED if is_styled else TextMode.NORMAL,
+        notify_self=False,
+        base64_attachments=files or None,
+        mentions=mentions or None,
+        quote_timestamp=quoted.sent_at if quoted else None,
+        quote_author=quoted.author if quoted else None,
+        quote_message=quoted.text if quoted else None,
+        edit_timestamp=None if files else reply.edits,
+    )
+
+
+def reaction_of(recipient: str, author: PersonId, sent_at: SentId, emoji: str) -> SendReactionRequest:
+    """An emoji that is put on a message."""
+    return SendReactionRequest(recipient=recipient, target_author=author, timestamp=sent_at, reaction=emoji)
+
+
+def removed_reaction_of(recipient: str, author: PersonId, sent_at: SentId, emoji: str) -> RemoveReactionRequest:
+    """An emoji that is taken off a message."""
+    return RemoveReactionRequest(recipient=recipient, target_author=author, timestamp=sent_at, reaction=emoji)

@@ -1,0 +1,603 @@
+"""Signal by an existing signal-cli-rest-api (mode json-rpc): a websocket comes in, signalbot's client sends out.
+
+Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know and for
+good when the server closes in order, and it holds what came in memory. Even so this bridge loses what arrives while
+nobody is connected, and over the websocket some of a burst; `signal_cli` does not. With a `webhook` it loses none of a
+burst: the bridge then waits until a frame is written down. The websocket stays open beside it: it tells whether the
+bridge is there, and in manual receive mode the bridge fetches from Signal only while there is one.
+
+Left to others: what frames mean (`envelope`), each frame once (`arrivals`), styles (`styled`), when to connect again
+(intake), what to do about a send of unknown outcome (courier), what a request looks like (`rest_requests`).
+
+Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
+from http import HTTPStatus
+from typing import Literal
+from urllib.parse import quote
+
+from signalbot._generated import Receipt, RemoteDeleteRequest, TypingIndicatorRequest
+from signalbot._generated.api.receipt_type import ReceiptType
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedOK, WebSocketException
+
+from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Missed, Progress
+from bot.transports.bridge_versions import Release
+from bot.transports.envelope.directory import accounts_in, contacts_in, device_named, groups_in, identities_in, with_id
+from bot.transports.envelope.files import check_size, files_in
+from bot.transports.envelope.frames import FrameReader
+from bot.transports.envelope.json import as_object, items_in, loaded, person_in, text_in
+from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed, no_misses
+from bot.transports.rest_api.about import check_about
+from bot.transports.rest_api.arrivals import Arrivals
+from bot.transports.rest_api.clients import Clients, Refused, as_disconnected, as_fetched, as_log, as_outcome
+from bot.transports.rest_api.errors import challenge_in, words_in
+from bot.transports.rest_api.requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
+from bot.transports.rest_api.webhook import Post, Webhook
+from bot.transports.targets import can_be_named, check_target, without_odd_quote
+
+_log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 1.0
+"""For reaching the bridge: it stands on the same machine or the same private network, and every second in which it is
+back and Aldis is not costs messages."""
+
+MAX_PAUSE_SECONDS = 0.6
+"""Between one look for the bridge and the next: with `CONNECT_SECONDS` less than the two seconds after its return in
+which Aldis is to be back."""
+
+_PINGS_IN_SILENCE = 20
+"""How many pings are sent in the time after which a websocket is given up that answers none: a bridge that was away
+without a word is noticed with the next."""
+
+_ACCOUNTS_SECONDS = 5.0
+"""For the list of accounts: the bridge hangs for ever over an answer of signal-cli that comes at once, so it is asked
+again soon (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
+
+_LATE_POST_SECONDS = 0.2
+"""How long the next post is waited for at the end: what is on its way from signal-cli comes at once."""
+_MAX_STOP_SECONDS = 2.0
+"""How long posts are taken at the end: a bridge that is not in manual receive mode goes on for ever."""
+
+UNPOSTED = (
+    "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
+    " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
+)
+_POSTS_LATE_SECONDS = 30.0
+"""How long frames may come over the websocket alone before the webhook counts as forgotten."""
+
+MAX_FRAME_BYTES = 4 * 1024 * 1024
+MAX_FRAMES_AHEAD = 1024
+"""How many frames are taken off the socket before they are asked for: what stays there too long the bridge drops."""
+
+
+class _Connection(ClientConnection):
+    """A websocket that remembers its last sign of life: a frame, a ping or a pong."""
+
+    heard_at: float | None = None
+
+    def data_received(self, data: bytes) -> None:
+        self.heard_at = time.monotonic()
+        super().data_received(data)
+
+
+class RestApi:
+    """A `Transport` over the bridge at `url` for an account.
+
+    `name` is how Aldis's own mention is written out within a text. `notes_of` is set where the account is a person's
+    own and Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds:
+    `silence` for a websocket that does not answer pings, `send` for a message or a file, `call` for anything else.
+    `webhook` is where the bridge posts what comes, as host, port and secret; None: it comes over the websocket alone.
+    """
+
+    has_receipts = True
+    keeps_messages = False
+    max_pause_seconds = MAX_PAUSE_SECONDS
+
+    def __init__(
+        self,
+        url: str,
+        account: Account,
+        *,
+        name: str = "Aldis",
+        notes_of: str | None = None,
+        silence_seconds: float = 20,
+        send_seconds: float = 60,
+        call_seconds: float = 10,
+        connect_seconds: float = CONNECT_SECONDS,
+        webhook: tuple[str, int, str] | None = None,
+    ) -> None:
+        self.account = account.id or account.name
+        """See `Transport.account`."""
+        self.number = account.number
+        """See `Transport.number`."""
+        self._account = account
+        self._name = account.name
+        """What the account is called in addresses."""
+        self.is_open = False
+        self.has_next = False
+        """See `Transport.has_next`."""
+        self.challenge: str | None = None
+        """See `Transport.challenge`."""
+        self.missed = no_misses()
+        """See `Transport.missed`."""
+        self._connection: _Connection | None = None
+        """The last one, open or not."""
+        self._closing: asyncio.Task[None] | None = None
+        self._stopping_since: float | None = None
+        self._silence_seconds = silence_seconds
+        self._send_seconds = send_seconds
+        self._call_seconds = call_seconds
+        self._notes_of = notes_of
+        self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
+        self._clients = Clients(url, account.name, connect_seconds)
+        self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
+        self._is_looked_up = False
+        """Whether it was asked once who the account is."""
+        self.webhook = Webhook(*webhook, self._posted) if webhook else None
+        # At DEBUG the library logs every frame, and with it what people wrote.
+        logging.getLogger("websockets").setLevel(logging.WARNING)
+
+    @property
+    def unreadable_frames(self) -> int:
+        """How many frames were no envelope, since the start."""
+        return self._reader.unreadable
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the last sign of life came over a websocket; see `Transport.heard_at`."""
+        return self._connection.heard_at if self._connection else None
+
+    @property
+    def problem(self) -> str | None:
+        """That the bridge was never told where the webhook is; see `Transport.problem`."""
+        since = self._arrivals.lacks_posts_since
+        is_late = since is not None and time.monotonic() - since > _POSTS_LATE_SECONDS
+        return UNPOSTED if is_late else None
+
+    # Incoming
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        """The frames of one connection, and what is posted meanwhile; see `Transport.envelopes`.
+
+        A post is answered when the next envelope is asked for, for then this one is written down. Until then nothing
+        may be asked of the bridge that signal-cli has to answer: so it is asked beforehand who the account is, and
+        later only beside.
+        """
+        check_about(as_object(await self._ask("/v1/about")))
+        async with (
+            self._websocket() as websocket,
+            self._beside(self._read(websocket)) as reading,
+            self._beside(self._look_up()) as looking,
+        ):
+            if not self._is_looked_up:
+                # A bridge that hangs over one of the questions must not keep back what it brings.
+                await asyncio.wait([looking], timeout=self._call_seconds)
+                self._is_looked_up = looking.done()
+            if self.webhook is not None and not self.webhook.is_open:
+                await self.webhook.start()
+                self._arrivals.lacks_posts_since = None
+            async with aclosing(self._arrived(reading, looking)) as arrived:
+                async for envelope in arrived:
+                    yield envelope
+            if self._stopping_since is not None and self.webhook is not None:
+                await self.webhook.aclose()
+
+    async def check_receiving(self) -> None:
+        """See that the bridge has the right mode and the account; see `Transport.check_receiving`."""
+        check_about(as_object(await self._ask("/v1/about")))
+        await self._check_account()
+
+    def stop_receiving(self) -> None:
+        """Close the websocket in order, and then the webhook: what has come already is still handed out.
+
+        Closing the websocket tells a bridge in manual receive mode to fetch no more; what it has fetched is posted. See
+        `Transport.stop_receiving`.
+        """
+        if self._stopping_since is not None:
+            return
+        self._stopping_since = time.monotonic()
+        if self._connection is not None and self.is_open:
+            self._closing = asyncio.create_task(self._connection.close())
+        elif self.webhook is not None:
+            self._closing = asyncio.create_task(self.webhook.aclose())
+
+    async def _arrived(self, reading: asyncio.Task[None], looking: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
+        """What stands in the line, until the websocket is gone and all of it was asked for.
+
+        Raises:
+            Disconnected, ConfigError: as `Transport.envelopes`.
+        """
+        line = self._arrivals
+        while True:
+            line.changed.clear()
+            while (arrival := line.first()) is not None:
+                with arrival.post or nullcontext():
+                    envelope = None if arrival.raw is None else await self._envelope(arrival.raw)
+                    line.take()
+                    if envelope is not None:
+                        yield envelope
+            if looking.done():
+                looking.result()
+            if reading.done():
+                reading.result()
+                if not await self._brings_more():
+                    return
+            await line.changed.wait()
+
+    async def _brings_more(self) -> bool:
+        """Whether anything is posted after an orderly stop, within a moment for each and a bound for all of them."""
+        now, since = time.monotonic(), self._stopping_since
+        if since is None or self.webhook is None or now - since > _MAX_STOP_SECONDS:
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LATE_POST_SECONDS):
+                await self._arrivals.changed.wait()
+        return self._arrivals.changed.is_set()
+
+    async def _envelope(self, raw: str) -> Envelope | None:
+        envelope = self._reader.envelope(raw)
+        if envelope is not None:
+            await self._discard_unseen(raw, envelope)
+        return envelope
+
+    def _posted(self, post: Post) -> None:
+        """The webhook has brought something; what is for another account of the bridge is none of ours."""
+        if not post.account or self._account.is_called(post.account):
+            self._arrivals.post(post)
+        else:
+            post.answer(is_kept=True)
+
+    @asynccontextmanager
+    async def _beside(self, work: Coroutine[None, None, None]) -> AsyncGenerator[asyncio.Task[None]]:
+        """Work that goes on while envelopes are asked for, until the block ends; they are told when it is done."""
+        task = asyncio.create_task(work)
+        task.add_done_callback(lambda _: self._arrivals.changed.set())
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _read(self, websocket: ClientConnection) -> None:
+        """Put the frames of a websocket into the line until it is closed."""
+        async for raw in _frames(websocket):
+            await self._arrivals.frame(raw)
+
+    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
+        """What may be seen only once was left out of the envelope; the bridge's copy goes before anybody looks."""
+        for file in files_in(raw) if envelope.raw != raw else ():
+            await self.discard(file)
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """What the envelope says; see `Transport.event`."""
+        return self._reader.event(envelope)
+
+    async def _check_account(self) -> None:
+        """See that the bridge has the account: else there is just silence."""
+        if not await self.is_linked():
+            raise ConfigError(
+                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account; link it with `python -m bot link`"
+            )
+
+    async def _look_up(self) -> None:
+        """Check the account, and ask who it is.
+
+        A bridge that does not tell is no reason to stay away: what comes meanwhile would be lost.
+        """
+        try:
+            await self._check_account()
+        except Disconnected as error:
+            _log.warning("signal-cli-rest-api does not tell whether it has the account: %s", error)
+        await self._look_up_own_device()
+
+    async def _look_up_own_device(self) -> None:
+        """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
+        if self._notes_of is None:
+            return
+        with suppress(Disconnected, ConfigError):
+            self._reader.own_device = device_named(await self._ask(f"/v1/devices/{self._name}"), self._notes_of)
+
+    async def _ask(self, path: str) -> object:
+        with as_disconnected():
+            async with asyncio.timeout(self._call_seconds):
+                return await self._clients.plain.get(path)
+
+    async def _told(self, path: str) -> object:
+        """As `_ask`, where the stream has shown already that the bridge is one: what it refuses may pass.
+
+        Raises:
+            Disconnected: it did not tell.
+        """
+        try:
+            return await self._ask(path)
+        except ConfigError as error:
+            raise Disconnected(str(error)) from error
+
+    @asynccontextmanager
+    async def _websocket(self) -> AsyncGenerator[ClientConnection]:
+        opening = connect(
+            self._clients.receive_uri,
+            open_timeout=self._call_seconds,
+            ping_interval=self._silence_seconds / _PINGS_IN_SILENCE,
+            ping_timeout=self._silence_seconds,
+            close_timeout=1,
+            max_size=MAX_FRAME_BYTES,
+            max_queue=MAX_FRAMES_AHEAD,
+            proxy=None,
+            create_connection=_Connection,
+        )
+        with as_disconnected():
+            websocket = await opening
+        assert isinstance(websocket, _Connection)  # noqa: S101  (tells the type checker what was asked for)
+        self._connection = websocket
+        try:
+            _log.info("connected to signal-cli-rest-api")
+            self.is_open = True
+            yield websocket
+        finally:
+            self.is_open = False
+            await websocket.close()
+
+    # Outgoing
+
+    async def send(self, reply: Reply) -> SentId:
+        """Send one message; see `Transport.send`."""
+        self._reader.check_bounds(reply.chat)
+        message = message_of(without_odd_quote(reply), account=self._name, recipient=self._recipient(reply.chat))
+        in_group = is_group(reply.chat)
+        async with self._sending(in_group=in_group):
+            sent_id = _sent(await self._clients.plain.send(message), self.missed, in_group=in_group)
+        self._reader.remember(sent_id)
+        return sent_id
+
+    async def remove(self, removal: Removal) -> SentId:
+        """Delete one of our own messages for everybody; see `Transport.remove`."""
+        self._reader.check_bounds(removal.chat)
+        check_target(removal.target)
+        request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
+        async with self._sending(in_group=is_group(removal.chat)):
+            sent_id = _sent(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
+        self._reader.remember(sent_id)
+        return sent_id
+
+    async def note_to_self(self, text: str) -> SentId:
+        """Send a message to the account itself; see `Transport.note_to_self`."""
+        return await self.send(Reply(chat=ChatId(f"direct:{self.account}"), content=Styled(text=text)))
+
+    def _recipient(self, chat: ChatId) -> str:
+        return self._name if self._reader.is_own_chat(chat) else recipient_of(chat)
+
+    @asynccontextmanager
+    async def _sending(self, *, in_group: bool) -> AsyncGenerator[None]:
+        """The deadline of a send, what its failure means, and whether Signal wants a captcha now."""
+        try:
+            with as_outcome(is_group=in_group):
+                async with asyncio.timeout(self._send_seconds):
+                    yield
+        except TransportError as error:
+            if isinstance(error.__cause__, Refused):
+                self.challenge = challenge_in(error.__cause__.body) or self.challenge
+            raise
+        self.challenge = None
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Show or hide that Aldis is writing; see `Transport.typing`. Nobody sees it in the account's own chat."""
+        if self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat):
+            return
+        messages = self._clients.messages
+        tell = messages.start_typing if started else messages.stop_typing
+        with as_log("a typing indicator"):
+            async with asyncio.timeout(self._call_seconds):
+                await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
+
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        """Put an emoji on a message, or take it off; see `Transport.react`."""
+        if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
+            return None
+        clients, target = self._clients, (self._recipient(chat), author, sent_at, emoji)
+        with as_log("a reaction"):
+            async with asyncio.timeout(self._call_seconds):
+                if removed:
+                    await clients.plain.take_off(self._name, removed_reaction_of(*target))
+                else:
+                    await clients.reactions.react(reaction_of(*target))
+        return None
+
+    async def receipt(self, envelope: Envelope) -> None:
+        """Tell the author that the message was read; in a group, too, this goes to the author alone."""
+        if envelope.author is None or self._reader.takes_notes or not can_be_named(envelope.sent_at):
+            return
+        receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
+        with as_log("a read receipt"):
+            async with asyncio.timeout(self._call_seconds):
+                await self._clients.receipts.send(receipt)
+
+    # Files
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
+        """The bytes of a file, whichever chat it came in; see `Transport.attachment`."""
+        check_size(attachment.size_bytes, max_bytes)
+        with as_fetched():
+            async with asyncio.timeout(self._send_seconds):
+                return await self._clients.plain.file(attachment.id, max_bytes=max_bytes)
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Delete the bridge's copy of a file; see `Transport.discard`."""
+        with as_log("the deletion of a file"):
+            async with asyncio.timeout(self._call_seconds):
+                await self._clients.plain.delete_file(attachment.id)
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """Nothing: Signal has no place for it but the typing indicator."""
+
+    # The account
+
+    async def is_linked(self) -> bool:
+        """Whether the bridge still has the account; see `Transport.is_linked`."""
+        accounts = accounts_in(await self._told("/v1/accounts"))
+        # One without a number is listed without a name.
+        return any(account.is_called(self._name) or account.name == (self.number or "") for account in accounts)
+
+    async def release(self) -> Release:
+        """The bridge's version, not that of the signal-cli in it; see `Transport.release`."""
+        return Release(bridge="rest_api", version=text_in(as_object(await self._told("/v1/about")), "version"))
+
+    async def groups(self) -> tuple[Group, ...]:
+        """The groups that the account is in; see `Transport.groups`."""
+        return groups_in(await self._told(f"/v1/groups/{self._name}?expand=true"), id_field="internal_id")
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """The people whom the account knows; see `Transport.contacts`."""
+        found = await self._told(f"/v1/contacts/{self._name}?all_recipients=true")
+        return contacts_in(found, account=self._account)
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """The keys of everybody whom the bridge knows; see `Transport.identities`."""
+        return identities_in(await self._told(f"/v1/identities/{self._name}"))
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trust the key that this person has now; see `Transport.trust`."""
+        how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
+        await self._do("put", f"/v1/identities/{self._name}/trust/{person}", how)
+
+    async def submit_challenge(self, captcha: str) -> None:
+        """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
+        if self.challenge is None:
+            raise CallRefused(NO_CHALLENGE)
+        solution = {"challenge_token": self.challenge, "captcha": captcha}
+        await self._do("post", f"/v1/accounts/{self._name}/rate-limit-challenge", solution)
+        self.challenge = None
+
+    async def _do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
+        """Have the bridge do something for the operator, who hears what it says."""
+        try:
+            with as_disconnected():
+                async with asyncio.timeout(self._send_seconds):
+                    await self._clients.plain.do(method, path, body)
+        except (Disconnected, ConfigError) as error:
+            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+                raise CallRefused(words_in(error.__cause__.body)) from error
+            raise Disconnected(str(error)) from error
+
+    async def aclose(self) -> None:
+        """Close connections; the transport is not used afterwards."""
+        if self._closing is not None:
+            await asyncio.wait([self._closing])
+        if self.webhook is not None:
+            await self.webhook.aclose()
+        await self._clients.sessions.close()
+
+
+class RestApiLinking:
+    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone may take."""
+
+    def __init__(
+        self, url: str, *, call_seconds: float = 30, scan_seconds: float = 60, poll_seconds: float = 1
+    ) -> None:
+        self._clients = Clients(url, "", CONNECT_SECONDS)
+        self._call_seconds = call_seconds
+        self._scan_seconds = scan_seconds
+        self._poll_seconds = poll_seconds
+        self._before: tuple[Account, ...] | None = None
+        """What was linked before the first code: whoever scans one that has been replaced is known by that, too."""
+
+    async def accounts(self) -> tuple[Account, ...]:
+        """The accounts that are linked already; see `Linking.accounts`."""
+        return accounts_in(await self._ask("/v1/accounts", max_seconds=_ACCOUNTS_SECONDS))
+
+    async def identify(self, account: Account) -> Account:
+        """Ask for the id of an account; see `Linking.identify`."""
+        if account.id is not None and account.number is not None:
+            return account
+        try:
+            return with_id(account, await self._ask(f"/v1/contacts/{account.name}?all_recipients=true"))
+        except Disconnected as error:
+            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+                raise Disconnected(f"{error}: {words_in(error.__cause__.body)}") from error
+            raise
+
+    async def start_link(self, device_name: str) -> str:
+        """The address that the QR code shows; see `Linking.start_link`."""
+        if self._before is None:
+            self._before = await self.accounts()
+        answer = await self._ask(f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}")
+        uri = text_in(as_object(answer), "device_link_uri")
+        if not uri:
+            raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
+        return uri
+
+    async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
+        """Wait for the phone and give its account; see `Linking.finish_link`.
+
+        The bridge finishes in the background and does not tell, so its list of accounts is asked for again and again.
+        """
+        try:
+            async with asyncio.timeout(self._scan_seconds):
+                while True:
+                    new = set(await self.accounts()) - set(self._before or ())
+                    if new:
+                        return new.pop().name
+                    await asyncio.sleep(self._poll_seconds)
+        except TimeoutError as error:
+            raise Disconnected(NOT_SCANNED) from error
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self._clients.sessions.close()
+
+    async def _ask(self, path: str, *, max_seconds: float | None = None) -> object:
+        with as_disconnected():
+            async with asyncio.timeout(min(self._call_seconds, max_seconds or self._call_seconds)):
+                return await self._clients.plain.get(path)
+
+
+# What comes in
+
+
+async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
+    """The frames until the bridge closes in good order. Pings see to it that the wait for one is bounded."""
+    while True:
+        try:
+            raw = await websocket.recv(decode=False)
+        except ConnectionClosedOK:
+            return
+        except WebSocketException as error:
+            raise Disconnected(f"the websocket broke: {type(error).__name__}") from error
+        yield raw.decode("utf-8", "replace")
+
+
+# What became of it
+
+
+def _sent(body: bytes, missing: deque[Missed], *, in_group: bool) -> SentId:
+    """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient.
+
+    Up to 0.100, and where somebody has built the bridge from older source, the object stands there without a list.
+
+    Raises:
+        SentUnnamed: it went out; the rest cannot be read.
+    """
+    told = loaded('{"sent": ' + body.decode("utf-8", "replace") + "}")
+    sent = as_object(next(iter(items_in(told, "sent")), told.get("sent")))
+    errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
+    kinds = [text_in(error, "reason") for error in errors]
+    if kinds and not in_group:
+        raise failure(kinds)
+    if kinds:
+        _log.warning("a message did not reach %d members of a group", len(kinds))
+        missing.extend(missed(text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
+    at = str(sent.get("timestamp"))
+    if not at.isascii() or not at.isdecimal():
+        raise SentUnnamed("signal-cli-rest-api has sent it, and does not tell its timestamp")
+    return SentId(int(at))

@@ -1,0 +1,246 @@
+"""The webhook of signal-cli-rest-api: its posts come in here, and each is answered once it is written down.
+
+The bridge posts every notification of signal-cli to `RECEIVE_WEBHOOK_URL`, once, waits for the answer as long as it
+takes, and reads nothing else from signal-cli meanwhile. So nothing is dropped while a post waits here; and whoever has
+one in hand must not ask the bridge for what signal-cli has to answer, or each waits for the other.
+
+    post --no secret, a wrong one--> 404            --too long--------> 413
+         --another method----------> 405            --no notification-> 400
+         --too many wait already---> 503            --else: handed on-> 200 when it is written down, 503 when it is not
+
+Left to others: what the frames mean (`reader`), what came by the websocket as well (`arrivals`).
+
+Source: signal-cli-rest-api, commit a08db23, `postMessageToWebhook` and `ReceiveData` in `src/client/jsonrpc2.go`;
+pull request 835 of that project for what stands around a frame in manual receive mode (2026-11-22).
+"""
+
+import asyncio
+import base64
+import hmac
+import json
+import logging
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+from bot.errors import ConfigError
+from bot.logs import Reminder
+from bot.transports.envelope.json import Json, as_object, object_in, text_in
+
+_log = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+MAX_WAITING = 8
+"""How many posts wait at the same time. The bridge makes one at a time; what comes beyond is not the bridge."""
+MAX_CONNECTIONS = 32
+READ_SECONDS = 10.0
+"""How long a connection may take to show the secret, and then a post to be read."""
+
+
+class Post:
+    """One notification, for which the bridge waits; within `with` it is taken, and kept unless the block raises."""
+
+    def __init__(self, frame: str, account: str) -> None:
+        self.frame = frame
+        """As it would have come over the websocket."""
+        self.account = account
+        """The account that it is for: a bridge may have several. Empty where it does not say."""
+        self._is_kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def answer(self, *, is_kept: bool) -> None:
+        """Let the bridge go on; the first answer holds."""
+        if not self._is_kept.done():
+            self._is_kept.set_result(is_kept)
+
+    async def answered(self) -> bool:
+        """Whether it was kept, once that is known."""
+        return await self._is_kept
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.answer(is_kept=kind is None)
+
+
+class Webhook:
+    """Listens at `host` and `port` for posts that show `secret`, and hands each to `on_post`.
+
+    The secret is the password of the address that the bridge is given (`http://aldis:SECRET@aldis:8788/`), or the last
+    part of its path. The first is better: the bridge writes the address, but not the password, into its log when a post
+    fails.
+    """
+
+    def __init__(self, host: str, port: int, secret: str, on_post: Callable[[Post], None]) -> None:
+        self.host = host
+        self.port = port
+        """0 takes a free one; the one that it is, once it listens."""
+        self.posted_at: float | None = None
+        """When the last post came, on `time.monotonic`'s clock; None before the first."""
+        self._secret = secret.encode()
+        self._on_post = on_post
+        self._waiting: set[Post] = set()
+        self._trusted: set[asyncio.BaseProtocol] = set()
+        """The connections that have shown the secret."""
+        self._runner: web.AppRunner | None = None
+        self._server: asyncio.Server | None = None
+        self._complaints = Reminder(_log)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it listens."""
+        return self._server is not None
+
+    async def start(self) -> None:
+        """Listen; nothing where it does already.
+
+        Raises:
+            ConfigError: that cannot be listened on.
+        """
+        if self._server is not None:
+            return
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
+        app.router.add_route("*", "/{path:.*}", self._take)
+        runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+        await runner.setup()
+        try:
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_server(lambda: self._connection(runner), self.host, self.port)
+        except OSError as error:
+            await runner.cleanup()
+            place = f"{self.host}:{self.port}"
+            raise ConfigError(f"SIGNAL__WEBHOOK_PORT: {place} cannot be listened on; set another") from error
+        self._runner = runner
+        self.port = self._server.sockets[0].getsockname()[1]
+        _log.info("listening for the posts of signal-cli-rest-api at http://%s:%d", self.host, self.port)
+
+    async def aclose(self) -> None:
+        """Take nothing more; what waits is answered with 503."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        for post in self._waiting:
+            post.answer(is_kept=False)
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    def _connection(self, runner: web.AppRunner) -> asyncio.BaseProtocol:
+        """The protocol of a new connection: one that is cut at once where there are too many already."""
+        server = runner.server
+        if server is None or len(server.connections) >= MAX_CONNECTIONS:
+            return _Refused()
+        connection = server()
+        asyncio.get_running_loop().call_later(READ_SECONDS, self._cut_stranger, connection)
+        return connection
+
+    def _cut_stranger(self, connection: asyncio.BaseProtocol) -> None:
+        """End a connection that has not shown the secret in all this time."""
+        transport = getattr(connection, "transport", None)
+        if connection not in self._trusted and isinstance(transport, asyncio.Transport):
+            transport.abort()
+
+    async def _take(self, request: web.Request) -> web.Response:
+        """Answer one request; each has a connection of its own.
+
+        A kept one could be closed here in the very moment in which the bridge uses it again, and it tries no post
+        twice.
+        """
+        connection = request.protocol
+        try:
+            answer = web.Response(status=await self._status(request, connection))
+        finally:
+            self._trusted.discard(connection)
+        answer.force_close()
+        return answer
+
+    async def _status(self, request: web.Request, connection: asyncio.BaseProtocol) -> int:
+        refusal = self._refusal(request)
+        if refusal is not None:
+            return refusal
+        self._trusted.add(connection)
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                post = post_in(await request.read())
+        except web.HTTPRequestEntityTooLarge as error:
+            return error.status_code
+        except TimeoutError:
+            return web.HTTPRequestTimeout.status_code
+        if post is None:
+            self._complaints.tell("webhook: passed over a post that is no notification of signal-cli")
+            return web.HTTPBadRequest.status_code
+        return web.HTTPOk.status_code if await self._kept(post) else web.HTTPServiceUnavailable.status_code
+
+    def _refusal(self, request: web.Request) -> int | None:
+        """The status that a request is refused with before it is read; None where it may come in."""
+        if not self._knows_secret(request):
+            self._complaints.tell("webhook: somebody without the secret of the webhook was turned away")
+            return web.HTTPNotFound.status_code
+        if request.method != "POST":
+            return web.HTTPMethodNotAllowed.status_code
+        if len(self._waiting) >= MAX_WAITING:
+            self._complaints.tell("webhook: more posts wait than the bridge makes; some were turned away")
+            return web.HTTPServiceUnavailable.status_code
+        return None
+
+    async def _kept(self, post: Post) -> bool:
+        """Hand it on, and wait until it is known whether it was kept."""
+        if self._server is None:
+            return False
+        self.posted_at = time.monotonic()
+        self._waiting.add(post)
+        try:
+            self._on_post(post)
+            return await post.answered()
+        finally:
+            self._waiting.discard(post)
+
+    def _knows_secret(self, request: web.Request) -> bool:
+        shown = _password_in(request.headers.get("Authorization", "")), request.path.rpartition("/")[2]
+        return any(_is_same(one, self._secret) for one in shown)
+
+
+def _password_in(authorization: str) -> str:
+    """The password of a header; empty where there is none."""
+    scheme, _, encoded = authorization.partition(" ")
+    try:
+        return base64.b64decode(encoded).decode().partition(":")[2] if scheme.lower() == "basic" else ""
+    except ValueError:
+        return ""
+
+
+def _is_same(shown: str, secret: bytes) -> bool:
+    return hmac.compare_digest(shown.encode("utf-8", "replace"), secret)
+
+
+class _Refused(asyncio.Protocol):
+    """A connection that is one too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            transport.abort()
+
+
+def post_in(body: bytes) -> Post | None:
+    """The notification in the body of a post; None where there is none.
+
+    In manual receive mode the frame stands beside the number of the subscription.
+    """
+    try:
+        line = as_object(json.loads(body.decode("utf-8", "replace")))
+        frame = _frame_in(line)
+        return Post(json.dumps(frame), text_in(frame, "account")) if frame else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _frame_in(line: Json) -> Json:
+    if line.get("method") != "receive":
+        return {}
+    params = object_in(line, "params")
+    return object_in(params, "result") if "subscription" in params else params

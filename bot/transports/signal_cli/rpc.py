@@ -1,0 +1,236 @@
+"""Calls to signal-cli's own daemon: JSON-RPC over a socket or over HTTP, bounded in time and in size.
+
+Every call has a connection of its own, whichever way. One that was kept may be dead, and whether a request on it
+arrived is then unknown; a fresh one costs less than a millisecond, and a daemon that is down is a refused connection:
+surely not sent. And a listener whose connection ends is unsubscribed only when the calls on that connection have ended.
+Left to others: what is called and what that means (`signal_cli`), what a refused send means (`answers`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Protocol
+
+import httpx
+
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.events import Account
+from bot.transports.envelope.directory import accounts_in
+from bot.transports.envelope.json import Json, as_object, object_in, text_in
+from bot.transports.envelope.send_errors import http_failure
+from bot.transports.signal_cli.lines import LineParser, connected, is_socket
+from bot.transports.signal_cli.send_results import RpcError
+
+CONNECT_SECONDS = 5.0
+"""For reaching the daemon: it stands on the same machine or the same private network."""
+
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+"""Of an answer that is no file: the list of all groups with all their members is the longest."""
+
+_TOO_LONG = "signal-cli's answer is longer than it may be"
+
+
+class _Way(Protocol):
+    """How calls travel."""
+
+    async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> bytes | str:
+        """What the daemon answers, as JSON; fails as `Rpc.call` does."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close what is open."""
+        ...
+
+
+class Rpc:
+    """Calls the daemon's methods; every call has its own connection and a total deadline.
+
+    Raises:
+        ConfigError: the address is none.
+    """
+
+    def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
+        self._way: _Way = _Lines(url, connect_seconds) if is_socket(url) else _Http(http_client(url, connect_seconds))
+
+    async def call(
+        self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int = MAX_ANSWER_BYTES
+    ) -> object:
+        """The `result` of a call; an answer of more than `max_bytes` is not read to its end.
+
+        Raises:
+            NotSent: the daemon was surely not reached; call again later.
+            SendUnknown: the call may have been carried out.
+            Undeliverable: the request itself was refused before it was read.
+            RpcError: the daemon refused the call; see its code.
+            Unfetchable: the answer is too long.
+        """
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                answer = await self._way.answer(request, max_bytes=max_bytes)
+        except TimeoutError as error:
+            raise SendUnknown("signal-cli did not answer in time") from error
+        return result_in(parsed(answer))
+
+    async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
+        """The `result` of a call that only asks, or that may be made again.
+
+        Raises:
+            Disconnected: it did not succeed; try again.
+        """
+        try:
+            return await self.call(method, params, timeout_seconds=timeout_seconds)
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+
+    async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
+        """The accounts that the daemon has.
+
+        Raises:
+            Disconnected: as `ask`.
+        """
+        return accounts_in(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
+
+    async def version(self, *, timeout_seconds: float) -> str:
+        """The daemon's version; empty where it does not tell.
+
+        Raises:
+            Disconnected: as `ask`.
+        """
+        return text_in(as_object(await self.ask("version", {}, timeout_seconds=timeout_seconds)), "version")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._way.aclose()
+
+
+def http_client(url: str, connect_seconds: float) -> httpx.AsyncClient:
+    """A client for the daemon's HTTP interface that keeps no connection.
+
+    Raises:
+        ConfigError: the address is none.
+    """
+    # At INFO httpx logs every address, and the account's phone number is part of the stream's.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    limits = httpx.Limits(max_keepalive_connections=0)
+    timeout = httpx.Timeout(None, connect=connect_seconds)
+    # Loading the certificates takes a tenth of a second, and a plain http address needs none.
+    verify = url.startswith("https:")
+    try:
+        return httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, limits=limits, timeout=timeout)
+    except httpx.InvalidURL as error:
+        raise ConfigError("SIGNAL__URL is no address; it looks like http://signal-cli:8080") from error
+
+
+class _Http:
+    """By `--http`."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.client = client
+
+    async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> bytes:
+        with _as_outcome():
+            async with self.client.stream("POST", "/api/v1/rpc", json=request) as response:
+                body = await _read(response, max_bytes)
+        if response.status_code == HTTPStatus.MISDIRECTED_REQUEST:
+            raise NotSent(f"signal-cli is bound to another name than SIGNAL__URL says: HTTP {response.status_code}")
+        # The daemon answers 200 to every call that it has read.
+        if response.status_code != HTTPStatus.OK:
+            raise http_failure(response.status_code)
+        return body
+
+    async def aclose(self) -> None:
+        await self.client.aclose()
+
+
+class _Lines:
+    """By `--socket` or `--tcp`."""
+
+    def __init__(self, url: str, connect_seconds: float) -> None:
+        self._url = url
+        self._connect_seconds = connect_seconds
+
+    async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> str:
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                line_socket = await connected(self._url)
+        except OSError as error:  # a time-out is one, too
+            raise NotSent(f"signal-cli cannot be reached: {reason_of(error)}") from error
+        parser = LineParser(max_bytes)
+        async with line_socket:
+            with _as_outcome():
+                await line_socket.write(request)
+                while chunk := await line_socket.read():
+                    for line in parser.feed(chunk):
+                        if line is None:
+                            raise Unfetchable(_TOO_LONG)
+                        if not is_notification(line):
+                            return line
+                    if parser.is_too_long:
+                        raise Unfetchable(_TOO_LONG)
+        raise SendUnknown("signal-cli closed the connection without an answer")
+
+    async def aclose(self) -> None:
+        """Nothing is kept open."""
+
+
+def reason_of(error: OSError) -> str:
+    """Why a socket cannot be used, in the system's words: they name no address."""
+    return error.strerror or type(error).__name__
+
+
+def is_notification(line: str) -> bool:
+    """Whether a line is about something that nobody has asked for: only a daemon that receives by itself writes it."""
+    return '"method"' in line and "method" in parsed(line)
+
+
+def result_in(answer: Json) -> object:
+    """The result in an answer.
+
+    Raises:
+        RpcError: the daemon refused the call; see its code.
+        SendUnknown: it is no answer.
+    """
+    error = object_in(answer, "error")
+    if error:
+        code = error.get("code")
+        raise RpcError(code if isinstance(code, int) else 0, object_in(error, "data"), text_in(error, "message"))
+    if "result" not in answer:
+        raise SendUnknown("signal-cli's answer has no result")
+    return answer["result"]
+
+
+def parsed(text: bytes | str) -> Json:
+    """What signal-cli said, of any length; empty where it is no JSON object."""
+    try:
+        return as_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+# Foreign errors
+
+
+@contextmanager
+def _as_outcome() -> Generator[None]:
+    """Tell apart what surely did not arrive and what may have."""
+    try:
+        yield
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as error:
+        raise NotSent(f"signal-cli cannot be reached: {type(error).__name__}") from error
+    except (httpx.HTTPError, OSError) as error:
+        raise SendUnknown(f"signal-cli did not answer: {type(error).__name__}") from error
+
+
+async def _read(response: httpx.Response, max_bytes: int) -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > max_bytes:
+            raise Unfetchable(_TOO_LONG)
+    return bytes(body)

@@ -1,0 +1,112 @@
+"""What signal-cli's answers to a send mean: who got it, whether it is to be sent again, whether a captcha is wanted.
+
+Left to others: what is the same for both bridges (`results`), the calls themselves (`signal_cli`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.util.SendMessageResultUtils` and `org.asamk.signal.jsonrpc` (2026-11-21).
+"""
+
+import logging
+from collections import deque
+from collections.abc import Mapping
+
+from pydantic import BaseModel, Field, ValidationError
+
+from bot.errors import SendUnknown, TransportError, Undeliverable
+from bot.events import SentId
+from bot.transports.base import Missed
+from bot.transports.envelope.json import as_object, items_in, object_in, person_in, text_in
+from bot.transports.envelope.send_errors import (
+    SUCCESS,
+    failure,
+    failure_told,
+    missed,
+    rate_limited,
+    token_in,
+    untrusted,
+)
+
+_log = logging.getLogger(__name__)
+
+
+class RpcError(TransportError):
+    """The daemon refused a call: `code` is JSON-RPC's or signal-cli's own, `response` what the call had written.
+
+    `words` are its sentence: for the operator's own eyes alone, for names and numbers may stand in it.
+    """
+
+    def __init__(self, code: int, response: Mapping[str, object], words: str = "") -> None:
+        super().__init__(f"signal-cli refused the call with code {code}")
+        self.code = code
+        self.response = response
+        self.words = words
+
+
+class _Result(BaseModel):
+    type: str
+    token: str | None = None
+    retry_after_seconds: float | None = Field(default=None, alias="retryAfterSeconds")
+    address: dict[str, object] = Field(default_factory=dict, alias="recipientAddress")
+
+
+class _Response(BaseModel):
+    timestamp: int = Field(ge=0)
+    results: list[_Result]
+
+
+_UNTRUSTED_CODE = -4
+_RATE_LIMIT_CODE = -5
+_REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
+"""User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
+
+
+def sent(result: object, missing: deque[Missed]) -> SentId:
+    """The id of a message that at least one recipient got, or that had none (a group with nobody else in it).
+
+    Whom it did not reach is put into `missing`.
+
+    Raises:
+        NotSent, SendUnknown, Undeliverable: nobody got it; see `bot.transports.base.Transport.send`.
+    """
+    try:
+        response = _Response.model_validate(result)
+    except ValidationError as error:
+        raise SendUnknown("signal-cli's answer cannot be read") from error
+    failed = [result for result in response.results if result.type != SUCCESS]
+    if failed and len(failed) == len(response.results):
+        raise _failure(response.results)
+    if failed:
+        _log.warning("a message did not reach %d of %d recipients", len(failed), len(response.results))
+        missing.extend(missed(result.type, person_in(result.address, "uuid")) for result in failed)
+    return SentId(response.timestamp)
+
+
+def outcome(error: RpcError, *, is_group: bool) -> TransportError:
+    """What a refused send means: its results for each recipient tell, where there are any, else its words and code."""
+    try:
+        results = _Response.model_validate(object_in(error.response, "response")).results
+    except ValidationError:
+        results = []
+    if results:
+        return _failure(results)
+    if error.code == _RATE_LIMIT_CODE:
+        return rate_limited()
+    if error.code == _UNTRUSTED_CODE:
+        return untrusted()
+    if (told := failure_told(error.words, is_group=is_group)) is not None:
+        return told
+    if error.code in _REFUSED_CODES:
+        return Undeliverable(f"signal-cli refused the message with code {error.code}")
+    # I/O errors (-3) and internal errors (-32603) come during a send, too, when some recipients may have it already.
+    return SendUnknown(f"signal-cli failed with code {error.code} while sending")
+
+
+def _failure(results: list[_Result]) -> TransportError:
+    waits = [result.retry_after_seconds for result in results if result.retry_after_seconds is not None]
+    kinds, token = {result.type for result in results}, token_in([result.token for result in results])
+    return failure(kinds, retry_after_seconds=max(waits, default=None), challenge=token)
+
+
+def challenge_in(response: object) -> str | None:
+    """The token of the captcha that a send was answered with; None where Signal wants none."""
+    results = items_in(as_object(response), "results")
+    return token_in([text_in(as_object(result), "token") for result in results])

@@ -1,0 +1,476 @@
+"""Signal by signal-cli's own daemon: what it receives comes in as it comes, JSON-RPC calls go out.
+
+Over a socket (`--socket` or `--tcp`, in receive mode manual) it fetches messages from Signal only while Aldis is
+subscribed, so that nothing is lost while Aldis is down (`subscription`). Over HTTP (`--http`) it notices late that
+nobody listens any more (`event_stream`). Left to others: what frames mean (`envelope`), when to connect again (intake),
+what to do about a send of unknown outcome (courier), how a call travels (`rpc`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
+"""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing, contextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from bot.errors import (
+    CallRefused,
+    Disconnected,
+    LinkRefused,
+    NotSent,
+    SendUnknown,
+    TransportError,
+    Undeliverable,
+    Unfetchable,
+)
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, QuoteTarget, Removal, Reply, SentId
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Progress
+from bot.transports.bridge_versions import Release
+from bot.transports.envelope.contents import stickers_in
+from bot.transports.envelope.directory import (
+    account_in,
+    contacts_in,
+    device_named,
+    entries,
+    groups_in,
+    identities_in,
+    with_id,
+)
+from bot.transports.envelope.files import Folder, check_size, data_uri, decoded, files_in
+from bot.transports.envelope.frames import FrameReader
+from bot.transports.envelope.json import as_object, text_in, whole_in
+from bot.transports.envelope.send_errors import NO_CHALLENGE, no_misses
+from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, EventStream
+from bot.transports.signal_cli.lines import is_socket
+from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
+from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, sent
+from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
+from bot.transports.targets import can_be_named, check_target, without_odd_quote
+
+_log = logging.getLogger(__name__)
+
+_STICKERS_SECONDS = 10.0
+
+_USER_ERROR_CODE = -1
+_EXPIRED = re.compile(r"timed out|unknown device link uri", re.IGNORECASE)
+"""What signal-cli says of a code that nobody has scanned, or that it does not know any more since it was started anew:
+both have the same number as a refusal. Source: signal-cli 0.14.6, `FinishLinkCommand` (2026-11-22)."""
+
+
+class _Stream(Protocol):
+    """What signal-cli receives; see `Subscription` and `EventStream`."""
+
+    is_open: bool
+    heard_at: float | None
+    account: str
+    """What signal-cli calls the account."""
+
+    def frames(self) -> AsyncGenerator[list[str | None]]: ...
+
+    async def check(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+class SignalCli:
+    """A `Transport` over the daemon at `url` for an account.
+
+    `name` is how Aldis's own mention is written out within a text. `attachments` is the folder in which the daemon
+    keeps the files that came, where Aldis may delete there. `notes_of` is set where the account is a person's own and
+    Aldis a further device of that name: then the notes to self are messages. The deadlines are in seconds: `silence`
+    for a stream on which not even keep-alives (one in 15 s) come, `headers` for opening an HTTP stream, `send` for a
+    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up.
+    """
+
+    has_receipts = True
+    keeps_messages = True
+    max_pause_seconds = 5.0
+    """Signal's server keeps what comes meanwhile; people wait for their answers all the same."""
+
+    def __init__(
+        self,
+        url: str,
+        account: Account,
+        *,
+        name: str = "Aldis",
+        attachments: Path | None = None,
+        notes_of: str | None = None,
+        silence_seconds: float = 45,
+        send_seconds: float = 60,
+        call_seconds: float = 10,
+        connect_seconds: float = CONNECT_SECONDS,
+        headers_seconds: float = HEADERS_SECONDS,
+        hold_seconds: float = HOLD_SECONDS,
+    ) -> None:
+        self.account = account.id or account.name
+        """See `Transport.account`."""
+        self.number = account.number
+        """See `Transport.number`."""
+        self.problem = None
+        """Nothing beyond what the stream itself shows; see `Transport.problem`."""
+        self._account = account
+        self.has_next = False
+        """See `Transport.has_next`."""
+        self.challenge: str | None = None
+        """See `Transport.challenge`."""
+        self.missed = no_misses()
+        """See `Transport.missed`."""
+        self._send_seconds = send_seconds
+        self._call_seconds = call_seconds
+        self._folder = Folder(attachments)
+        self._stickers_at = 0.0
+        """When stickers may be asked for again, on `time.monotonic`'s clock: strangers send stickers, too."""
+        self._notes_of = notes_of
+        self._reader = FrameReader(account, name, takes_notes=notes_of is not None, is_exclusive=is_socket(url))
+        self._url = url
+        self._rpc = Rpc(url, connect_seconds=connect_seconds)
+        self._stream: _Stream = (
+            Subscription(
+                url,
+                account.name,
+                self._rpc,
+                connect_seconds=connect_seconds,
+                call_seconds=call_seconds,
+                silence_seconds=silence_seconds,
+                hold_seconds=hold_seconds,
+            )
+            if is_socket(url)
+            else EventStream(
+                url,
+                account.name,
+                connect_seconds=connect_seconds,
+                headers_seconds=headers_seconds,
+                silence_seconds=silence_seconds,
+            )
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """See `Transport.is_open`."""
+        return self._stream.is_open
+
+    @property
+    def heard_at(self) -> float | None:
+        """See `Transport.heard_at`."""
+        return self._stream.heard_at
+
+    @property
+    def unreadable_frames(self) -> int:
+        """How many frames were no envelope, since the start."""
+        return self._reader.unreadable
+
+    # Incoming
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        """The frames of one connection; see `Transport.envelopes`."""
+        await self._look_up_own_device()
+        await asyncio.to_thread(self._folder.sweep)
+        async with aclosing(self._stream.frames()) as stream:
+            async for frames in stream:
+                envelopes = [envelope for frame in frames if (envelope := await self._read(frame)) is not None]
+                for left, envelope in zip(range(len(envelopes) - 1, -1, -1), envelopes, strict=True):
+                    self.has_next = left > 0
+                    yield envelope
+
+    async def check_receiving(self) -> None:
+        """See that messages would come; see `Transport.check_receiving`."""
+        await self._stream.check()
+
+    def stop_receiving(self) -> None:
+        """End `envelopes` in order; see `Transport.stop_receiving`."""
+        self._stream.stop()
+
+    async def _read(self, frame: str | None) -> Envelope | None:
+        """A frame as an envelope; None where it is none."""
+        if frame is None:
+            self._reader.passed_over(1)
+            return None
+        envelope = self._reader.envelope(frame)
+        if envelope is not None:
+            await self._discard_unseen(frame, envelope)
+            await self._learn_stickers(envelope)
+        return envelope
+
+    async def _discard_unseen(self, raw: str, envelope: Envelope) -> None:
+        """What may be seen only once was left out of the envelope; the daemon's copy goes before anybody looks."""
+        for file in files_in(raw) if envelope.raw != raw else ():
+            await self.discard(file)
+
+    async def _learn_stickers(self, envelope: Envelope) -> None:
+        """Ask which emoji stand for stickers, once in a while: the daemon fetches the pack of each that comes."""
+        if time.monotonic() < self._stickers_at or not self._reader.lacks_emoji(envelope):
+            return
+        self._stickers_at = time.monotonic() + _STICKERS_SECONDS
+        with suppress(Disconnected):
+            self._reader.stickers = stickers_in(entries(await self._ask("listStickerPacks", {})))
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """What the envelope says; see `Transport.event`."""
+        return self._reader.event(envelope)
+
+    async def _look_up_own_device(self) -> None:
+        """Ask which device Aldis is, where its own notes could come back; unknown, they are known by their time."""
+        if self._notes_of is None:
+            return
+        with suppress(Disconnected):
+            self._reader.own_device = device_named(await self._ask("listDevices", {}), self._notes_of)
+
+    # Outgoing
+
+    async def send(self, reply: Reply) -> SentId:
+        """Send one message; see `Transport.send`."""
+        self._reader.check_bounds(reply.chat)
+        content = _content(without_odd_quote(reply))
+        return await self._send("send", {**self._addressed_to(reply.chat), **content})
+
+    async def remove(self, removal: Removal) -> SentId:
+        """Delete one of our own messages for everybody; see `Transport.remove`."""
+        self._reader.check_bounds(removal.chat)
+        check_target(removal.target)
+        return await self._send("remoteDelete", {**self._addressed_to(removal.chat), "targetTimestamp": removal.target})
+
+    async def note_to_self(self, text: str) -> SentId:
+        """Send a message to the account itself; see `Transport.note_to_self`."""
+        return await self._send("send", {"noteToSelf": True, "message": text})
+
+    async def _send(self, method: str, params: Mapping[str, object]) -> SentId:
+        """Carry out a call that sends something; gives the id of what went out."""
+        given = {"account": self._account.name, **params}
+        try:
+            result = await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
+        except RpcError as error:
+            self.challenge = challenge_in(error.response.get("response")) or self.challenge
+            raise outcome(error, is_group="groupId" in params) from error
+        except Unfetchable as error:
+            raise SendUnknown("signal-cli's answer to a send is absurdly long") from error
+        self.challenge = challenge_in(result)
+        sent_id = sent(result, self.missed)
+        self._reader.remember(sent_id)
+        return sent_id
+
+    def _addressed_to(self, chat: ChatId) -> dict[str, object]:
+        kind, _, name = chat.partition(":")
+        if kind == "group":
+            return {"groupId": [name]}
+        return {"noteToSelf": True} if self._reader.is_own_chat(chat) else {"recipient": [name]}
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Show or hide that Aldis is writing; see `Transport.typing`. Nobody sees it in the account's own chat."""
+        stop = {} if started else {"stop": True}
+        if not (self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat)):
+            await self._tell("sendTyping", {**self._addressed_to(chat), **stop})
+
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        """Put an emoji on a message, or take it off; see `Transport.react`."""
+        if self._reader.is_out_of_bounds(chat) or not can_be_named(sent_at):
+            return None
+        target = {"emoji": emoji, "targetAuthor": author, "targetTimestamp": sent_at}
+        told = await self._tell(
+            "sendReaction", {**self._addressed_to(chat), **target, **({"remove": True} if removed else {})}
+        )
+        name = whole_in(as_object(told), "timestamp")
+        return None if name is None else SentId(name)
+
+    # Files
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        """The bytes of a file; see `Transport.attachment`."""
+        check_size(attachment.size_bytes, max_bytes)
+        kind, _, name = chat.partition(":")
+        place = {"groupId": name} if kind == "group" else {"recipient": name}
+        params = {"account": self._account.name, "id": attachment.id, **place}
+        with _as_fetched():
+            result = await self._rpc.call(
+                "getAttachment",
+                params,
+                timeout_seconds=self._send_seconds,
+                max_bytes=_encoded_bytes(max_bytes),
+            )
+        return decoded(text_in(as_object(result), "data"), max_bytes)
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Delete the daemon's copy of a file, where Aldis has a way to it: the daemon itself deletes none."""
+        await asyncio.to_thread(self._folder.delete, attachment.id)
+
+    async def receipt(self, envelope: Envelope) -> None:
+        """Tell the author that the message was read; in a group, too, this goes to the author alone."""
+        if envelope.author is not None and not self._reader.takes_notes and can_be_named(envelope.sent_at):
+            params = {"recipient": envelope.author, "targetTimestamp": [envelope.sent_at], "type": "read"}
+            await self._tell("sendReceipt", params)
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """Nothing: Signal has no place for it but the typing indicator."""
+
+    # The account
+
+    async def is_linked(self) -> bool:
+        """Whether the daemon still has the account; see `Transport.is_linked`."""
+        accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
+        found = next((account for account in accounts if account.is_same(self._account)), None)
+        if found is not None and found.id is not None and found.number != self._account.number:
+            _log.warning("the account has another phone number now, or none; it stays the same account")
+            self._account = self._account.with_number(found.number)
+            self.number = self._reader.number = self._account.number
+            self._stream.account = self._account.name
+        return found is not None
+
+    async def release(self) -> Release:
+        """The daemon's version; see `Transport.release`."""
+        version = await self._rpc.version(timeout_seconds=self._call_seconds)
+        return Release(bridge="signal_cli", version=version, is_http=not is_socket(self._url))
+
+    async def groups(self) -> tuple[Group, ...]:
+        """The groups that the account is in; see `Transport.groups`."""
+        return groups_in(await self._ask("listGroups", {}), id_field="id")
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """The people whom the account knows; see `Transport.contacts`."""
+        return contacts_in(await self._ask("listContacts", {"allRecipients": True}), account=self._account)
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """The keys of everybody whom the daemon knows; see `Transport.identities`."""
+        return identities_in(await self._ask("listIdentities", {}))
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trust the key that this person has now; see `Transport.trust`."""
+        how = {"trustAllKnownKeys": True} if safety_number is None else {"verifiedSafetyNumber": safety_number}
+        await self._do("trust", {"recipient": person, **how})
+
+    async def submit_challenge(self, captcha: str) -> None:
+        """Hand in the solution of a captcha; see `Transport.submit_challenge`."""
+        if self.challenge is None:
+            raise CallRefused(NO_CHALLENGE)
+        await self._do("submitRateLimitChallenge", {"challenge": self.challenge, "captcha": captcha})
+        self.challenge = None
+
+    async def _do(self, method: str, params: Mapping[str, object]) -> None:
+        """Have the daemon do something for the operator, who hears what it says."""
+        given = {"account": self._account.name, **params}
+        try:
+            await self._rpc.call(method, given, timeout_seconds=self._send_seconds)
+        except RpcError as error:
+            raise CallRefused(error.words or str(error)) from error
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
+
+    async def _ask(self, method: str, params: Mapping[str, object]) -> object:
+        return await self._rpc.ask(
+            method, {"account": self._account.name, **params}, timeout_seconds=self._call_seconds
+        )
+
+    async def aclose(self) -> None:
+        """Close connections; the transport is not used afterwards."""
+        await self._stream.aclose()
+        await self._rpc.aclose()
+
+    async def _tell(self, method: str, params: Mapping[str, object]) -> object:
+        try:
+            given = {"account": self._account.name, **params}
+            return await self._rpc.call(method, given, timeout_seconds=self._call_seconds)
+        except TransportError as error:
+            _log.info("%s failed: %s", method, error)
+            return None
+
+
+class SignalCliLinking:
+    """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone may take."""
+
+    def __init__(self, url: str, *, call_seconds: float = 30, scan_seconds: float = 180) -> None:
+        self._rpc = Rpc(url)
+        self._call_seconds = call_seconds
+        self._scan_seconds = scan_seconds
+
+    async def accounts(self) -> tuple[Account, ...]:
+        """The accounts that are linked already; see `Linking.accounts`."""
+        return await self._rpc.accounts(timeout_seconds=self._call_seconds)
+
+    async def identify(self, account: Account) -> Account:
+        """Ask for the id of an account; see `Linking.identify`."""
+        if account.id is not None:
+            return account
+        params = {"account": account.name, "recipient": [account.name], "allRecipients": True}
+        return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=self._call_seconds))
+
+    async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
+        """The address that the QR code shows; see `Linking.start_link`."""
+        started = await self._rpc.ask("startLink", {}, timeout_seconds=self._call_seconds)
+        uri = text_in(as_object(started), "deviceLinkUri")
+        if not uri:
+            raise Disconnected("signal-cli gave no address to link by; try again")
+        return uri
+
+    async def finish_link(self, uri: str, device_name: str) -> str:
+        """Wait for the phone and give its account; see `Linking.finish_link`."""
+        before = await self.accounts()  # since one without a number need not be in the answer
+        params = {"deviceLinkUri": uri, "deviceName": device_name}
+        try:
+            finished = account_in(await self._rpc.call("finishLink", params, timeout_seconds=self._scan_seconds))
+        except RpcError as error:
+            raise _not_linked(error) from error
+        except TransportError as error:
+            raise Disconnected(f"finishLink did not succeed ({error}); try again") from error
+        new = [finished] if finished.name else [one for one in await self.accounts() if one.name and one not in before]
+        if len(new) != 1:
+            raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
+        return new[0].name
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self._rpc.aclose()
+
+
+def _not_linked(error: RpcError) -> TransportError:
+    """Why the phone was not linked: a code that nobody scanned is replaced by another one, what it refuses is final."""
+    if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
+        return LinkRefused(" ".join(error.words.split()))
+    return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")
+
+
+# What a reply looks like
+
+
+def _content(reply: Reply) -> dict[str, object]:
+    """What is said. An edit repeats the quote, for what it does not repeat is gone; a file is in no edit."""
+    styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
+    mentions = [f"{mention.start}:{mention.length}:{mention.person}" for mention in reply.mentions]
+    files = [data_uri(file) for file in reply.files]
+    return {
+        "message": reply.content.text,
+        **({"textStyle": styles} if styles else {}),
+        **({"mention": mentions} if mentions else {}),
+        **({"attachments": files} if files else {}),
+        **({"voiceNote": True} if files and reply.is_voice_note else {}),
+        **(_quoting(reply.quote) if reply.quote else {}),
+        **({"editTimestamp": reply.edits} if reply.edits is not None and not files else {}),
+    }
+
+
+def _quoting(quote: QuoteTarget) -> dict[str, object]:
+    return {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text}
+
+
+def _encoded_bytes(size_bytes: int) -> int:
+    """How long an answer with a file of that size may be: base64 takes four for three, and there is JSON around it."""
+    return 4 * (size_bytes // 3 + 1) + 1024
+
+
+# Foreign errors
+
+
+@contextmanager
+def _as_fetched() -> Generator[None]:
+    """Tell a file that cannot be had from a daemon that cannot be asked."""
+    try:
+        yield
+    except RpcError as error:
+        raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
+    except (NotSent, SendUnknown, Undeliverable) as error:
+        raise Disconnected(f"the file was not fetched: {error}") from error

@@ -1,0 +1,410 @@
+"""The terminal as a way to people: lines come in, answers go to standard output, all else to standard error.
+
+Three ways in, chosen from what it is given: one fixed text (`once`), a prompt where a person sits at a terminal, else
+the lines of a pipe or file. The next message is taken only when the one before was answered, so a person can
+read before writing and a script gets its answers in order. This transport is the double of Signal's in tests and ships.
+Left to others: signals and the exit status (`bot.cli.main`), which looks at `failed` and waits for `finished`.
+"""
+
+import asyncio
+import itertools
+import json
+import time
+from collections import deque
+from collections.abc import AsyncGenerator
+from typing import TextIO
+
+from pydantic import BaseModel, ValidationError
+
+from bot.clock import Clock, MachineClock
+from bot.errors import CallRefused, Undeliverable, Unfetchable
+from bot.events import (
+    TERMINAL_PERSON,
+    Attachment,
+    ChatId,
+    Envelope,
+    Event,
+    File,
+    Incoming,
+    Kind,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+)
+from bot.transports.base import Contact, Group, Identity, Missed, ModelAnswered, Progress, ToolStarted
+from bot.transports.envelope.event import is_command
+from bot.transports.terminal.streams import Lines, Once, Piped, Prompted, Writer
+
+ACCOUNT = "terminal"
+
+SHOWN_RESULT_CHARS = 200
+"""How much of a tool's result a line shows."""
+
+_TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
+_INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
+_ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
+
+# A web page quoted in an answer could otherwise move the cursor, rewrite lines or retitle the window.
+_CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+class Terminal:
+    """One conversation of one person with standard input and output.
+
+    `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
+    calls, 1 also their results, 2 also timings, tokens and cost. The streams must be real files, pipes or terminals.
+    """
+
+    def __init__(
+        self,
+        *,
+        stdin: TextIO,
+        stdout: TextIO,
+        stderr: TextIO,
+        conversation: str = "default",
+        once: str | None = None,
+        verbosity: int = 0,
+        clock: Clock | None = None,
+    ) -> None:
+        self._chat = ChatId(f"direct:{conversation}")
+        self._verbosity = verbosity
+        self._clock = clock or MachineClock()
+        self._interactive = once is None and stdin.isatty() and stderr.isatty()
+        self._lines = _lines(stdin, stderr, once, interactive=self._interactive)
+        self._answers, self._notes = Writer(stdout), Writer(stderr)
+        self._painted = stdout.isatty()
+        self._last_sent_at = 0
+        self._heard_at: float | None = None
+        self._current: Envelope | None = None
+        self._answered = asyncio.Event()
+        self._over = asyncio.Event()
+        self._indicated = False
+        self.failed = False
+        """Whether any reply told of a failure or could not be written: then the exit status is not 0."""
+
+    @property
+    def account(self) -> str:
+        """`terminal`."""
+        return ACCOUNT
+
+    @property
+    def number(self) -> None:
+        """None: nobody sits at a number."""
+
+    @property
+    def has_receipts(self) -> bool:
+        """False: what was written was read."""
+        return False
+
+    @property
+    def keeps_messages(self) -> bool:
+        """True: what was not read stands at the prompt."""
+        return True
+
+    @property
+    def max_pause_seconds(self) -> float:
+        """Its stream ends for good, so nothing is opened again."""
+        return 0.0
+
+    @property
+    def problem(self) -> None:
+        """None: whatever is written is heard."""
+        return
+
+    @property
+    def is_open(self) -> bool:
+        """Whether messages can still come."""
+        return not self._over.is_set()
+
+    @property
+    def unreadable_frames(self) -> int:
+        """See `Transport`: there are none."""
+        return 0
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the last message was read; see `Transport.heard_at`."""
+        return self._heard_at
+
+    @property
+    def has_next(self) -> bool:
+        """False: the next message is taken when this one was answered."""
+        return False
+
+    @property
+    def challenge(self) -> str | None:
+        """None: a terminal wants no captcha."""
+        return None
+
+    @property
+    def missed(self) -> deque[Missed]:
+        """Nobody: there is one person, or none."""
+        return deque()
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """None: nothing is encrypted on the way to a terminal."""
+        return ()
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:  # noqa: ARG002
+        """Nobody has a safety number here; see `Transport.trust`."""
+        raise CallRefused("there are no safety numbers in a terminal")
+
+    async def submit_challenge(self, captcha: str) -> None:  # noqa: ARG002
+        """No captcha is wanted here; see `Transport.submit_challenge`."""
+        raise CallRefused("a terminal wants no captcha")
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        """The messages, each after the one before was answered; ends with the input or when nobody reads the answers.
+
+        Called again after a failure it begins with the message that was not answered yet, so that none is lost.
+        """
+        while not self._over.is_set() and (envelope := await self._unanswered()) is not None:
+            yield envelope
+            await self._answered.wait()
+        self._over.set()
+
+    async def check_receiving(self) -> None:
+        """Nothing can be in the way."""
+
+    def stop_receiving(self) -> None:
+        """No further message is taken; `envelopes` ends at once."""
+        self._over.set()
+        self._answered.set()
+
+    async def finished(self) -> None:
+        """Returns when everything was answered and no more can come."""
+        await self._over.wait()
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """The message in the envelope, or None where it is none of this transport's."""
+        try:
+            frame = _Frame.model_validate_json(envelope.raw)
+        except ValidationError:
+            return None
+        if envelope.chat is None:
+            return None
+        return Incoming(
+            author=TERMINAL_PERSON, name=None, chat=envelope.chat, sent_at=SentId(frame.timestamp), text=frame.text
+        )
+
+    async def send(self, reply: Reply) -> SentId:
+        """Write the answer; waits as long as the reader of standard output lets it wait, as any program in a pipe.
+
+        What was written stays; an edit is written below it, and a line on standard error says that it is one.
+
+        Raises:
+            Undeliverable: nobody reads standard output any more; `envelopes` ends.
+        """
+        self.failed = self.failed or not reply.ok
+        await self._hide_indicator()
+        if reply.chat != self._chat:
+            await self._note(f"· an answer in the conversation {reply.chat.removeprefix('direct:')}:")
+        if reply.edits is not None:
+            await self._note("· the answer was changed:")
+        try:
+            await self._answers.write((painted(reply.content) if self._painted else reply.content.text) + "\n")
+            for file in reply.files:
+                await self._hand_over(file)
+        except OSError as error:
+            self._give_up()
+            raise Undeliverable("standard output is closed") from error
+        if reply.last and self._current and self._current.sent_at in reply.answers:
+            self._answered.set()
+        return self._next_sent_at()
+
+    async def remove(self, removal: Removal) -> SentId:  # noqa: ARG002 - a terminal cannot show which one it was
+        """Say that an answer was deleted; what was written stays on the screen."""
+        await self._hide_indicator()
+        await self._note("· an answer was deleted")
+        return self._next_sent_at()
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Show a small sign while an answer is being written, where a person sits at the terminal."""
+        if not started:
+            await self._hide_indicator()
+        elif self._interactive and chat == self._chat and self._waiting and not self._indicated:
+            self._indicated = True
+            await self._notes.write_quietly(_INDICATOR)
+
+    async def react(
+        self,
+        chat: ChatId,  # noqa: ARG002
+        author: PersonId,  # noqa: ARG002
+        sent_at: SentId,  # noqa: ARG002
+        emoji: str,  # noqa: ARG002
+        *,
+        removed: bool,  # noqa: ARG002
+    ) -> SentId | None:
+        """Nothing: a line that was written cannot be marked; that Aldis is at work shows otherwise."""
+        return None
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
+        """There is none: no file comes through a terminal.
+
+        Raises:
+            Unfetchable: always.
+        """
+        raise Unfetchable("no file comes through a terminal")
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Nothing is kept."""
+
+    async def receipt(self, envelope: Envelope) -> None:
+        """Nothing: whoever writes into a terminal sees that it was taken."""
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """A line on standard error for a step of this conversation that the verbosity asks for."""
+        line = progress_line(progress, self._verbosity)
+        if line is not None and chat == self._chat:
+            await self._hide_indicator()
+            await self._note(line)
+
+    async def is_linked(self) -> bool:
+        """True: there is no account that could be lost."""
+        return True
+
+    async def release(self) -> None:
+        """None: there is no bridge."""
+
+    async def groups(self) -> tuple[Group, ...]:
+        """None: nobody else is here."""
+        return ()
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """None: nobody else is here."""
+        return ()
+
+    async def note_to_self(self, text: str) -> SentId:  # noqa: ARG002 - there is nobody to send it to
+        """Nothing goes out; a time for it is given all the same."""
+        return self._next_sent_at()
+
+    async def aclose(self) -> None:
+        """No further message is taken."""
+        self.stop_receiving()
+
+    @property
+    def _waiting(self) -> bool:
+        """Whether a message was handed on and not answered yet."""
+        return self._current is not None and not self._answered.is_set()
+
+    async def _unanswered(self) -> Envelope | None:
+        """The message to hand on now: the one that still waits for its answer, else the next; None at the end."""
+        if not self._waiting:
+            text = await self._line()
+            if text is None:
+                return None
+            self._heard_at = time.monotonic()
+            self._current = self._envelope(text)
+            self._answered.clear()
+        return self._current
+
+    async def _line(self) -> str | None:
+        """The next message; None at the end of the input, and when no further one is to be taken."""
+        reading = asyncio.ensure_future(self._lines.read())
+        over = asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)
+            return reading.result() if reading.done() else None
+        finally:
+            for task in (reading, over):
+                task.cancel()
+            await asyncio.wait((reading, over))
+
+    def _envelope(self, text: str) -> Envelope:
+        sent_at = self._next_sent_at()
+        return Envelope(
+            account=ACCOUNT,
+            author=TERMINAL_PERSON,
+            number=None,
+            device=1,
+            sent_at=sent_at,
+            kind=Kind.MESSAGE,
+            chat=self._chat,
+            raw=json.dumps({"text": _encodable(text), "timestamp": sent_at}, ensure_ascii=False),
+            is_command=is_command(text),
+        )
+
+    def _next_sent_at(self) -> SentId:
+        """The time in milliseconds, later than every one before: an id must not be given twice."""
+        self._last_sent_at = max(self._last_sent_at + 1, int(self._clock.wall().timestamp() * 1000))
+        return SentId(self._last_sent_at)
+
+    async def _hand_over(self, file: File) -> None:
+        """Say that a file came with the answer; one that is text is written out."""
+        await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
+        if file.content_type in _TEXTS:
+            text = file.data.decode("utf-8", "replace")
+            await self._answers.write((painted(Styled(text=text)) if self._painted else text) + "\n")
+
+    def _give_up(self) -> None:
+        self.failed = True
+        self._over.set()
+        self._answered.set()
+
+    async def _hide_indicator(self) -> None:
+        if self._indicated:
+            self._indicated = False
+            await self._notes.write_quietly(_INDICATOR_GONE)
+
+    async def _note(self, line: str) -> None:
+        await self._notes.write_quietly(line.translate(_CONTROLS) + "\n")
+
+
+def painted(content: Styled) -> str:
+    """The text with bold, italic and struck-through ranges as ANSI codes, and no other control character of its own."""
+    units = content.text.translate(_CONTROLS).encode("utf-16-le", "replace")
+    edges = {0, len(units) // 2}
+    edges.update(edge for span in content.styles for edge in (span.start, span.start + span.length))
+    ordered = sorted(edges)
+    return "".join(
+        _segment(units[2 * start : 2 * end].decode("utf-16-le", "replace"), _codes_at(content, start))
+        for start, end in itertools.pairwise(ordered)
+    )
+
+
+def progress_line(progress: Progress, verbosity: int) -> str | None:
+    """What a line says of a step, or None where the verbosity does not ask for it (see `Terminal`)."""
+    if isinstance(progress, ToolStarted):
+        return f"· {progress.name} {progress.arguments}"
+    timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
+    if isinstance(progress, ModelAnswered):
+        if verbosity < 2:  # noqa: PLR2004 -- the number of v's in -vv
+            return None
+        tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
+        return f"· {progress.provider} {progress.model}: {tokens}, {progress.cost_usd} USD{timing}"
+    return f"  {progress.name} → {_cut(progress.content)}{timing}" if verbosity else None
+
+
+class _Frame(BaseModel):
+    """A message as the inbox keeps it."""
+
+    text: str
+    timestamp: int
+
+
+def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Lines:
+    if once is not None:
+        return Once(once)
+    return Prompted(stdin, stderr) if interactive else Piped(stdin)
+
+
+def _codes_at(content: Styled, position: int) -> str:
+    """The ANSI codes of the styles over a position in UTF-16 code units, empty where there is none."""
+    styles = {span.style for span in content.styles if span.start <= position < span.start + span.length}
+    return ";".join(code for style, code in _ANSI_CODES.items() if style in styles)
+
+
+def _segment(text: str, codes: str) -> str:
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_RESULT_CHARS else text[: SHOWN_RESULT_CHARS - 1] + "…"
+
+
+def _encodable(text: str) -> str:
+    """The text without halves of characters, which an argument or a paste in a wrong encoding can hold."""
+    return text.encode("utf-8", "replace").decode()

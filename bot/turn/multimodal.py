@@ -1,0 +1,149 @@
+"""Senses: eyes, ears and a voice for the agent, which itself knows only messages.
+
+    files came with the question --> each opened and journaled --> the question is put together --> the agent
+    the agent has answered a voice note --> the answer is journaled, spoken, journaled --> its outcome
+
+What was opened or spoken is journaled at once: after a crash nothing is fetched, listened to or paid again.
+Left to others: what is in a file (`bot.media.attachments`), the words about it (`bot.turn.prompt`).
+"""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Protocol
+
+from bot.events import Attachment, File
+from bot.formatting.split import parts
+from bot.media.attachments import Parcels
+from bot.media.room import Room
+from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
+from bot.providers.base import Told
+from bot.turn import prompt
+from bot.turn.agent import Agent, Watch
+from bot.turn.budget import Budget
+from bot.turn.journal import Asked, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.turn.work import waiting
+
+_log = logging.getLogger(__name__)
+
+_ROOM_BYTES = 200_000_000
+"""For the files of all turns under way, those included that only wait for their model."""
+_UNKNOWN_BYTES = 2_000_000
+"""Of a file whose size nobody has told."""
+_MARGIN_SECONDS = 5.0
+"""Of the turn's time, that speaking leaves to whoever keeps the answer."""
+_WORTHWHILE_SECONDS = 3.0
+
+
+class Answering(Protocol):
+    """Whoever answers turns."""
+
+    async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
+        """As `bot.turn.agent.Agent.answer`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Voice:
+    """With what and how long answers to voice notes are spoken."""
+
+    speech: Speech
+    turn_seconds: float
+    """The time of a whole turn: an answer is not put at risk for its sound."""
+
+
+class Senses:
+    """An agent that sees and hears. `voice` None: it does not speak; `budget` None: money is no object."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        parcels: Parcels,
+        *,
+        timezone: str,
+        voice: Voice | None = None,
+        budget: Budget | None = None,
+        room_bytes: int = _ROOM_BYTES,
+    ) -> None:
+        self._agent = agent
+        self._parcels = parcels
+        self._timezone = timezone
+        self._voice = voice
+        self._budget = budget
+        self._room = Room(room_bytes)
+
+    async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
+        """What the agent answers to the question with all that came with it.
+
+        Raises:
+            StoreError: a step could not be journaled; the turn can be tried again later.
+        """
+        async with AsyncExitStack() as room:
+            async with waiting():
+                await room.enter_async_context(self._room.of(_bytes_of(turn)))
+            return await self._answered(turn, journal, watch, told)
+
+    async def _answered(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None) -> Outcome | Pause:
+        began = asyncio.get_running_loop().time()
+        asked = await self._asked(turn, journal)
+        outcome = await self._agent.answer(asked, journal, watch, told)
+        if self._voice is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
+            return outcome
+        left_seconds = began + self._voice.turn_seconds - _MARGIN_SECONDS - asyncio.get_running_loop().time()
+        return await self._spoken(outcome, journal, self._voice.speech, left_seconds)
+
+    async def _asked(self, turn: Turn, journal: Journal) -> Turn:
+        """The turn with its files opened, unless an earlier attempt has asked already or there is no money for it."""
+        attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
+        if not attached or any(isinstance(step, Asked) for step in turn.steps):
+            return turn
+        if self._budget is not None and await self._budget.used_up(turn, Decimal(0)) is not None:
+            return turn
+        async with waiting(), asyncio.TaskGroup() as group:
+            for number, attachment in enumerate(attached.values(), 1):
+                if attachment.id not in journal.opened:
+                    group.create_task(self._open(turn, journal, attachment, number))
+        found = prompt.question(
+            turn.incoming, now=turn.wall_at, timezone=turn.timezone or self._timezone, findings=journal.opened
+        )
+        asked = replace(turn, question=found)
+        journal.ask(asked)
+        return asked
+
+    async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int) -> None:
+        unpacked = await self._parcels.unpacked(turn.chat, attachment, number=number)
+        await journal.unpacked(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
+
+    async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
+        """The outcome with its text spoken, where that succeeds in time."""
+        if len(journal.completions) < len(outcome.completions):
+            # Until it is kept the last completion stands nowhere else, and speaking takes a while.
+            await journal.completed(outcome.completions[-1])
+        if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
+            async with waiting():
+                said = await speech.said(_plain(outcome.text), timeout_seconds=left_seconds)
+            if said.sound is None:
+                _log.warning("an answer could not be spoken: %s", said.fee.outcome)
+            file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)
+            await journal.speaks(Spoken(file=file, fee=said.fee))
+        voice = journal.spoken.file if journal.spoken else None
+        return replace(outcome, voice=voice, fees=journal.fees, is_journaled=True)
+
+
+def _bytes_of(turn: Turn) -> int:
+    """How much the files take that came with the question, and those that are shown again."""
+    attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
+    sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attached.values()]
+    return sum(sizes) + sum(map(prompt.media_bytes, turn.history))
+
+
+def _is_spoken(turn: Turn) -> bool:
+    """Whether the person spoke last instead of writing."""
+    return any(attachment.is_voice_note for attachment in turn.incoming[-1].attachments)
+
+
+def _plain(text: str) -> str:
+    """The words without marks of style, as far as a voice takes them at once."""
+    return "".join(part.text for part in parts(text, limit_bytes=MAX_SPOKEN_CHARACTERS, max_parts=1))

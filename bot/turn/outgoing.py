@@ -1,0 +1,111 @@
+"""What a turn says goes into the outbox: as messages that fit, in the place of what it said before.
+
+    a text --> a message, styled, quoting and naming people --> put: over a status, over the answer that an edit repeats
+    nothing is to be said any more --> clear: the status goes
+
+All that writes does so within a transaction of its caller. Left to others: how a text is cut and styled
+(`bot.formatting.split`), the status itself (`bot.turn.status`), sending (`bot.loops.sender`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import zip_longest
+
+from bot import events
+from bot.events import ChatId, File, Incoming, Named, Removal, Reply, SentId
+from bot.formatting.split import MAX_RANGES, one_message, quoting
+from bot.i18n import phrases
+from bot.turn.journal import Turn
+from bot.turn.mentions import found
+from store import ConversationId, OutboxId, Sent, Shelves, TurnId
+
+
+def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
+    """Returns a text (Markdown) as the message to send in answer to these; none for one without a visible character.
+
+    A text that is too long for a message goes along whole as a file. In a group the message quotes the newest one; and
+    whoever asked, is mentioned in a question or took part in the `talk` before it is mentioned natively where the text
+    names them.
+    """
+    content, is_whole = one_message(text, cut_mark=phrases.said(phrases.REST_IN_FILE))
+    if content is None:
+        return []
+    newest = answered[-1]
+    people = _people((*talk, *answered)) if newest.chat.startswith("group:") else ()
+    mentions = found(content, people)[:MAX_RANGES]
+    return [
+        Reply(
+            chat=newest.chat,
+            content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
+            quote=quoting(newest),
+            mentions=mentions,
+            files=() if is_whole else (_whole(text),),
+            ok=ok,
+            answers=tuple(message.sent_at for message in answered),
+        )
+    ]
+
+
+def _whole(text: str) -> File:
+    """Returns a text as a file that any phone opens."""
+    return File(name="answer.txt", content_type="text/plain", data=text.encode())
+
+
+def put(shelves: Shelves, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
+    """Put what the turn says; part by part in the place of the answer that it replaces, or of its status."""
+    in_group = turn.group is not None
+    first = shelves.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
+    status = shelves.outbox.status(turn.id)
+    replaced = () if turn.replaces is None or first else shelves.outbox.of_turn(turn.replaces)
+    if status is not None:
+        replaced = ((status, None),)
+    for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
+        value = reply or _removal(turn.chat, old)
+        if value is not None:
+            shelves.outbox.put(
+                turn.conversation,
+                turn.id,
+                position,
+                events.dumped(value),
+                in_group=in_group,
+                now=now,
+                replaces=old[0] if old and reply else None,
+                removes=reply is None,
+            )
+    if not replies:
+        clear(shelves, turn.id, turn.chat, now)
+
+
+def clear(shelves: Shelves, turn: TurnId, chat: ChatId, now: datetime) -> None:
+    """The turn says nothing any more: its status is not sent, or removed where it is in the chat."""
+    sent = shelves.outbox.take_status_back(turn)
+    status = shelves.outbox.status(turn)
+    # Not the conversation that the turn began in: it may have been forgotten since.
+    conversation = None if status is None else shelves.outbox.conversation_of(status)
+    if sent is not None and conversation is not None:
+        removal = events.dumped(Removal(chat=chat, target=SentId(sent.sent_at)))
+        position, in_group = shelves.outbox.next_position(turn), chat.startswith("group:")
+        shelves.outbox.put(
+            conversation, turn, position, removal, in_group=in_group, now=now, replaces=status, removes=True
+        )
+
+
+def clear_all(shelves: Shelves, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
+    """As `clear`, for all turns of a conversation."""
+    for turn in shelves.outbox.turns_with_status(conversation):
+        clear(shelves, turn, chat, now)
+
+
+def _people(answered: Iterable[Incoming]) -> tuple[Named, ...]:
+    """Who wrote these messages or is mentioned in them, by the names that they have there."""
+    people: list[Named] = []
+    for message in answered:
+        people += [*message.mentioned, *([Named(name=message.name, person=message.author)] if message.name else [])]
+    return tuple(people)
+
+
+def _removal(chat: ChatId, old: tuple[OutboxId, Sent | None] | None) -> Removal | None:
+    """What takes a part of the old answer away that the new one does not need; None where it is not in the chat."""
+    sent = old[1] if old else None
+    return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))

@@ -1,0 +1,380 @@
+"""Forgetting: words that go before they would by themselves, of one turn, one conversation or one person.
+
+    a turn           its rows go, and a summary that covers it; what it cost and how its messages were called stays
+    a conversation   its rows go, and the data key that opens them in every copy of the file; it goes on under a new key
+    a person         the direct conversation as above, and in all others the turns in which the person asked, the
+                     reminders that they planned and what they predicted
+
+The database and the key file do not commit as one, so a conversation is forgotten in three transactions:
+
+    prepare (keys): the next generation's key
+    conversation (database): the rows go, what came later is sealed anew, the generation counts up
+    `Keyring.sweep` (keys): the former generation's key goes
+
+Of a long conversation the words go in batches before that, and the names of messages to the row that it will be
+(`successor`, `ahead`): whoever asked for it asks again after a crash, for that message is settled with the end.
+A crash after the first leaves a key that the next try uses, one after the second a key that is swept at the next
+opening. The words that are left are never without their key, and those that went never have one for longer than that.
+Left to others: the order of the three (`Store.forget`), and what people are told of it.
+"""
+
+import json
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from store.errors import Damaged, StoreError
+from store.records import ConversationId, InboxId, TurnId
+from store.repository import Shelf, millis
+from store.sealing import key_name
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 50
+"""How many turns are named at a time, so that nobody waits long for a transaction that forgets them."""
+
+_TO_SUCCESSOR = (
+    (
+        "UPDATE ledger SET conversation_id = ?2, turn_id = NULL, details = NULL "
+        "WHERE turn_id IN (SELECT value FROM json_each(?1))"
+    ),
+    (
+        "UPDATE inbox SET conversation_id = ?2, envelope = NULL, turn_id = NULL, claimed_until = NULL "
+        "WHERE turn_id IN (SELECT value FROM json_each(?1))"
+    ),
+    (
+        "UPDATE outbox SET conversation_id = ?2, reply = NULL, removal = NULL "
+        "WHERE turn_id IN (SELECT value FROM json_each(?1)) "
+        "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)"
+    ),
+    "DELETE FROM outbox WHERE turn_id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
+    (
+        "UPDATE turns SET conversation_id = ?2 WHERE id IN (SELECT value FROM json_each(?1)) "
+        "AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id)"
+    ),
+    "DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?1)) AND conversation_id <> ?2",
+)
+"""What is known of turns whose words are gone, without the turns where nothing was sent."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erased:
+    """What was destroyed of what had been remembered."""
+
+    conversations: int = 0
+    """Those that lost their data key."""
+    turns: int = 0
+    """Questions that had been answered, with their answers."""
+    messages: int = 0
+    """Those of these turns: questions, answers, calls of tools and their results."""
+
+    def __add__(self, other: "Erased") -> "Erased":
+        return Erased(
+            conversations=self.conversations + other.conversations,
+            turns=self.turns + other.turns,
+            messages=self.messages + other.messages,
+        )
+
+
+class Forgetting(Shelf):
+    """The shelf of what must be gone. All methods run inside a transaction."""
+
+    def turn(self, turn: TurnId, *, now: datetime) -> Erased:
+        """The words of one turn go, of its question, its steps, its tools and its answer as far as it is not sent.
+
+        Its messages are settled. If it runs, nobody needs its outcome any more. A part of the answer that is just being
+        sent keeps its name, for the receipt.
+        """
+        return self._turns((turn,), now)
+
+    def undo(self, turn: TurnId, *, now: datetime) -> None:
+        """What the question of a turn had Aldis keep beyond its answer goes: reminders, facts and predictions; and a
+        prediction of which it told the outcome is open again.
+
+        For a question that is taken back, or asked anew. One that only gets old leaves them standing.
+        """
+        for (origin,) in self.rows("SELECT origin FROM reminders WHERE turn_id = ?", (turn,)):
+            self.undo_planned(origin, now=now)
+        self.execute("DELETE FROM facts WHERE turn_id = ?", (turn,))
+        self.execute("DELETE FROM predictions WHERE turn_id = ?", (turn,))
+        self.execute(
+            "UPDATE predictions SET outcome = NULL, settled_at = NULL WHERE outcome_turn_id = ? AND words IS NOT NULL",
+            (turn,),
+        )
+
+    def undo_planned(self, origin: str, *, now: datetime) -> None:
+        """The reminder that this call or message planned goes, with the turns in which it was asked: its words are in
+        them.
+        """
+        runs = self.rows(
+            "SELECT inbox.id, inbox.turn_id FROM reminders JOIN inbox ON author = person AND device = reminders.id "
+            "AND kind = 'reminder' WHERE origin = ?",
+            (origin,),
+        )
+        self._turns([turn for _, turn in runs if turn is not None], now)
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
+            "WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
+            (json.dumps([item for item, _ in runs]),),
+        )
+        self.execute("DELETE FROM reminders WHERE origin = ?", (origin,))
+
+    def turns_before(self, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        """Turns with words that ended before then, oldest first; a batch of them, none when there are no more."""
+        return self._named(
+            "SELECT conversation_id, id FROM turns WHERE state IN ('kept', 'failed') AND ended_at < ? "
+            "ORDER BY ended_at LIMIT ?",
+            at,
+        )
+
+    def turns_expired(self, now: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        """Turns whose time is over and that do not run, first to expire first; a batch of them, as `turns_before`."""
+        return self._named(
+            "SELECT conversation_id, id FROM turns WHERE expires_at IS NOT NULL AND expires_at <= ? "
+            "AND state <> 'running' ORDER BY expires_at LIMIT ?",
+            now,
+        )
+
+    def prepare(self, address: str) -> None:
+        """Make the key under which the conversation at this address will go on; nothing where there is none."""
+        handle = self.chat_handle(address)
+        for (generation,) in self.rows("SELECT key_generation FROM conversations WHERE handle = ?", (handle,)):
+            self.keyring.make(key_name(handle, generation + 1))
+
+    def successor(self, address: str, *, now: datetime) -> ConversationId | None:
+        """As what the conversation at this address will go on, if that is long; nobody finds it before.
+
+        None where there is none, or where it is forgotten in one step. One that is left behind by a crash has the names
+        of some messages, which go as all names do.
+        """
+        rows = self.rows(
+            "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+            "SELECT realm, randomblob(16), ?2, served_at, key_generation + 1 FROM conversations WHERE handle = ?1 "
+            "AND EXISTS (SELECT 1 FROM turns WHERE conversation_id = conversations.id AND state = 'kept' "
+            "LIMIT 1 OFFSET ?3) RETURNING id",
+            (self.chat_handle(address), millis(now), 2 * _AT_ONCE),
+        )
+        return ConversationId(rows[0][0]) if rows else None
+
+    def ahead(self, address: str, successor: ConversationId, *, now: datetime) -> Erased | None:
+        """Beforehand, the words of some turns of this conversation go that are over; None when there are no more.
+
+        What `conversation` would do with them: the names of their messages are the successor's from now on.
+        """
+        rows = self.rows(
+            "SELECT id FROM turns WHERE conversation_id = (SELECT id FROM conversations WHERE handle = ?) "
+            "AND state = 'kept' AND NOT EXISTS (SELECT 1 FROM inbox WHERE turn_id = turns.id "
+            "AND state IN ('waiting', 'claimed')) AND NOT EXISTS (SELECT 1 FROM outbox WHERE turn_id = turns.id "
+            "AND state IN ('waiting', 'sending', 'unknown')) ORDER BY id LIMIT ?",
+            (self.chat_handle(address), _AT_ONCE),
+        )
+        if not rows:
+            return None
+        erased = self._turns([turn for (turn,) in rows], now)
+        these = json.dumps([turn for (turn,) in rows])
+        for statement in _TO_SUCCESSOR:
+            self.execute(statement, (these, successor))
+        return erased
+
+    def person_ahead(self, person: str, *, now: datetime) -> Erased | None:
+        """Beforehand, as of `person`: the words of some turns that are over go; None when few enough are left."""
+        rows = self.rows(
+            "SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE person = ? "
+            "AND state IN ('kept', 'failed') LIMIT ?",
+            (self.keyring.handle(person), 3 * _AT_ONCE),
+        )
+        turns = [turn for (turn,) in rows]
+        return self._turns(turns[:_AT_ONCE], now) if len(turns) == 3 * _AT_ONCE else None
+
+    def conversation(
+        self, address: str, *, before: InboxId, now: datetime, successor: ConversationId | None = None
+    ) -> Erased:
+        """All words of the conversation at this address go; it is another one from now on, of another id and key.
+
+        `prepare` was committed before. Messages from `before` on that are still open wait in the new conversation;
+        earlier ones are settled. The names of messages stay, so that redeliveries and late receipts are known, and so
+        does what was spent.
+
+        Raises:
+            Damaged: it was not prepared; nothing may be kept of this transaction.
+        """
+        handle = self.chat_handle(address)
+        rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (handle,))
+        if not rows:
+            return Erased()
+        old = ConversationId(rows[0][0])
+        [(turns, messages)] = self.rows(
+            "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
+        )
+        later = self._later(old, before)
+        new = self._begun_anew(old, handle, now, successor)
+        self._move_inbox(old, new, before)
+        for item, (place, envelope) in later.items():
+            self.execute(
+                "UPDATE inbox SET state = 'waiting', envelope = ? WHERE id = ?",
+                (self.keyring.seal(new, place, envelope), item),
+            )
+        self._move_outbox(old, new, now)
+        self.execute(
+            "UPDATE ledger SET conversation_id = ?, turn_id = NULL, details = NULL WHERE conversation_id = ?",
+            (new, old),
+        )
+        self.execute("DELETE FROM grants WHERE conversation_id = ?", (old,))
+        self.execute("DELETE FROM conversations WHERE id = ?", (old,))
+        self.keyring.refresh(old)
+        for bell in ("inbox", "errands", "outbox"):
+            self.stir(bell)
+        return Erased(conversations=1, turns=turns, messages=messages)
+
+    def person(self, person: str, *, before: InboxId, now: datetime) -> Erased:
+        """The words of all turns in which this person (the author, as of an `Arrival`) asked go, and their reminders
+        and predictions, in every conversation.
+
+        The person's own messages that are open and came before `before` are settled; all other open messages of these
+        turns wait to be taken up anew.
+        """
+        handle = self.keyring.handle(person)
+        turns = [turn for (turn,) in self.rows("SELECT turn_id FROM askers WHERE person = ?", (handle,))]
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL WHERE author = ? AND id < ? "
+            "AND state IN ('waiting', 'claimed')",
+            (handle, before),
+        )
+        self.execute(
+            "UPDATE inbox SET state = 'waiting', turn_id = NULL, claimed_until = NULL, "
+            "attempts = attempts - (state = 'claimed') WHERE turn_id IN (SELECT value FROM json_each(?)) "
+            "AND state IN ('waiting', 'claimed')",
+            (json.dumps(turns),),
+        )
+        self.stir("inbox")
+        self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
+        self.execute("DELETE FROM predictions WHERE person = ?", (handle,))
+        self.execute("DELETE FROM grants WHERE person = ?", (handle,))
+        return self._turns(turns, now)
+
+    def place(self, item: InboxId) -> ConversationId:
+        """The conversation that a message of the inbox is in now.
+
+        Raises:
+            StoreError: the message is not known.
+        """
+        rows = self.rows("SELECT conversation_id FROM inbox WHERE id = ?", (item,))
+        if not rows:
+            raise StoreError(f"message {item} of the inbox is not there")
+        return ConversationId(rows[0][0])
+
+    def _named(self, query: str, at: datetime) -> tuple[tuple[ConversationId, TurnId], ...]:
+        rows = self.rows(query, (millis(at), _AT_ONCE))
+        return tuple((ConversationId(conversation), TurnId(turn)) for conversation, turn in rows)
+
+    def _turns(self, turns: Collection[int], now: datetime) -> Erased:
+        these = json.dumps(list(turns))
+        [(count, messages)] = self.rows(
+            "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
+            (these,),
+        )
+        for statement in (
+            (
+                "DELETE FROM summaries WHERE conversation_id IN (SELECT covers.conversation_id FROM turns "
+                "JOIN summaries AS covers ON covers.conversation_id = turns.conversation_id "
+                "AND turns.id BETWEEN first_turn AND last_turn WHERE turns.id IN (SELECT value FROM json_each(?)))"
+            ),
+            "DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?))",
+            "UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?))",
+        ):
+            self.execute(statement, (these,))
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL "
+            "WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')",
+            (these,),
+        )
+        self.execute(
+            "UPDATE outbox SET reply = NULL, state = CASE state WHEN 'sending' THEN 'sending' ELSE 'dead' END, "
+            "settled_at = CASE state WHEN 'sending' THEN NULL WHEN 'unknown' THEN max(due_at, ?1) ELSE ?1 END "
+            "WHERE turn_id IN (SELECT value FROM json_each(?2)) AND state IN ('waiting', 'sending', 'unknown')",
+            (millis(now), these),
+        )
+        self.execute(
+            "UPDATE turns SET state = 'ignored', ended_at = coalesce(ended_at, ?), expires_at = NULL "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (millis(now), these),
+        )
+        self.stir("outbox")
+        return Erased(turns=count, messages=messages)
+
+    def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
+        """The open messages from `before` on, by id: where each is sealed, and its envelope."""
+        rows = self.rows(
+            "SELECT id, account, author, device, sent_at, kind, envelope FROM inbox WHERE conversation_id = ? "
+            "AND id >= ? AND state IN ('waiting', 'claimed') ORDER BY id",
+            (conversation, before),
+        )
+        later: dict[int, tuple[str, bytes]] = {}
+        for item, account, author, device, sent_at, kind, envelope in rows:
+            # The same words as in `store.inbox`: shelves do not know each other, yet both seal this column.
+            place = f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
+            try:
+                later[item] = (place, self.keyring.open(conversation, place, envelope))
+            except Damaged as error:
+                _log.error("message %d of the inbox is lost: %s", item, error)
+        return later
+
+    def _begun_anew(
+        self, old: ConversationId, handle: bytes, now: datetime, successor: ConversationId | None
+    ) -> ConversationId:
+        """The conversation's next generation, under its handle; the old one has another that nobody looks for."""
+        self.execute("UPDATE conversations SET handle = randomblob(16) WHERE id = ?", (old,))
+        if successor is None:
+            [(new,)] = self.rows(
+                "INSERT INTO conversations (realm, handle, created_at, served_at, key_generation) "
+                "SELECT realm, ?, ?, served_at, key_generation + 1 FROM conversations WHERE id = ? RETURNING id",
+                (handle, millis(now), old),
+            )
+        else:
+            self.execute("UPDATE conversations SET handle = ? WHERE id = ?", (handle, successor))
+            new = successor
+        self.keyring.refresh(ConversationId(new))
+        # Sealing fails without a key: better now than when the first message comes, which nobody could read then.
+        self.keyring.seal(ConversationId(new), "", b"")
+        return ConversationId(new)
+
+    def _move_inbox(self, old: ConversationId, new: ConversationId, before: InboxId) -> None:
+        """The names of all messages go along; words do not, nor does a claim."""
+        self.execute(
+            "UPDATE inbox SET conversation_id = ?1, envelope = NULL, turn_id = NULL, claimed_until = NULL, "
+            "attempts = attempts - (state = 'claimed' AND id >= ?3), "
+            "state = CASE WHEN state = 'dead' OR (state <> 'done' AND id >= ?3) THEN 'dead' ELSE 'done' END "
+            "WHERE conversation_id = ?2",
+            (new, old, before),
+        )
+
+    def _move_outbox(self, old: ConversationId, new: ConversationId, now: datetime) -> None:
+        """The names of what was sent, or may have been, go along with the rows of their turns."""
+        self.execute(
+            "UPDATE outbox SET state = 'dead', settled_at = max(due_at, ?) "
+            "WHERE conversation_id = ? AND state IN ('waiting', 'unknown')",
+            (millis(now), old),
+        )
+        self.execute(
+            "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
+            "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
+            "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id))",
+            (new, old, millis(now)),
+        )
+        self.execute(
+            "UPDATE outbox SET conversation_id = ?, reply = NULL, removal = NULL WHERE conversation_id = ? "
+            "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
+            (new, old),
+        )
+        self.execute("DELETE FROM outbox WHERE conversation_id = ?", (old,))
+        self.execute("DELETE FROM history WHERE conversation_id = ?", (old,))
+        for statement in (
+            "DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+            "DELETE FROM askers WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+            "DELETE FROM unanswered WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+        ):
+            self.execute(statement, (new,))

@@ -1,0 +1,126 @@
+"""The facts: what a person wants to be remembered, in the direct conversation that they have with Aldis.
+
+They are sealed with its key and go with it. A fact that was forgotten leaves the name of the call that kept it for a
+while: that call may be repeated after a crash. Left to others: who may keep what (`bot.features.memory.service`).
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from store.errors import Damaged
+from store.records import ConversationId, TurnId
+from store.repository import Shelf, millis, moment
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """One thing that is remembered."""
+
+    number: int
+    """What the person calls it, as long as it is kept."""
+    fact: bytes | None
+    """None: it was forgotten."""
+    expires_at: datetime | None
+    """When it disappears with the message that told it; None: it stays."""
+    labels: bytes | None
+    """Where it comes from; None: that is not known."""
+
+
+class Facts(Shelf):
+    """The shelf of what is remembered. All methods run inside a transaction."""
+
+    def put(
+        self,
+        conversation: ConversationId,
+        origin: str,
+        fact: bytes,
+        *,
+        turn: TurnId,
+        now: datetime,
+        labels: bytes | None = None,
+    ) -> Fact:
+        """Remember a fact, as long as the turn that tells it; or give the one that the same origin kept before."""
+        known = self.of_origin(conversation, origin)
+        if known is not None:
+            return known
+        self.execute(
+            "INSERT INTO facts (conversation_id, origin, turn_id, number, fact, kept_at, expires_at, labels) VALUES "
+            "(?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM facts WHERE conversation_id = ?1 AND fact IS NOT "
+            "NULL), ?4, ?5, (SELECT expires_at FROM turns WHERE id = ?3), ?6)",
+            (
+                conversation,
+                origin,
+                turn,
+                self.keyring.seal(conversation, _place(origin), fact),
+                millis(now),
+                None if labels is None else self.keyring.seal(conversation, _labels_of(origin), labels),
+            ),
+        )
+        put = self.of_origin(conversation, origin)
+        assert put is not None  # noqa: S101  (it was put just now)
+        return put
+
+    def of_origin(self, conversation: ConversationId, origin: str) -> Fact | None:
+        """What this call has kept; None: nothing."""
+        return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
+
+    def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
+        """What is remembered in this conversation now, the oldest first."""
+        return self._read(
+            conversation,
+            "AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number",
+            (millis(now),),
+        )
+
+    def forget(self, conversation: ConversationId, number: int | None) -> int:
+        """Forget the fact of this number, None: all of them; gives how many that were."""
+        return self.execute(
+            "UPDATE facts SET fact = NULL, labels = NULL WHERE conversation_id = ?1 AND fact IS NOT NULL "
+            "AND number = coalesce(?2, number)",
+            (conversation, number),
+        ).rowcount
+
+    def expire(self, now: datetime) -> int:
+        """What messages told that have disappeared by now goes; gives how many facts that were."""
+        return self.execute("DELETE FROM facts WHERE expires_at <= ?", (millis(now),)).rowcount
+
+    def prune(self, *, before: datetime) -> None:
+        """Let the names go of calls that kept something before then which was forgotten."""
+        self.execute("DELETE FROM facts WHERE fact IS NULL AND kept_at < ?", (millis(before),))
+
+    def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
+        rows = self.rows(
+            f"SELECT number, origin, fact, expires_at, labels FROM facts WHERE conversation_id = ? {condition}",  # noqa: S608  (literals only)
+            (conversation, *values),
+        )
+        return tuple(fact for row in rows if (fact := self._fact(conversation, *row)) is not None)
+
+    def _fact(
+        self,
+        conversation: ConversationId,
+        number: int,
+        origin: str,
+        fact: bytes | None,
+        expires_at: int | None,
+        labels: bytes | None,
+    ) -> Fact | None:
+        """The fact of a row; None when it is damaged: it is passed over, and stops no answer."""
+        try:
+            words = None if fact is None else self.keyring.open(conversation, _place(origin), fact)
+            source = None if labels is None else self.keyring.open(conversation, _labels_of(origin), labels)
+        except Damaged as error:
+            _log.error("fact %d of conversation %d is lost: %s", number, conversation, error)
+            return None
+        until = None if expires_at is None else moment(expires_at)
+        return Fact(number=number, fact=words, expires_at=until, labels=source)
+
+
+def _place(origin: str) -> str:
+    return f"facts.fact|{origin}"
+
+
+def _labels_of(origin: str) -> str:
+    return f"facts.labels|{origin}"

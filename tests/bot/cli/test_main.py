@@ -1,0 +1,217 @@
+"""The command line without its loops: arguments, exit statuses, and one line for what is wrong."""
+
+import argparse
+import asyncio
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bot import settings
+from bot.cli import main as cli
+from bot.errors import ConfigError, Disconnected
+from store import StoreInUse
+from tests.servers.base import Seen, Server
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No `.env` of whoever runs the tests is read."""
+    monkeypatch.chdir(tmp_path)
+
+
+def left(*arguments: str) -> int | str | None:
+    """The status with which the command leaves."""
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(arguments)
+    return exit_.value.code
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("dance",), ("chat", "hello"), ("chat", "--once"), ("run", "-v"), ("link", "--once", "hi")],
+    ids=" ".join,
+)
+def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Status 2 and the usage on standard error; nothing is begun."""
+    assert left(*arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("usage: python -m bot")
+    assert list(Path().iterdir()) == []
+
+
+def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what each is for."""
+    assert left("--help") == 0
+    shown = capsys.readouterr().out
+    for verb in ("chat", "run", "link", "health", "doctor", "tools", "settings"):
+        assert f"\n    {verb}" in shown
+
+
+def test_the_options_of_a_chat() -> None:
+    """Left out they are the default conversation, no fixed text, and the least that can be shown."""
+    parse = cli._parser().parse_args
+    options = parse(["chat"])
+    assert (options.once, options.conversation, options.verbose) == (None, "default", 0)
+    options = parse(["chat", "-vv", "--conversation", "work", "--once", "-5 + 3"])
+    assert (options.once, options.conversation, options.verbose) == ("-5 + 3", "work", 2)
+
+
+def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """As Markdown on standard output, the same as in docs/settings.md."""
+    assert left("settings") == 0
+    assert capsys.readouterr().out == settings.table() + "\n"
+
+
+def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that names it, in a verb that needs it or not."""
+    monkeypatch.setenv("STORE__PAHT", "/data")
+    for verb in ("chat", "run", "link", "health", "settings"):
+        assert left(verb) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("aldis: STORE__PAHT: there is no such setting; did you mean STORE__PATH?")
+        assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "lines"),
+    [
+        (ConfigError("WEB__PORT: is taken"), ["aldis: WEB__PORT: is taken"]),
+        (StoreInUse("another one has it open"), ["aldis: another one has it open"]),
+        (
+            ExceptionGroup("loops", [ExceptionGroup("inner", [ConfigError("one"), Disconnected("two")])]),
+            ["aldis: one", "aldis: two"],
+        ),
+    ],
+    ids=["alone", "of the store", "out of the loops"],
+)
+def test_what_the_operator_has_to_mend_is_a_line(
+    failure: Exception, lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However deep in groups of tasks it was raised; status 2."""
+
+    def verb(*_: object) -> int:
+        raise failure
+
+    assert cli._status(argparse.Namespace(verb=verb)) == 2
+    assert capsys.readouterr().err.splitlines() == lines
+
+
+def test_a_bug_is_not_taken_for_a_mistake_of_the_operator() -> None:
+    """It comes out with its trace, also beside something that the operator has to mend."""
+
+    def verb(*_: object) -> int:
+        raise ExceptionGroup("loops", [ConfigError("one"), ZeroDivisionError()])
+
+    with pytest.raises(ExceptionGroup) as bugs:
+        cli._status(argparse.Namespace(verb=verb))
+    assert bugs.group_contains(ZeroDivisionError)
+    assert not bugs.group_contains(ConfigError)
+
+
+# The verb that asks the health page
+
+
+@dataclass
+class Page(Server):
+    """Whatever stands at the port of the health page."""
+
+    text: str = ""
+    status: int = 200
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.Response(text=self.text if seen.path == "/healthz" else "", status=self.status)
+
+
+async def health(port: int, monkeypatch: pytest.MonkeyPatch, host: str = "127.0.0.1") -> int | str | None:
+    monkeypatch.setenv("WEB__PORT", str(port))
+    monkeypatch.setenv("WEB__HOST", host)
+    return await asyncio.to_thread(left, "health")
+
+
+@pytest.mark.parametrize(
+    ("state", "http_status", "exit_status"),
+    [({"ok": True}, 200, 0), ({"ok": False, "problems": ["the store fails"]}, 503, 1), ({}, 200, 1)],
+)
+async def test_the_state_is_shown_and_told_by_the_status(
+    state: dict[str, object],
+    http_status: int,
+    exit_status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The page's JSON on standard output, well or not; the machine's proxy is not asked for the way to itself."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    async with Page(text=json.dumps(state), status=http_status) as page:
+        assert await health(page.port, monkeypatch) == exit_status
+    assert json.loads(capsys.readouterr().out) == state
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("<h1>Not found</h1>", 404), ("<h1>It works!</h1>", 200), ("[]", 200), ('"ok"', 503), ("\xff", 500)],
+)
+async def test_something_else_answers_at_the_port(
+    text: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That is no health page: one line and status 1, no trace."""
+    async with Page(text=text, status=status) as page:
+        assert await health(page.port, monkeypatch) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("aldis: no answer from the health page")
+    assert err.count("\n") == 1
+
+
+async def test_something_that_speaks_no_http(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same, whatever it says."""
+
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example.org ESMTP\r\n")
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_server(greet, "127.0.0.1", 0)
+    async with server:
+        assert await health(server.sockets[0].getsockname()[1], monkeypatch) == 1
+    assert capsys.readouterr().err == "aldis: no answer from the health page: BadStatusLine\n"
+
+
+async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Aldis does not run: status 1; where the page is switched off there is nobody to ask: status 2."""
+    async with Page() as page:
+        port = page.port
+    assert await health(port, monkeypatch) == 1
+    assert await health(port, monkeypatch, host="::1") == 1
+    assert await health(0, monkeypatch) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "aldis: no answer from the health page: URLError",
+        "aldis: no answer from the health page: URLError",
+        "aldis: the health page is switched off (WEB__PORT=0)",
+    ]
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """It stands in the project file alone."""
+    project = tomllib.loads((Path(cli.__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert left("--version") == 0
+    assert capsys.readouterr().out == f"Aldis {project['version']}\n"
+
+
+@pytest.mark.parametrize(("called", "usage"), [("/usr/bin/aldis", "aldis"), ("/x/bot/__main__.py", "python -m bot")])
+def test_the_usage_names_the_command_as_it_was_called(
+    called: str, usage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the script of the package, or in a working copy."""
+    monkeypatch.setattr("sys.argv", [called])
+    assert left("--help") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: {usage} ")
+    assert f"`{usage} settings`" in " ".join(shown.split())

@@ -1,0 +1,114 @@
+"""Where things stand: what is under way, who asks, and what admins see of groups and money."""
+
+import asyncio
+from decimal import Decimal
+
+from bot.clock import SetClock
+from bot.errors import Disconnected
+from bot.events import PersonId
+from bot.i18n import phrases
+from bot.policy.budgets import Budgets
+from bot.transports.base import Contact, Group
+from store import Store
+from tests.bot.commands.test_commands import plain, told
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.turn.turn_helpers import Echo, calls
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
+
+ADMINS = frozenset({BOB.uuid})
+
+
+def contact(person: PersonId, number: str | None = None) -> Contact:
+    return Contact(person=person, number=number, name=None)
+
+
+async def label(port: Port, person: str) -> str:
+    return await port.store.read(lambda shelves: shelves.people.label(person, account=ALDIS.uuid))
+
+
+async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
+    """Here, not elsewhere; in an idle conversation it says so, and names model and version."""
+    async with harbour(store, clock, tools=(Echo(),)) as port:
+        assert await told(port, "/status") == "Nothing is under way here.\nModel: scripted/model-1\nAldis 0.0"
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("slow"))
+        await port.asked(1)
+        await port.deliver(message("waits"))
+        await port.deliver(message("elsewhere", author=BOB))
+        await port.answered(2)
+        await told(port, "/tools off echo")
+        await told(port, "/persona Be short.")
+        shown = (await told(port, "/status")).splitlines()
+        assert shown == [
+            "I am working on an answer here.",
+            "Waiting to be answered: 1",
+            "Model: scripted/model-1",
+            "Switched off: echo",
+            "A persona is set.",
+            "Aldis 0.0",
+        ]
+
+
+async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetClock) -> None:
+    """That is neither being answered nor waiting to be."""
+    async with harbour(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as port:
+        port.thinker.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"}))]
+        await port.deliver(message("Do it."))
+        await port.answered(1)
+        shown = (await told(port, "/status")).splitlines()
+        assert shown[:2] == ["Nothing is under way here.", "Waiting for a yes or no: 1"]
+
+
+async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:
+    """Name, label and id as the settings and commands want them, admin or not, and in a group its id."""
+    async with harbour(store, clock, admins=ADMINS) as port:
+        shown = await told(port, "/whoami")
+        assert f"Your name here: {ALICE.name}" in shown
+        assert ALICE.uuid in shown
+        assert await label(port, ALICE.uuid) in shown
+        assert "You are not one of my admins." in shown
+        assert phrases.WHO_DIRECTLY in shown
+        shown = await told(port, "/whoami", author=BOB, group=GROUP)
+        assert "You are one of my admins." in shown
+        assert GROUP in shown
+
+
+async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: SetClock) -> None:
+    """To admins, in their own chat; a bridge that does not answer is told."""
+    async with harbour(store, clock, admins=ADMINS) as port:
+        assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS
+        port.quay.known_groups = (
+            Group(id=GROUP, name="Garden club", members=frozenset()),
+            Group(id="b3RoZXI=", name="Others", members=frozenset()),
+        )
+        assert await told(port, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
+        assert await told(port, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY
+        assert await told(port, "/groups") == plain(phrases.unknown_command("groups"))
+
+
+async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
+    """By the label or the id that `/whoami` tells; in its own words where there is no limit."""
+    limits = Budgets(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
+    async with harbour(store, clock, admins=ADMINS, budgets=limits) as port:
+        port.quay.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
+        await port.deliver(message("one"))
+        await port.quiet()
+        assert (await told(port, "/budget", author=BOB)).splitlines() == [
+            "All together, today: 0.0100 of 2 USD",
+            "All together, this month: 0.0100 USD, no limit",
+            "Each person: unlimited a day, 5 USD a month. Each group: unlimited a day, unlimited a month.",
+        ]
+        alice = await label(port, ALICE.uuid)
+        assert await told(port, f"/budget {alice}", author=BOB) == (
+            f"{alice}, today: 0.0100 USD, no limit\n{alice}, this month: 0.0100 of 5 USD"
+        )
+        assert "0.0000 of 5 USD" in await told(port, f"/budget {CAROL.uuid}", author=BOB)
+        assert await told(port, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_LABEL)
+
+
+async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> None:
+    """Within seconds, for other commands wait behind this one."""
+    async with harbour(store, clock, admins=ADMINS) as port:
+        port.quay.directory_fails = Disconnected("down")
+        for given in ("/groups", "/budget abcd", "/broadcast Hello"):
+            assert await told(port, given, author=BOB) == phrases.BRIDGE_SILENT

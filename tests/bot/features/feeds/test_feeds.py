@@ -1,0 +1,367 @@
+"""The news: feeds are read in the background, kept, searched by the model, and listed and changed by a command.
+
+The site is a real server whose address stands for the public web; each feed is opened in a process of its own.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bot import app
+from bot.clock import SetClock
+from bot.features.feeds.poller import Gathering, Subscription
+from bot.features.feeds.service import Feeds, Newsstand
+from bot.i18n import phrases
+from bot.media.feeds import FeedReader, Marks, Reading
+from bot.metrics import Counts
+from bot.settings import loaded
+from store import Article, Feed, Store, opened
+from tests.bot.commands.test_commands import plain, told
+from tests.bot.loops.app_harness import harbour
+from tests.bot.loops.fake_transport import Quay
+from tests.bot.turn.turn_helpers import calls, contents, says
+from tests.cells import sandbox
+from tests.conftest import NOON
+from tests.servers.envelopes import ALICE, BOB, GROUP, message
+from tests.servers.feeds import FeedSite, Item, rss
+from tests.tools.conftest import USER_AGENT, Plenty
+from tests.tools.sites import only_here
+from tests.waiting import WAIT_SECONDS, eventually_found
+from tools import Disabled, Fetcher, Http, NotFound
+from tools.news import IntelRecent, IntelSearch
+from tools.search.options import SearchOptions
+from tools.search.service import SearchDesk
+
+HOUR = 3600
+LIT = Item(title="The lamp is lit", link="/lit", at=NOON - timedelta(hours=3), summary="<b>At dusk</b> on the quay")
+OLD = Item(title="The lamp of old", link="/old", at=NOON - timedelta(days=90))
+
+
+@dataclass
+class Newsroom:
+    """A site with one feed, and the loop that reads it."""
+
+    site: FeedSite
+    fetcher: Fetcher
+    clock: SetClock
+    counts: Counts = field(default_factory=Counts)
+
+    def gathering(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> Gathering:
+        urls = [self.site.url + path for path in paths]
+        subscription = Subscription(urls=urls, every_seconds=HOUR, kept=timedelta(days=30), most=most)
+        reader = FeedReader(self.fetcher, sandbox()) if is_on else None
+        return Gathering(store, self.clock, self.counts, reader, subscription=subscription, chance=lambda: 0.5)
+
+
+@pytest.fixture
+async def room(clock: SetClock) -> AsyncGenerator[Newsroom]:
+    async with (
+        FeedSite(feeds={"/feed": rss(LIT, OLD)}) as site,
+        Fetcher(USER_AGENT, reach=only_here(site.port)) as fetcher,
+    ):
+        yield Newsroom(site, fetcher, clock)
+
+
+async def troubles(store: Store) -> list[str]:
+    """What is wrong with feeds, where something is."""
+    return [feed.trouble for feed in await feeds_of(store) if feed.trouble]
+
+
+async def have_been_read(store: Store) -> bool:
+    return all(feed.read_at for feed in await feeds_of(store))
+
+
+async def feeds_of(store: Store) -> Sequence[Feed]:
+    return await store.read(lambda shelves: shelves.feeds.all())
+
+
+async def titles(store: Store, clock: SetClock) -> list[str]:
+    recent = await Feeds(store, clock).recent(since=NOON - timedelta(days=400), most=50)
+    return [story.title for story in recent]
+
+
+async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room: Newsroom) -> None:
+    """At once, and then each hour and a little more, with what it is known by; what is too old is not kept."""
+    gathering = room.gathering(store, "/feed")
+    assert await gathering.attend_all() == 60
+    assert await titles(store, room.clock) == ["The lamp is lit"]
+    [feed] = await feeds_of(store)
+    assert (feed.title, feed.read_at, feed.trouble, feed.failures) == ("The Lamp Post", NOON, None, 0)
+    assert feed.due_at == NOON + timedelta(seconds=1.05 * HOUR)
+    room.clock.move(1.04 * HOUR)
+    await gathering.attend_all()
+    assert len(room.site.requests) == 1
+    room.clock.move(0.02 * HOUR)
+    await gathering.attend_all()
+    assert room.site.requests[-1].headers["if-none-match"] == feed.etag
+    assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
+
+
+async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroom) -> None:
+    """Neither is a feed read before it is due, nor are its marks forgotten, nor is anything told twice."""
+    for _ in range(2):
+        async with opened(path, realm="signal") as store:
+            await room.gathering(store, "/feed").attend_all()
+    assert len(room.site.requests) == 1
+    room.clock.move(2 * HOUR)
+    async with opened(path, realm="signal") as store:
+        await room.gathering(store, "/feed").attend_all()
+        assert room.site.requests[-1].headers["if-none-match"]
+        assert await titles(store, room.clock) == ["The lamp is lit"]
+
+
+async def test_what_was_read_and_not_kept_is_read_again(store: Store, room: Newsroom) -> None:
+    """Stopped in the middle of a reading: the feed is due as before, and nothing of it is there."""
+    held = asyncio.Event()
+
+    async def hold(_: object) -> web.Response:
+        held.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    room.site.faults.append(hold)
+    reading = asyncio.create_task(room.gathering(store, "/feed").run())
+    async with asyncio.timeout(WAIT_SECONDS):
+        await held.wait()
+    reading.cancel()
+    await asyncio.wait([reading])
+    assert [feed.due_at for feed in await feeds_of(store)] == [NOON]
+    await room.gathering(store, "/feed").attend_all()
+    assert await titles(store, room.clock) == ["The lamp is lit"]
+
+
+async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: Newsroom) -> None:
+    """It holds no other up; when it comes back all is forgiven."""
+    gathering = room.gathering(store, "/broken", "/feed")
+    await gathering.attend_all()
+    assert await titles(store, room.clock) == ["The lamp is lit"]
+    for hours in (1, 2, 4):
+        [broken, _] = await feeds_of(store)
+        assert broken.trouble == "status 404"
+        assert broken.due_at == room.clock.now() + timedelta(seconds=1.05 * HOUR * hours)
+        room.clock.move(1.05 * HOUR * hours)
+        await gathering.attend_all()
+    room.site.feeds["/broken"] = rss(Item(title="Mended", link="/mended", at=NOON))
+    room.clock.move(9 * HOUR)
+    await gathering.attend_all()
+    [mended, _] = await feeds_of(store)
+    assert (mended.trouble, mended.failures) == (None, 0)
+    assert "Mended" in await titles(store, room.clock)
+    assert room.counts.all()["feeds_failed"] == 4
+
+
+@dataclass
+class Broken(FeedReader):
+    """A reader with a bug that one feed brings out."""
+
+    inner: FeedReader
+
+    async def read(self, url: str, marks: Marks, *, now: datetime) -> Reading:
+        if url.endswith("/strange"):
+            raise LookupError("words of a stranger")
+        return await self.inner.read(url, marks, now=now)
+
+
+async def test_a_bug_that_one_feed_brings_out_holds_no_other_up(
+    store: Store, room: Newsroom, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is put off like a failure, and nothing that a stranger wrote is in the log."""
+    gathering = room.gathering(store, "/strange", "/feed")
+    gathering._reader = Broken(FeedReader(room.fetcher, sandbox()))
+    await gathering.attend_all()
+    [strange, feed] = await feeds_of(store)
+    assert (strange.trouble, strange.failures, feed.trouble) == ("failed", 1, None)
+    assert "LookupError" in caplog.text
+    assert "stranger" not in caplog.text
+
+
+async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Newsroom) -> None:
+    """What it told stays as long as anything does."""
+    gathering = room.gathering(store, "/feed")
+    await gathering.attend_all()
+    room.site.gone.add("/feed")
+    for _ in range(3):
+        room.clock.move(48 * HOUR)
+        await gathering.attend_all()
+    assert len(room.site.requests) == 2
+    assert await titles(store, room.clock) == ["The lamp is lit"]
+    [feed] = await feeds_of(store)
+    assert (feed.trouble, feed.due_at) == ("gone", None)
+
+
+async def test_a_feed_that_has_moved_is_read_where_it_is(store: Store, room: Newsroom) -> None:
+    """And stays the one that the settings name, over a restart."""
+    room.site.moves["/former"] = (301, "/feed")
+    await room.gathering(store, "/former").attend_all()
+    room.clock.move(2 * HOUR)
+    await room.gathering(store, "/former").attend_all()
+    assert [seen.path for seen in room.site.requests] == ["/former", "/feed", "/feed"]
+    assert [feed.given for feed in await feeds_of(store)] == [f"{room.site.url}/former"]
+
+
+async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: Store, room: Newsroom) -> None:
+    """What claims to be of tomorrow is of when it was seen; what has no date is new once, however long it is listed."""
+    ahead = Item(title="Of tomorrow", link="/ahead", at=NOON + timedelta(days=1))
+    undated = Item(title="Undated", link="/undated")
+    room.site.feeds["/feed"] = rss(ahead, undated)
+    gathering = room.gathering(store, "/feed")
+    await gathering.attend_all()
+    stories = await Feeds(store, room.clock).recent(since=NOON, most=9)
+    assert {(story.title, story.at, story.is_dated) for story in stories} == {
+        ("Of tomorrow", NOON, False),
+        ("Undated", NOON, False),
+    }
+    room.clock.move(31 * 24 * HOUR)
+    room.site.feeds["/feed"] = rss(Item(title="Fresh", link="/fresh"), undated)
+    for _ in range(2):
+        await gathering.attend_all()
+        room.clock.move(2 * HOUR)
+    assert await titles(store, room.clock) == ["Fresh", "Undated"]
+    fresh = await Feeds(store, room.clock).recent(since=NOON + timedelta(days=1), most=9)
+    assert [story.title for story in fresh] == ["Fresh"]
+
+
+async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
+    """As it is put together from the settings; a feed on this very machine is refused, and that is told."""
+    environ = {"STORE__PATH": str(path), "TOOLS__NEWS__FEEDS": "http://127.0.0.1/feed"}
+    stop = asyncio.Event()
+    async with app.assembled(loaded(environ, None), Quay(), realm="signal") as aldis:
+        running = asyncio.create_task(aldis.chat(stop))
+        store = aldis.gathering._store
+        await eventually_found(lambda: troubles(store))
+        assert await troubles(store) == ["denied"]
+        stop.set()
+        await running
+
+
+async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> None:
+    """The loop ends at once, whatever the settings name."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        await room.gathering(store, "/feed", is_on=False).run()
+    assert room.site.requests == []
+    assert await feeds_of(store) == ()
+
+
+# In the chat
+
+
+@asynccontextmanager
+async def desk() -> AsyncGenerator[Callable[[Store, SetClock], Newsstand]]:
+    """The tools of the news as Aldis offers them."""
+    async with Http(USER_AGENT) as http:
+        search = SearchDesk(SearchOptions(), http, Plenty())
+
+        def stand(store: Store, clock: SetClock) -> Newsstand:
+            feeds = Feeds(store, clock)
+            return Newsstand([IntelSearch(feeds, search), IntelRecent(feeds, search)], feeds)
+
+        yield stand
+
+
+async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
+    store: Store, clock: SetClock, room: Newsroom
+) -> None:
+    """The loop is rung and reads it; the model is offered the tools from then on, and its source is cited."""
+    async with (
+        desk() as stand,
+        harbour(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as port,
+    ):
+        await port.deliver(message("Anything new?"))
+        await port.answered(1)
+        assert [offer.name for offer in port.thinker.requests[-1].tools] == []
+        gathering = asyncio.create_task(room.gathering(store).run())
+        assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I read 127.0.0.1 from now on.")
+        await eventually_found(lambda: have_been_read(store))
+        assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat 2026-11-21 12:00 (articles kept: 1)"
+        port.thinker.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
+        await port.deliver(message("What of the lamp?"))
+        await port.answered(4)
+        assert [offer.name for offer in port.thinker.requests[-1].tools] == ["intel_search", "intel_recent"]
+        assert '"feed":"The Lamp Post"' in contents(port.thinker.requests[-1])[-1]
+        assert port.quay.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
+        assert (
+            await told(port, "/feeds remove 1")
+            == "I no longer read The Lamp Post, and have forgotten what stood in it."
+        )
+        await port.deliver(message("And now?"))
+        await port.answered(6)
+        assert [offer.name for offer in port.thinker.requests[-1].tools] == []
+        gathering.cancel()
+        await asyncio.wait([gathering])
+
+
+async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:
+    """The shelf is open, the question is not in it."""
+    await store.transaction(lambda shelves: shelves.feeds.add("https://lamps.example/", now=NOON))
+    await Feeds(store, clock).search("marmalade", since=NOON, most=3)
+    await store.checkpoint()
+    assert not [file for file in path.parent.iterdir() if b"marmalade" in file.read_bytes()]
+
+
+async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clock: SetClock) -> None:
+    """What goes wrong is told in words, in the language of the chat; the settings' own are left alone."""
+    async with harbour(store, clock, admins=frozenset({ALICE.uuid})) as port:
+        assert await told(port, "/feeds", author=BOB) == plain(phrases.NO_FEEDS)
+        assert await told(port, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS
+        assert await told(port, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS
+        assert await told(port, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS
+        assert "a.example" in await told(port, "/feeds add https://www.a.example/feed?key=SECRET")
+        assert await told(port, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN
+        assert "/feeds [add URL|remove N]" in await told(port, "/feeds subtract 1")
+        assert await told(port, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS
+        assert await told(port, "/feeds") == "• 1: a.example: not read yet"
+        await store.transaction(lambda shelves: shelves.feeds.settle_set(["https://b.example/"], now=NOON))
+        [a, b] = await feeds_of(store)
+        await note(store, a, trouble="status 500")
+        await note(store, b, trouble="slow", read=True)
+        assert await told(port, "/feeds", group=GROUP, author=BOB) == (
+            "• 1: a.example: never read so far. Its server refuses it (status 500).\n"
+            "• 2: b.example: last read on Sat 2026-11-21 12:00 (articles kept: 0). It does not answer in time."
+        )
+        assert (
+            await told(port, "/feeds remove 2")
+            == "b.example stands in my settings. Whoever runs me takes it out there (TOOLS__NEWS__FEEDS)."
+        )
+        assert await told(port, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED)
+        assert "a.example" in await told(port, "/feeds remove 1")
+        await told(port, "/language de")
+        assert "antwortet nicht rechtzeitig" in await told(port, "/feeds")
+
+
+async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:
+    changed = replace(feed, trouble=trouble, read_at=NOON if read else None)
+    await store.transaction(lambda shelves: shelves.feeds.note(changed))
+
+
+async def test_a_feed_is_chosen_by_a_part_of_its_name(store: Store, clock: SetClock) -> None:
+    """Its title or its host; where none fits, those that there are stand beside our own words: they name themselves."""
+    feeds = Feeds(store, clock)
+    for url in ("https://lamps.example/", "https://ships.example/"):
+        await store.transaction(lambda shelves, url=url: shelves.feeds.add(url, now=NOON))
+    ships = (await feeds_of(store))[1]
+    article = Article(key="1", url=None, title="Afloat", summary="", published_at=NOON, is_dated=True)
+    await store.transaction(lambda shelves: shelves.feeds.note(replace(ships, title="The Harbour")))
+    await store.transaction(lambda shelves: shelves.feeds.keep(ships.id, [article]))
+    for part in ("harbour", "SHIPS.ex"):
+        assert [story.title for story in await feeds.recent(since=NOON, most=3, feed=part)] == ["Afloat"]
+    assert await feeds.recent(since=NOON, most=3, feed="lamps") == ()
+    with pytest.raises(NotFound) as caught:
+        await feeds.recent(since=NOON, most=3, feed="rockets")
+    assert caught.value.quoted == "lamps.example; The Harbour"
+    assert "Harbour" not in str(caught.value)
+
+
+async def test_without_any_feed_there_is_no_news(store: Store, clock: SetClock) -> None:
+    """A call that comes all the same is told so."""
+    feeds = Feeds(store, clock)
+    with pytest.raises(Disabled):
+        await feeds.recent(since=NOON, most=3)
+    with pytest.raises(Disabled):
+        await feeds.search("lamp", since=NOON, most=3)
+    assert not await feeds.any()

@@ -1,0 +1,159 @@
+"""Memory: what a person asks to be remembered, told to the model in their own chat only, and gone when it has to be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.clock import SetClock
+from bot.features.memory.service import MOST
+from bot.i18n import phrases
+from store import Store
+from tests.bot.commands.test_commands import plain, told
+from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.turn.test_edits import on_disk
+from tests.bot.turn.turn_helpers import Echo, calls, contents, says
+from tests.servers.envelopes import BOB, GROUP, delete, edit, message
+
+FACT = "is vegetarian"
+
+
+def remember(fact: str = FACT) -> Any:
+    return calls(("remember", {"action": "remember", "fact": fact}))
+
+
+async def learn(port: Port, fact: str = FACT, **more: Any) -> None:
+    port.thinker.script = [remember(fact), says("I will.")]
+    assert await told(port, f"remember that I am so: {fact}", **more) == "I will."
+
+
+def seen(port: Port) -> str:
+    """Everything in the last request."""
+    return repr(port.thinker.requests[-1].messages)
+
+
+async def test_a_fact_is_known_in_later_questions(store: Store, clock: SetClock) -> None:
+    """In front of the first message, also when its turn is out of the window; the system prompt stays the same."""
+    async with harbour(store, clock, remembers=True) as port:
+        await learn(port)
+        for number in range(21):
+            await told(port, f"question {number}")
+        request = port.thinker.requests[-1]
+        [first, *others] = request.messages
+        assert first.role == "user"
+        assert f"1. {FACT}" in first.text
+        assert FACT not in repr(others)
+        assert request.system == port.thinker.requests[0].system
+        assert await told(port, "/memory") == f"1. {FACT}"
+
+
+async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, clock: SetClock) -> None:
+    """Neither from the one who asks nor from anybody else; and nobody else is told of it."""
+    async with harbour(store, clock, remembers=True) as port:
+        await learn(port)
+        await told(port, "Aldis, what shall we eat?", group=GROUP)
+        assert FACT not in seen(port)
+        await told(port, "what shall I eat?", author=BOB)
+        assert FACT not in seen(port)
+        port.thinker.script = [remember("likes cake"), says("I cannot.")]
+        await told(port, "Aldis, remember that I like cake", group=GROUP)
+        assert '"error": "denied"' in contents(port.thinker.requests[-1])[0]
+        assert await port.count("SELECT count(*) FROM facts") == 1
+        assert await told(port, "/memory", author=BOB) == plain(phrases.NOTHING_REMEMBERED)
+        assert FACT not in await told(port, "/memory", group=GROUP)
+
+
+async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetClock) -> None:
+    """A page that says "remember this" makes Aldis ask; without a yes nothing is remembered."""
+    async with harbour(store, clock, tools=(Echo(),), remembers=True) as port:
+        port.thinker.script = [calls(("echo", {"word": "page"})), remember("trusts evil.example")]
+        assert "May I " in await told(port, "read that page")
+        assert await port.count("SELECT count(*) FROM facts") == 0
+
+
+async def test_a_prompt_of_a_reminder_remembers_nothing(store: Store, clock: SetClock) -> None:
+    """Only what the person has just asked for themselves."""
+    async with harbour(store, clock, remembers=True) as port:
+        await told(port, "/remind in 1h ask: go on")
+        port.thinker.script = [remember(), says("No.")]
+        clock.move(3600)
+        await port.reminding.attend_all()
+        await port.quiet()
+        assert '"error": "denied"' in contents(port.thinker.requests[-1])[0]
+        assert await port.count("SELECT count(*) FROM facts") == 0
+
+
+async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: SetClock, path: Path) -> None:
+    """By command and by the model; what is forgotten is not told any more, and its number is free."""
+    async with harbour(store, clock, remembers=True) as port:
+        await learn(port, "first")
+        await learn(port, "second")
+        await learn(port, "FIRST")
+        assert await told(port, "/memory") == "1. first\n2. second"
+        assert await told(port, "/memory forget 1") == "Forgotten: 1 of what I remembered."
+        assert await told(port, "/memory forget 1") == plain(phrases.NO_SUCH_FACT)
+        port.thinker.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
+        await told(port, "forget the second")
+        assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED)
+        await learn(port, "third")
+        assert await told(port, "/memory forget all") == "Forgotten: 1 of what I remembered."
+        assert await told(port, "/memory forget it") == plain(phrases.wrong_form("/memory [forget N|forget all]"))
+        await told(port, "well?")
+        assert "asked to be remembered" not in seen(port)
+
+
+async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> None:
+    """And the model hears why."""
+    async with harbour(store, clock, remembers=True) as port:
+        await learn(port)
+        direct = await port.count("SELECT conversation_id FROM facts")
+        turn = await port.count("SELECT turn_id FROM facts")
+
+        def fill(shelves: Any) -> None:
+            for number in range(1, MOST):
+                shelves.facts.put(
+                    direct, f"call {number}", b"fact %d" % number, labels=b"{}", turn=turn, now=clock.now()
+                )
+
+        await store.transaction(fill)
+        port.thinker.script = [remember("one more"), says("Too many.")]
+        await told(port, "one more")
+        assert '"error": "rate_limited"' in contents(port.thinker.requests[-1])[-1]
+        assert await port.count("SELECT count(*) FROM facts") == MOST
+
+
+async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(store: Store, clock: SetClock) -> None:
+    """Also when the fact was forgotten meanwhile."""
+    async with harbour(store, clock, remembers=True) as port:
+        await learn(port)
+        turn = await port.count("SELECT turn_id FROM facts")
+        await told(port, "/memory forget 1")
+        direct = await port.count("SELECT conversation_id FROM facts")
+
+        def again(shelves: Any) -> Any:
+            return shelves.facts.put(direct, f"call_{turn}_0_0", b"again", turn=turn, now=clock.now())
+
+        assert (await store.transaction(again)).fact is None
+        assert await port.count("SELECT count(*) FROM facts") == 1
+
+
+@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget", "/forget everything"])
+async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
+    """And with the conversation; not a word of it is left on the disk."""
+    async with harbour(store, clock, remembers=True) as port:
+        port.thinker.script = [remember("canary-4711"), says("I will.")]
+        sent = await port.deliver(message("remember it", expires_in_seconds=60 if how == "timer" else 0))
+        await port.answered(1)
+        await port.quiet()
+        if how == "timer":
+            clock.move(60)
+            await port.housekeeping.expire()
+        elif how.startswith("/"):
+            await told(port, how)
+        else:
+            await port.deliver(delete(sent) if how == "delete" else edit("never mind", sent))
+            await port.quiet()
+        assert await port.count("SELECT count(*) FROM facts") == 0
+        assert b"canary-4711" not in on_disk(path)
+        await told(port, "well?")
+        assert "canary-4711" not in seen(port)

@@ -1,0 +1,90 @@
+"""What a restored store would do all over again: it is listed, and closed or done."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from bot.clock import SetClock
+from bot.features.reminders.backlog import Backlog, backlog, replay, settle
+from store import Restoration, Store, Waiting, opened, restore
+from tests.bot.commands.test_commands import told
+from tests.bot.features.reminders.test_reminders import come, texts
+from tests.bot.loops.app_harness import harbour
+from tests.conftest import NOON
+
+HOUR = timedelta(hours=1)
+
+
+PLANS = ("in 1h tea", "every day at 13:00 bins", "in 90m ask: what is the weather?", "in 3h cake", "in 5h supper")
+
+
+@asynccontextmanager
+async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[Store]:
+    """The store of noon with all this planned: it was restored at two, and nobody decided until four."""
+    async with opened(path, realm="signal") as store:
+        async with harbour(store, clock) as port:
+            for plan in PLANS:
+                await told(port, f"/remind {plan}")
+            await port.quiet()
+        copy = await store.backup(folder, now=clock.now())
+    clock.move(2 * 3600)
+    restore(copy, path, now=clock.now())
+    clock.move(2 * 3600)
+    async with opened(path, realm="signal") as store:
+        yield store
+
+
+async def what_comes(store: Store, clock: SetClock) -> list[str]:
+    """What people hear of what was planned, and what the model is asked, at once and by the next noon."""
+    async with harbour(store, clock) as port:
+        await come(port)
+        clock.move(20 * 3600)
+        await come(port)
+        clock.move(3600)
+        await come(port)
+        heard = [text.removeprefix("⏰ ").split()[0] for text in texts(port) if "⏰" in text]
+        return [*heard, *(asked.splitlines()[-1] for asked in port.thinker.asked)]
+
+
+async def test_what_was_due_by_the_restoration_is_listed(path: Path, tmp_path: Path, clock: SetClock) -> None:
+    """Words and questions apart, with the time since when; what was due later was surely not said yet."""
+    async with restored(path, tmp_path / "copies", clock) as store:
+        found = await store.read(lambda shelves: backlog(shelves, clock.now()))
+    assert found == Backlog(
+        restoration=Restoration(copied_at=NOON, restored_at=NOON + 2 * HOUR),
+        messages=Waiting(items=0, oldest_at=None, dead=0),
+        replies=Waiting(items=0, oldest_at=None, dead=0),
+        reminders=Waiting(items=2, oldest_at=NOON + HOUR, dead=0),
+        questions=Waiting(items=1, oldest_at=NOON + 1.5 * HOUR, dead=0),
+    )
+    assert found is not None
+    assert not found.is_empty
+
+
+async def test_settled_nothing_of_the_past_comes(path: Path, tmp_path: Path, clock: SetClock) -> None:
+    """What repeats goes on; what was due while nobody had decided comes late, as after any absence."""
+    async with restored(path, tmp_path / "copies", clock) as store:
+        await store.transaction(lambda shelves: settle(shelves, clock.now()))
+        assert await store.read(lambda shelves: backlog(shelves, clock.now())) is None
+        assert await what_comes(store, clock) == ["cake", "supper", "bins"]
+
+
+async def test_replayed_all_of_it_comes(path: Path, tmp_path: Path, clock: SetClock) -> None:
+    """Late, and once: what repeats comes once for all the times that it missed."""
+    async with restored(path, tmp_path / "copies", clock) as store:
+        await store.transaction(replay)
+        assert await store.read(lambda shelves: backlog(shelves, clock.now())) is None
+        heard = await what_comes(store, clock)
+    assert sorted(heard) == sorted(["tea", "bins", "cake", "supper", "bins", "what is the weather?"])
+
+
+async def test_a_store_like_any_other_has_no_backlog(store: Store, clock: SetClock) -> None:
+    """And settling it changes nothing."""
+    async with harbour(store, clock) as port:
+        await told(port, "/remind in 1h tea")
+        clock.move(2 * 3600)
+        assert await store.read(lambda shelves: backlog(shelves, clock.now())) is None
+        await store.transaction(lambda shelves: settle(shelves, clock.now()))
+        await come(port)
+        assert "tea" in texts(port)[-1]

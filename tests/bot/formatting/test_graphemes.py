@@ -1,0 +1,94 @@
+"""What one character is, in scripts where that takes several code points, and what Signal cannot carry."""
+
+import sys
+import unicodedata
+
+import pytest
+
+from bot.formatting.graphemes import MAX_CODE_POINTS, borders, cleaned, fitting, utf16_offsets
+
+CHARACTERS = [
+    ("letter", "a"),
+    ("accent", "e\u0301"),
+    ("two accents", "a\u0308\u0304"),
+    ("emoji", "🎉"),
+    ("variation selector", "❤\ufe0f"),
+    ("keycap", "1\ufe0f\u20e3"),
+    ("skin tone", "👍🏽"),
+    ("family", "👨‍👩‍👧‍👦"),
+    ("profession with skin tone", "👩🏽‍🚀"),
+    ("flag", "🇩🇪"),
+    ("flag of tags", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"),
+    ("ideograph with variant", "葛\U000e0100"),
+    ("halfwidth voiced kana", "ｶ\uff9e"),
+    ("kana with mark", "か\u3099"),
+    ("syllable of jamo", "\u1112\u1161\u11ab"),
+    ("syllable and final", "가\u11ab"),
+    ("devanagari conjunct", "क्षि"),
+    ("thai vowel", "กำ"),
+    ("arabic number sign", "\u0600١"),
+    ("hebrew points", "שׁ"),
+]
+
+
+@pytest.mark.parametrize("character", [each for _, each in CHARACTERS], ids=[name for name, _ in CHARACTERS])
+def test_character_is_not_cut(character: str) -> None:
+    """A character has borders at its two ends only, also beside others of its kind."""
+    text = f"x{character}{character} y"
+    whole = len(character)
+    assert [index for index, mark in enumerate(borders(text)) if mark] == [
+        0,
+        1,
+        1 + whole,
+        1 + 2 * whole,
+        *range(2 + 2 * whole, len(text) + 1),
+    ]
+
+
+def test_accents_of_every_script_join() -> None:
+    """Every combining mark of Unicode joins the letter before it."""
+    marks = [chr(point) for point in range(sys.maxunicode + 1) if unicodedata.category(chr(point)).startswith("M")]
+    assert [f"{ord(mark):x}" for mark in marks if borders("a" + mark)[1]] == []
+
+
+def test_line_feeds_and_spaces_are_characters_of_their_own() -> None:
+    """Nothing joins a line end, and a space joins nothing before it."""
+    assert list(borders("\n\u0301")) == [1, 1, 1]
+    assert list(borders("\u200d ")) == [1, 1, 1]
+    assert list(borders(" \u0301")) == [1, 0, 1]
+
+
+def test_endless_character_is_cut() -> None:
+    """Accents stacked without end do not make one character of a whole message."""
+    marks = borders("a" + "\u0301" * 100)
+    assert [index for index, mark in enumerate(marks) if mark] == [
+        0,
+        *range(MAX_CODE_POINTS, 101, MAX_CODE_POINTS),
+        101,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb\rc\x0bd\x0ce\x85f\u2028g\u2029h", "a\nb\nc\nd\ne\nf\ng\nh"),
+        ("a\x00b\x07c\x1bd\x7fe\x9bf", "abcdef"),
+        ("\ud83d\ude00\ud83d!\ude00", "😀\ufffd!\ufffd"),
+        ("a\u200d\u200fb\ufeff", "a\u200d\u200fb\ufeff"),
+    ],
+)
+def test_cleaned(text: str, wanted: str) -> None:
+    """Line ends become one, controls go, halves of surrogate pairs are joined or replaced, all else stays."""
+    assert cleaned(text) == wanted
+
+
+def test_utf16_offsets() -> None:
+    """Characters beyond the first plane count twice."""
+    assert utf16_offsets("a😀é") == [0, 1, 3, 4]
+
+
+@pytest.mark.parametrize(("limit_bytes", "end"), [(0, 1), (1, 2), (2, 2), (3, 3), (6, 3), (7, 4), (9, 4)])
+def test_fitting(limit_bytes: int, end: int) -> None:
+    """As many code points as fit in so many bytes, never half of one."""
+    assert fitting("xaé😀", 1, limit_bytes) == end

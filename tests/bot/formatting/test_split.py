@@ -1,0 +1,291 @@
+"""How an answer is cut into messages: where, how many, with which styles, and what is never broken."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.events import Style, Styled
+from bot.formatting.graphemes import borders, utf16_offsets
+from bot.formatting.split import LIMIT_BYTES, MAX_MESSAGE_BYTES, one_message, parts, split
+from tests.bot.formatting.test_markdown import ANYTHING, ranges
+
+MARK = "… (cut: the answer was too long)"
+
+
+def cut(markdown: str, limit_bytes: int = 200, max_parts: int = 5) -> tuple[Styled, ...]:
+    return parts(markdown, limit_bytes=limit_bytes, max_parts=max_parts, cut_mark=MARK)
+
+
+def texts(markdown: str, limit_bytes: int = 200, max_parts: int = 5) -> tuple[str, ...]:
+    return tuple(part.text for part in cut(markdown, limit_bytes, max_parts))
+
+
+def words(count: int, word: str = "word") -> str:
+    return " ".join([word] * count)
+
+
+def size_bytes(part: Styled) -> int:
+    return len(part.text.encode())
+
+
+def seen(part: Styled) -> list[tuple[str, frozenset[Style]]]:
+    """Every visible character with its styles; a quote's bar is repeated at cuts and left out."""
+    units = utf16_offsets(part.text)
+    styles: list[set[Style]] = [set() for _ in part.text]
+    for each in part.styles:
+        for index in range(units.index(each.start), units.index(each.start + each.length)):
+            styles[index].add(each.style)
+    pairs = zip(part.text, styles, strict=True)
+    return [(char, frozenset(style)) for char, style in pairs if not char.isspace() and char != ">"]
+
+
+@pytest.mark.parametrize("answer", ["", " \n\t ", "\x00\x1b", "\u00a0\u3000\n"])
+def test_blank_answer_has_no_parts(answer: str) -> None:
+    """Nothing visible is nothing to send."""
+    assert parts(answer) == ()
+
+
+@pytest.mark.parametrize("answer", ["**", "[]()", "```\n```", "\x00[]()"])
+def test_answer_of_markers_alone_is_sent_as_it_stands(answer: str) -> None:
+    """Something visible is never answered with silence."""
+    assert parts(answer) == (Styled(text=answer.strip("\x00")),)
+
+
+def test_short_answer_is_one_part() -> None:
+    """What fits is not cut: 2,000 bytes are one message, one more makes two."""
+    assert len(parts("a" * LIMIT_BYTES)) == 1
+    assert [size_bytes(part) for part in parts("é" * 1000 + "a")] == [2000, 1]
+
+
+CUTS = [
+    ("paragraph", "\n\n", (f"{words(20)}\n\n{words(8)}. More\nline", words(20))),
+    ("line", "\n", (f"{words(20)}\n{words(8)}. More", words(20))),
+    ("sentence", " ", (f"{words(15)}. {words(20)}.", f"More {words(20)}")),
+    ("quoted sentence", " ", (f"“{words(15)}? {words(20)}!”", f"More {words(20)}")),
+    ("word", " ", (words(40), words(10))),
+    ("number is no sentence", " ", (f"{words(32)} item 3. {words(6)}", words(12))),
+    ("abbreviation is no sentence", " ", (f"{words(34)} z. B. {words(5)}", words(12))),
+    ("small letter begins no sentence", " ", (f"{words(33)} e.g. {words(6)}", words(12))),
+    ("after little text another border is better", " ", (f"Yes.\n\n{words(20)}. {words(10)}.", f"More {words(30)}")),
+    ("character", "", ("a" * 200, "a" * 50)),
+    ("chinese sentence", "", ("中文句子在这里。" * 8, "中文句子在这里。" * 2)),
+    ("chinese comma", "", ("中文句子在这里，" * 8, "中文句子在这里，" * 2)),
+    ("chinese without a pause", "", ("中" * 66, "中" * 10)),
+    ("emoji at the edge", "", ("a" * 198, "😀" * 3)),
+    ("family at the edge", "", ("a" * 190, "👨‍👩‍👧‍👦!")),
+    ("flags at the edge", "", ("x" + "🇩🇪" * 24, "🇩🇪" * 3)),
+    ("accents at the edge", "", ("a" * 199, "e\u0301" * 3)),
+    ("endless character", "", ("a" + "\u0301" * 95, "\u0301" * 30)),
+    ("nested list keeps its indentation", "\n", (f"• {words(30)}", f"  • {words(20)}")),
+    ("quote", "\n>\n", (f"> {words(20)}", f"> {words(20)}\n\nend")),
+    (
+        "stop with a variant",
+        "",
+        ("中文句子在这里。\ufe00" * 7 + "中文句", "子在这里。\ufe00" + "中文句子在这里。\ufe00"),
+    ),
+    ("space with an accent", "", ("a" * 199, " \u0301b" * 2)),
+]
+
+
+@pytest.mark.parametrize(("glue", "wanted"), [row[1:] for row in CUTS], ids=[row[0] for row in CUTS])
+def test_cut(glue: str, wanted: tuple[str, ...]) -> None:
+    """A part ends at a paragraph, else a line, else a sentence, else a word, else between two characters."""
+    assert texts(glue.join(wanted).replace("•", "-")) == wanted
+
+
+def test_style_goes_on_in_the_next_part() -> None:
+    """A style over a cut is in both parts, trimmed, with offsets of each part's own."""
+    first, second = cut(f"😀 **{words(30)} *{words(20)}* end**")
+    assert ranges(first) == ("3:194:BOLD", "153:44:ITALIC")
+    assert ranges(second) == ("0:58:BOLD", "0:54:ITALIC")
+
+
+def test_code_block_stays_whole() -> None:
+    """A code block that fits into a part is not cut, even where the part before it is nearly empty."""
+    code = "\n\n".join(["x = 1"] * 28)
+    found = cut(f"Look:\n\n```py\n{code}\n```\n\n{words(30)}")
+    assert [part.text for part in found] == ["Look:", code, words(30)]
+    assert ranges(found[1]) == (f"0:{len(code)}:MONOSPACE",)
+
+
+def test_code_block_in_quote_stays_whole() -> None:
+    """The bars of a quote do not tear a code block apart."""
+    code = "\n".join(["> x = 1"] * 20)
+    assert texts(f"{words(20)}\n\n> ```\n{code}\n> ```") == (words(20), code)
+
+
+def test_large_code_block_is_cut_at_line_ends() -> None:
+    """A code block that fits nowhere begins in a part of its own and is cut at line ends, monospace in each part."""
+    line = "    return 'a sentence. Another one'"
+    first, later, last = "\n".join(["def f():", *[line] * 5]), "\n".join([line] * 5), "\n".join([line] * 2)
+    found = cut(f"Look at this example, which is long:\n```\n{first}\n{later}\n{last}\n```\nDone.")
+    assert [part.text for part in found] == ["Look at this example, which is long:", first, later, f"{last}\n\nDone."]
+    assert [ranges(part) for part in found[1:]] == [("0:193:MONOSPACE",), ("4:180:MONOSPACE",), ("4:69:MONOSPACE",)]
+
+
+def test_bars_in_code_are_kept() -> None:
+    """A line of ">" alone is a quote's empty line, but in code it is code."""
+    code = f"{words(38)}\n>\n>\n{words(30)}"
+    assert texts(f"```\n{code}\n```") == (f"{words(38)}\n>\n>", words(30))
+    assert texts(f"```\n{words(40)}\n>\n>\n{words(20)}\n```") == (words(40), f">\n>\n{words(20)}")
+
+
+def test_long_code_line_is_cut_at_a_word() -> None:
+    """Only a line of code that alone is too long is cut within."""
+    first, second = cut(f"```\n{words(45)}\nend\n```")
+    assert (first.text, second.text) == (words(40), f"{words(5)}\nend")
+    assert all(Style.MONOSPACE in styles for part in (first, second) for _, styles in seen(part))
+
+
+def test_heading_stays_with_its_text() -> None:
+    """No part ends with a heading."""
+    assert texts(f"**{words(25)}**\n\n## Heading\n\n{words(20)}") == (words(25), f"Heading\n\n{words(20)}")
+
+
+def test_table_stays_whole() -> None:
+    """A table aligned in monospace is not cut."""
+    rows = "|Name|Age|\n|-|-|\n" + "|Someone|30|\n" * 8
+    first, second = cut(f"{words(22)}\n\n{rows}")
+    assert first.text == words(22)
+    assert second.text.startswith("Name     Age\n")
+
+
+def test_long_answer_ends_with_a_mark() -> None:
+    """What does not fit is cut, and the last part says so within its limit, in plain words."""
+    found = cut("**" + words(200) + "**", max_parts=3)
+    assert [part.text for part in found] == [words(40), words(40), words(33) + "\n\n" + MARK]
+    assert ranges(found[2]) == ("0:164:BOLD",)
+    assert all(size_bytes(part) <= 200 for part in found)
+
+
+def test_mark_in_the_only_part() -> None:
+    """One part alone has room for the mark as well."""
+    assert texts(words(41), max_parts=1) == (words(33) + "\n\n" + MARK,)
+
+
+def test_dense_where_loose_needs_too_many_parts() -> None:
+    """An answer is cut at worse borders before it is cut off."""
+    paragraph = words(22)
+    assert len(texts("\n\n".join([paragraph] * 5))) == 5
+    assert texts("\n\n".join([paragraph] * 7))[0] == f"{paragraph}\n\n{words(18)}"
+    assert not texts("\n\n".join([paragraph] * 7))[-1].endswith(MARK)
+    assert texts("\n\n".join([paragraph] * 12))[-1].endswith(MARK)
+
+
+def test_unread_end_is_marked() -> None:
+    """An answer is read up to twice its room; one that shrinks below the room still tells that it was cut."""
+    found = texts("a " + " " * 3000 + "b", limit_bytes=200, max_parts=2)
+    assert found == (f"a\n\n{MARK}",)
+    assert texts(" " * 3000 + "b", limit_bytes=200, max_parts=2) == (f"b\n\n{MARK}",)
+
+
+def test_white_space_makes_no_part() -> None:
+    """A run of white space longer than a part is passed over."""
+    assert texts("```\na\n" + " " * 700 + "b\n```") == ("a", "b")
+    assert [text.strip() for text in texts(f"```\n{words(30)}\n{' ' * 700}b\n```")] == [words(30), "b"]
+
+
+@pytest.mark.parametrize(("limit_bytes", "max_parts", "cut_mark"), [(199, 5, "…"), (2000, 0, "…"), (200, 5, "…" * 40)])
+def test_contradicting_limits(limit_bytes: int, max_parts: int, cut_mark: str) -> None:
+    """Limits that leave no room are the caller's mistake, whatever the answer."""
+    with pytest.raises(ValueError, match=r"bytes"):
+        parts("a", limit_bytes=limit_bytes, max_parts=max_parts, cut_mark=cut_mark)
+
+
+HOSTILE = [
+    *(
+        "*",
+        "_",
+        "**a",
+        "*a **b ",
+        "[",
+        "[a](",
+        "![",
+        "](",
+        "`",
+        "`a``",
+        "~~a ",
+        "||a ",
+        "<",
+        "<a:",
+        ">",
+        "> >\n",
+        "- ",
+        "1. ",
+    ),
+    *(
+        "#\n",
+        "\\",
+        "\\(",
+        "\\[",
+        "$",
+        "$$a",
+        "http://",
+        "|a|\n|-|\n",
+        "|",
+        "a|b\n",
+        "a\n",
+        "```\n",
+        "**a**\u0301",
+        "🇩",
+        "\u0301",
+    ),
+    *("\u200d", "**中", '[a](b "', "[a](<", "[![a](b)](c)", "&amp;", "\ud800", "\t- ", "***a ", "*_~~||a "),
+]
+
+
+@pytest.mark.parametrize("atom", HOSTILE)
+def test_hostile_answer(atom: str) -> None:
+    """Markers without end are read up to a bound, in a time that grows with it, and fit into the parts."""
+    found = cut(atom * (1_000_000 // len(atom)), limit_bytes=500, max_parts=3)
+    assert 1 <= len(found) <= 3
+    assert found[-1].text.endswith(MARK)
+    assert all(size_bytes(part) <= 500 for part in found)
+
+
+@given(st.lists(ANYTHING, max_size=12).map("".join), st.integers(200, 400), st.integers(1, 4))
+@settings(max_examples=150, deadline=None)
+def test_parts_fit(markdown: str, limit_bytes: int, max_parts: int) -> None:
+    """Whatever is written: at most so many parts, none blank, none too large, none split in a character."""
+    found = cut(markdown, limit_bytes, max_parts)
+    assert len(found) <= max_parts
+    for part in found:
+        assert part.text.strip()
+        assert size_bytes(part) <= limit_bytes
+        assert all(borders(part.text)[utf16_offsets(part.text).index(each.start)] for each in part.styles)
+
+
+@given(st.lists(ANYTHING, min_size=3, max_size=30).map("\n".join), st.integers(200, 300))
+@settings(max_examples=100, deadline=None)
+def test_parts_lose_nothing(markdown: str, limit_bytes: int) -> None:
+    """The parts together show every character of the whole, each with its styles, in order."""
+    (whole, *_) = parts(markdown, limit_bytes=1_000_000, max_parts=1) or (Styled(text=""),)
+    found = [pair for part in parts(markdown, limit_bytes=limit_bytes, max_parts=1000) for pair in seen(part)]
+    assert found == seen(whole)
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(MAX_MESSAGE_BYTES, True), (MAX_MESSAGE_BYTES + 1, False)])
+def test_one_message_holds_what_signal_carries(size: int, is_whole: bool) -> None:
+    """64 KiB, not one byte more; what is cut says so."""
+    content, found = one_message("é" * (size // 2) + "a" * (size % 2), cut_mark=MARK)
+    assert content is not None
+    assert found is is_whole
+    assert size_bytes(content) <= MAX_MESSAGE_BYTES
+    assert content.text.endswith(MARK) is not is_whole
+
+
+def test_nothing_visible_is_no_message() -> None:
+    """There is nothing to send, and nothing is missing."""
+    assert one_message(" \n", cut_mark=MARK) == (None, True)
+
+
+@given(ANYTHING)
+@settings(max_examples=200)
+def test_a_message_that_is_split_keeps_its_characters_and_styles(markdown: str) -> None:
+    """Splitting what was put together already loses nothing but white space."""
+    content, _ = one_message(markdown * 200, cut_mark=MARK)
+    if content is None:
+        return
+    found = split(content, max_parts=1000, cut_mark=MARK)
+    assert all(size_bytes(part) <= LIMIT_BYTES for part in found)
+    assert [pair for part in found for pair in seen(part)] == seen(content)

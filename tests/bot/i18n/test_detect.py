@@ -1,0 +1,69 @@
+"""In which language a message is written, and that nothing is claimed where that is not sure."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.i18n.detect import heard
+from bot.i18n.locale import LANGUAGES, Language
+
+SURE: list[tuple[Language, str]] = [
+    ("en", "What's the weather like today?"),
+    ("en", "Can you remind me to call my sister tomorrow?"),
+    ("en", "How much is 20 euros in dollars?"),
+    ("en", "Please make it shorter and send it to me"),
+    ("en", "who won the match yesterday"),
+    ("en", "tell me about the history of Rome"),
+    ("de", "Wie wird das Wetter morgen in Berlin?"),
+    ("de", "Kannst du mir bitte ein Rezept für Kürbissuppe geben?"),
+    ("de", "was ist die Hauptstadt von Peru"),
+    ("de", "Erinner mich heute Abend an den Müll"),
+    ("de", "Ich habe keine Ahnung, was das ist"),
+    ("de", "Und wann fährt der nächste Zug?"),
+    ("fr", "Quel temps fait-il demain à Lyon ?"),
+    ("fr", "Peux-tu me donner une recette de tarte aux pommes ?"),
+    ("fr", "c'est quoi la capitale du Pérou"),
+    ("fr", "Rappelle-moi d'appeler ma sœur demain"),
+    ("fr", "je ne sais pas où est la gare"),
+    ("es", "¿Qué tiempo hace mañana en Madrid?"),
+    ("es", "Puedes darme una receta de tortilla por favor"),
+    ("es", "cuál es la capital del Perú"),
+    ("es", "no sé dónde está la estación"),
+    ("es", "Recuérdame llamar a mi hermana mañana"),
+]
+
+UNSURE = [
+    "",
+    "ok",
+    "👍",
+    "Berlin",
+    "42",
+    "https://example.org/the/and/is/you",
+    "```\nfor the in is and\n```",
+    "Pizza Hawaii?",
+    "Che tempo fa domani a Roma? Puoi dirmi se piove?",
+    "Wat is het weer morgen in Amsterdam?",
+    "Qual é a capital do Peru? Você pode me dizer?",
+    "Jaka jest dzisiaj pogoda w Warszawie?",
+    "Какая сегодня погода?",
+    "今日の天気は？",
+    "die man is in Kaapstad",
+]
+
+
+@pytest.mark.parametrize(("language", "text"), SURE)
+def test_a_plain_sentence_is_told(language: Language, text: str) -> None:
+    """Short, with or without capitals and accents, as people write in a chat."""
+    assert heard(text) == language
+
+
+@pytest.mark.parametrize("text", UNSURE)
+def test_nothing_is_claimed_where_it_is_not_sure(text: str) -> None:
+    """Too little, no words at all, code and addresses, or a language that is none of the four."""
+    assert heard(text) is None
+
+
+@given(st.text())
+def test_any_text_is_one_of_the_four_or_nothing(text: str) -> None:
+    """Whatever people send."""
+    assert heard(text) in {*LANGUAGES, None}

@@ -1,0 +1,34 @@
+"""Dates and numbers follow the language."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from bot.i18n import phrases
+from bot.i18n.locale import Language, day, moment, number, speaking
+
+AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("language", "date", "when", "amount"),
+    [
+        ("en", "2026-03-04", "Wed 2026-03-04 09:05", "1234.50"),
+        ("de", "04.03.2026", "Mi 04.03.2026 09:05", "1234,50"),
+        ("fr", "04/03/2026", "mer. 04/03/2026 09:05", "1234,50"),
+        ("es", "04/03/2026", "mié 04/03/2026 09:05", "1234,50"),
+    ],
+)
+def test_dates_and_numbers(language: Language, date: str, when: str, amount: str) -> None:
+    """As people of the language write them, without a locale of the machine."""
+    with speaking(language):
+        assert (day(AT), moment(AT), number(Decimal("1234.50"))) == (date, when, amount)
+
+
+def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
+    """The cost of what is asked for, the day on which somebody was let in."""
+    with speaking("de"):
+        assert "0,25 USD" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
+        assert "04.03.2026" in phrases.guest("abcd", AT, "ef01")
+        assert "0,5000 USD" in phrases.spent("person", True, Decimal("0.5"))

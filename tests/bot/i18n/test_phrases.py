@@ -1,0 +1,62 @@
+"""What people hear: a sentence for every failure, in plain words, ready as it stands."""
+
+import pytest
+
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.i18n import phrases
+
+SENTENCES = {
+    name: value
+    for name, value in vars(phrases).items()
+    # Those with places to fill in, and parts of others, are for the functions of the module.
+    if name.isupper() and isinstance(value, str) and not name.startswith(("_", "EVERY_", "DEED_")) and "{" not in value
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "phrase"),
+    [
+        (Overloaded, phrases.OVERLOADED),
+        (Unavailable, phrases.UNAVAILABLE),
+        (ContextTooLong, phrases.TOO_LONG),
+        (BadKey, phrases.BAD_KEY),
+        (Rejected, phrases.REJECTED),
+        (NoSuchModel, phrases.NO_SUCH_MODEL),
+        (ProviderError, phrases.FAILED),
+    ],
+)
+def test_every_error_of_a_provider_has_its_sentence(kind: type[ProviderError], phrase: str) -> None:
+    """What is said tells what to do, and nothing of the error's own message."""
+    assert phrases.for_error(kind("the vendor's words", provider="openai", model="m")) == phrase
+
+
+def test_no_kind_of_error_is_forgotten() -> None:
+    """A new kind under ProviderError needs a sentence of its own."""
+    said = [phrases.for_error(kind("", provider="p")) for kind in ProviderError.__subclasses__()]
+    assert phrases.FAILED not in said
+    assert len(set(said)) == len(said)
+
+
+def test_a_finer_kind_speaks_as_its_parent() -> None:
+    """Where an error is told apart further, people need not notice."""
+
+    class QuotaUsedUp(BadKey):
+        pass
+
+    assert phrases.for_error(QuotaUsedUp("", provider="p")) == phrases.BAD_KEY
+
+
+@pytest.mark.parametrize("name", sorted(SENTENCES))
+def test_a_sentence_is_ready_as_it_stands(name: str) -> None:
+    """Nothing to be filled in, one line, short enough for a chat, ended as a sentence or a remark in brackets."""
+    sentence = SENTENCES[name]
+    assert sentence == sentence.strip()
+    assert sentence.isprintable()
+    assert 0 < len(sentence) <= 200
+    assert sentence[-1] in ".)…"
+    assert not {"{", "}", "%"} & set(sentence)
+
+
+def test_no_sentence_is_said_for_two_reasons() -> None:
+    """People can tell what happened, and whoever runs Aldis from what they were told."""
+    assert len(set(SENTENCES.values())) == len(SENTENCES)

@@ -1,0 +1,302 @@
+"""The whole of Aldis in one process between a quay and a thinker: frames come in, replies go out, time stands still.
+
+async with harbour(store, clock) as port:
+    asked = await port.deliver(message("How cold is it?"))
+    await port.answered(1)
+    await port.deliver(delete(asked))
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.clock import SetClock
+from bot.commands.admin import AdminCommands
+from bot.commands.base import Commands, Desk, Entry
+from bot.commands.broadcast import Audience, BroadcastCommands
+from bot.commands.chat import ChatCommands
+from bot.commands.preferences import Menu, PreferenceCommands
+from bot.commands.questions import QuestionCommands
+from bot.commands.status import StandingCommands
+from bot.commands.urgent import Errands, Judgement
+from bot.errors import ProviderError
+from bot.events import Envelope, Event, Removal, Reply, SentId
+from bot.features.feeds.commands import FeedCommands
+from bot.features.memory.commands import MemoryCommands
+from bot.features.memory.service import Memory
+from bot.features.reminders.commands import ReminderCommands
+from bot.features.reminders.scheduler import Reminding
+from bot.features.reminders.service import Reminders
+from bot.features.safety_numbers.commands import TrustCommands
+from bot.features.safety_numbers.service import Identities
+from bot.features.summaries.service import Summaries, Window
+from bot.features.summaries.worker import Summarising
+from bot.loops.intake import Intake
+from bot.loops.maintenance import Housekeeping
+from bot.loops.sender import Courier, Patience
+from bot.loops.worker import Pace, Worker
+from bot.media.attachments import MediaLimits, Parcels
+from bot.media.speech import Speech
+from bot.metrics import Counts
+from bot.policy.access import EVERYBODY, AccessList
+from bot.policy.budgets import Budgets
+from bot.policy.pairing import Pairing
+from bot.providers.base import Completion, Request, Told
+from bot.transports.envelope.frames import FrameReader
+from bot.turn.agent import Agent, Limits
+from bot.turn.approvals import Approvals
+from bot.turn.edits import Revisions
+from bot.turn.group_context import Overheard
+from bot.turn.multimodal import Senses, Voice
+from bot.turn.notices import Admins
+from bot.turn.reactions import EMOJI, Marks
+from bot.turn.status import Live, Mode
+from bot.turn.turns import Turns
+from store import Store
+from tests.bot.loops.fake_transport import Quay
+from tests.bot.transports.bridges import OWN_ACCOUNT
+from tests.bot.turn.turn_helpers import Scripted, says, toolbox
+from tests.cells import sandbox
+from tests.conftest import NOON
+from tests.servers.envelopes import ALDIS, GROUP, Frame
+from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
+from tools import Tool, ToolSource
+from tools.memory import Remember
+
+TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
+MEDIA_LIMITS = MediaLimits(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_characters=5000)
+FIRST = int(NOON.timestamp() * 1000)
+"""What the quay calls the message before the first one that goes out; each has the next number."""
+
+
+@dataclass
+class Berth(Quay):
+    """A quay whose envelopes are frames of signal-cli."""
+
+    account: str = ALDIS.uuid
+
+    def event(self, envelope: Envelope) -> Event | None:
+        return FrameReader(OWN_ACCOUNT, "Aldis").event(envelope)
+
+    async def send(self, reply: Reply) -> SentId:
+        await super().send(reply)
+        return SentId(FIRST + len(self.sent))
+
+    async def remove(self, removal: Removal) -> SentId:
+        await super().remove(removal)
+        return SentId(FIRST + 1000 * len(self.removed))
+
+
+@dataclass
+class Thinker(Scripted):
+    """Answers "re: <the question's words>", after its gate for a word in it has opened; or as the script says."""
+
+    script: list[Any] = field(default_factory=list[Any])
+    gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    asked: list[str] = field(default_factory=list[str])
+    told: Told | None = None
+    """Who is told the words of the completion under way; None where nobody wants to see them."""
+
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        question = next(message.text for message in reversed(request.messages) if message.role == "user")
+        self.requests.append(request)
+        self.asked.append(question)
+        self.told = told
+        for word, gate in self.gates.items():
+            if word in question:
+                await gate.wait()
+        step = self.script.pop(0) if self.script else None
+        if isinstance(step, ProviderError):
+            raise step
+        return step or says(f"re: {question.partition('] ')[2]}")
+
+
+@dataclass
+class Port:
+    """Everything that runs, and the means to wait for it."""
+
+    store: Store
+    clock: SetClock
+    quay: Berth
+    thinker: Thinker
+    intake: Intake
+    worker: Worker
+    housekeeping: Housekeeping
+    turns: Turns
+    pairing: Pairing
+    reminders: Reminders
+    reminding: Reminding
+    """Not run: a story lets it look when it is time."""
+    summarising: Summarising
+    """Likewise."""
+    courier: Courier
+    identities: Identities
+
+    async def deliver(self, frame: Frame) -> int:
+        """Let a frame arrive; gives the time under which its author knows it."""
+        envelope = FrameReader(OWN_ACCOUNT, "Aldis").envelope(json.dumps(frame))
+        assert envelope is not None
+        await self.intake.take(envelope)
+        return envelope.sent_at
+
+    async def answered(self, count: int) -> list[Reply]:
+        """Wait until so many replies went out, each revision by itself."""
+        await self.quay.until(lambda: len(self.quay.sent) >= count)
+        return self.quay.sent
+
+    async def asked(self, count: int) -> None:
+        """Wait until the model was asked so often."""
+        await self.until(lambda: len(self.thinker.asked) >= count)
+
+    async def quiet(self) -> None:
+        """Wait until nothing is under way."""
+        await self.quiet_but(0)
+
+    async def quiet_but(self, count: int) -> None:
+        """Wait until only so much is under way, because it is held, say."""
+
+        async def is_quiet() -> bool:
+            return await self._under_way() == count
+
+        await eventually_found(is_quiet)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        await eventually(holds)
+
+    async def _under_way(self) -> int:
+        return await self.store.read(lambda shelves: shelves.inbox.backlog().items + shelves.outbox.backlog().items)
+
+    async def count(self, statement: str) -> int:
+        """A number out of the database."""
+        [(number,)] = await self.store.read(lambda shelves: shelves.inbox.rows(statement))
+        return number
+
+
+@asynccontextmanager
+async def harbour(
+    store: Store,
+    clock: SetClock,
+    *,
+    tools: tuple[Tool, ...] = (),
+    ported: tuple[Callable[[Reminders], Tool], ...] = (),
+    sources: tuple[ToolSource, ...] = (),
+    remembers: bool = False,
+    window: Window | None = None,
+    deletes_answers: bool = False,
+    admins: frozenset[str] = frozenset(),
+    retention: timedelta | None = None,
+    speech: Speech | None = None,
+    speaks: bool = False,
+    live: Mode = "off",
+    mark_seconds: float = 3600.0,
+    context_messages: int = 0,
+    quay: Berth | None = None,
+    access: AccessList | None = None,
+    budgets: Budgets = TWO_DOLLARS_A_DAY,
+    accepts_identities: bool = False,
+    commands: Callable[[Desk], Iterable[Entry]] = lambda _: (),
+    **pace: Any,
+) -> AsyncGenerator[Port]:
+    """Aldis in one process; everything is over at the end."""
+    quay, thinker, counts, pairing = quay or Berth(), Thinker(), Counts(), Pairing()
+    limits = Limits(max_rounds=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
+    turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
+    memory = Memory(store, clock)
+    reminders = Reminders(store, clock, turns, account=ALDIS.uuid, timezone="UTC")
+    tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
+    agent = Agent(thinker, toolbox(clock, *tools, sources=sources), system="Be kind.", limits=limits)
+    senses = Senses(
+        agent,
+        Parcels(quay, MEDIA_LIMITS, sandbox(), speech=speech),
+        timezone="UTC",
+        voice=Voice(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
+    )
+    revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
+    desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
+    audience = Audience(quay, lambda: allowed)
+    identities = Identities(
+        quay,
+        store,
+        clock,
+        counts,
+        may_write=audience.may_write,
+        admins=Admins(clock, listed=lambda: allowed.admins, language=turns.language),
+        accepts=accepts_identities,
+    )
+    names = tuple(tool.spec.name for tool in tools)
+    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=names, sources=sources)
+    entries = (
+        *ChatCommands(desk, approvals, timezone="UTC").entries,
+        *QuestionCommands(desk, approvals).entries,
+        *PreferenceCommands(desk, menu).entries,
+        *StandingCommands(desk, account=ALDIS.uuid, model="scripted/model-1", version="0.0").entries,
+        *ReminderCommands(desk, reminders).entries,
+        *MemoryCommands(desk, memory).entries,
+        *FeedCommands(desk, is_on=True, timezone="UTC").entries,
+        *AdminCommands(desk, pairing, audience, budgets, account=ALDIS.uuid, timezone="UTC").entries,
+        *TrustCommands(desk, identities).entries,
+        *BroadcastCommands(desk, audience).entries,
+        *commands(desk),
+    )
+    allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
+    judgement = Judgement(name="Aldis", allowed=allowed)
+    overheard = Overheard(clock, most=context_messages)
+    errands = Errands(
+        quay,
+        store,
+        counts,
+        turns=turns,
+        revisions=revisions,
+        approvals=approvals,
+        commands=Commands(desk, entries),
+        overheard=overheard,
+        judgement=judgement,
+    )
+    summaries = (
+        Summaries(store, clock, turns, thinker, window=window, timeout_seconds=DEADLINE_SECONDS) if window else None
+    )
+    summarising = Summarising(summaries, counts)
+    worker = Worker(
+        quay,
+        store,
+        clock,
+        counts,
+        turns=turns,
+        agent=senses,
+        approvals=approvals,
+        errands=errands,
+        live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
+        marks=Marks(quay, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
+        overheard=overheard,
+        pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
+        judgement=judgement,
+        kept=summarising.note,
+    )
+    intake = Intake(
+        quay,
+        store,
+        clock,
+        counts,
+        allowed=allowed,
+        name="Aldis",
+        on_untrusted=identities.notice,
+    )
+    courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60), on_untrusted=identities.notice)
+    housekeeping = Housekeeping(store, clock, revisions, retention=retention)
+    reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ALDIS.uuid)
+    running = [asyncio.create_task(loop.run()) for loop in (worker, courier)]
+    try:
+        yield Port(
+            *(store, clock, quay, thinker, intake, worker, housekeeping, turns),
+            *(pairing, reminders, reminding, summarising, courier, identities),
+        )
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running)
+        await intake.aclose()

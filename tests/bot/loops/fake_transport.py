@@ -1,0 +1,239 @@
+"""A transport whose both ends the test holds: what arrives, how sends go, and everything that was asked of it."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field, replace
+
+from bot.errors import NotUploaded, Unfetchable
+from bot.events import (
+    Attachment,
+    ChatId,
+    Envelope,
+    Event,
+    Incoming,
+    Kind,
+    PersonId,
+    Receipt,
+    Removal,
+    Reply,
+    SentId,
+)
+from bot.formatting.split import is_long
+from bot.transports.base import Contact, Group, Identity, Missed, Progress
+from bot.transports.bridge_versions import Release
+from tests.waiting import WAIT_SECONDS
+
+ACCOUNT = "+15550100001"
+
+
+def envelope(
+    text: str = "hello",
+    sent_at: int = 1,
+    *,
+    author: str | None = "alice",
+    chat: str | None = None,
+    kind: Kind = Kind.MESSAGE,
+    from_self: bool = False,
+    targets: tuple[int, ...] = (),
+) -> Envelope:
+    return Envelope(
+        account=ACCOUNT,
+        author=None if author is None else PersonId(author),
+        number=None,
+        device=1,
+        sent_at=SentId(sent_at),
+        kind=kind,
+        chat=None if author is None else ChatId(chat or f"direct:{author}"),
+        raw=json.dumps({"text": text, "targets": targets}),
+        from_self=from_self,
+    )
+
+
+@dataclass
+class Quay:
+    """Streams are lists of envelopes or errors; each call of `envelopes` takes the next, the last one stays open."""
+
+    streams: list[list[Envelope | Exception]] = field(default_factory=list[list[Envelope | Exception]])
+    sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
+    """How the next sends go, deletions and notes to self among them; afterwards all go well."""
+    has_receipts: bool = True
+    keeps_messages: bool = True
+    max_pause_seconds: float = 60.0
+    problem: str | None = None
+    sent: list[Reply] = field(default_factory=list[Reply])
+    removed: list[Removal] = field(default_factory=list[Removal])
+    notes: list[str] = field(default_factory=list[str])
+    read: list[SentId] = field(default_factory=list[SentId])
+    typed: list[tuple[ChatId, bool]] = field(default_factory=list[tuple[ChatId, bool]])
+    reactions: list[tuple[ChatId, PersonId, SentId, str, bool]] = field(
+        default_factory=list[tuple[ChatId, PersonId, SentId, str, bool]]
+    )
+    """Chat, author and time of the message, the emoji, and whether it was taken off."""
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """What the bridge has, by the id of the attachment."""
+    discarded: list[str] = field(default_factory=list[str])
+    shown: list[Progress] = field(default_factory=list[Progress])
+    opened: int = 0
+    closed: int = 0
+    account: str = ACCOUNT
+    number: str | None = None
+    is_open: bool = True
+    """Open at first, for stories without a stream of their own."""
+    has_next: bool = False
+    come_together: bool = False
+    """Whether all of a stream is there as soon as it is opened."""
+    heard_at: float | None = None
+    unreadable_frames: int = 0
+    known_release: Release | None = None
+    challenge: str | None = None
+    linked: bool | Exception = True
+    """What the bridge says of the account, or how asking it fails."""
+    known_groups: tuple[Group, ...] = ()
+    known_contacts: tuple[Contact, ...] = ()
+    directory_fails: Exception | None = None
+    """How asking for groups, contacts and identities fails."""
+    missed: deque[Missed] = field(default_factory=deque[Missed])
+    known_identities: list[Identity] = field(default_factory=list[Identity])
+    trusted: list[tuple[PersonId, str | None]] = field(default_factory=list[tuple[PersonId, str | None]])
+    """Whose key was trusted, and by which safety number."""
+    captchas: list[str] = field(default_factory=list[str])
+    refuses: Exception | None = None
+    """How trusting and handing in a captcha fails."""
+    takes_long_texts: bool = True
+    """Whether what is longer than a message can hold goes out as its attachment; else it is refused like a file."""
+    gate: asyncio.Event | None = None
+    """Holds sends back until it is set."""
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        self.opened += 1
+        self.is_open = True
+        try:
+            items = self.streams.pop(0) if self.streams else []
+            for number, item in enumerate(items, 1):
+                if isinstance(item, Exception):
+                    raise item
+                self.has_next = self.come_together and number < len(items)
+                yield item
+            if not self.streams:
+                await self._note()
+                await self.stopping.wait()
+        finally:
+            self.closed += 1
+            self.is_open = False
+
+    async def check_receiving(self) -> None:
+        pass
+
+    def stop_receiving(self) -> None:
+        self.stopping.set()
+
+    def event(self, envelope: Envelope) -> Event | None:
+        frame = json.loads(envelope.raw)
+        if envelope.author is None or envelope.chat is None or frame["text"] == "unreadable":
+            return None
+        if envelope.kind is Kind.RECEIPT:
+            return Receipt(author=envelope.author, what="delivered", targets=tuple(map(SentId, frame["targets"])))
+        return Incoming(
+            author=envelope.author, name=None, chat=envelope.chat, sent_at=envelope.sent_at, text=frame["text"]
+        )
+
+    async def send(self, reply: Reply) -> SentId:
+        if not self.takes_long_texts and is_long(reply.content):
+            raise NotUploaded("the text was not taken", is_final=True)
+        return await self._went_out(lambda: self.sent.append(reply))
+
+    async def remove(self, removal: Removal) -> SentId:
+        return await self._went_out(lambda: self.removed.append(removal))
+
+    async def note_to_self(self, text: str) -> SentId:
+        return await self._went_out(lambda: self.notes.append(text))
+
+    async def _went_out(self, remember: Callable[[], None]) -> SentId:
+        if self.gate is not None:
+            await self.gate.wait()
+        how = self.sends.pop(0) if self.sends else None
+        if isinstance(how, Exception):
+            await self._note()
+            raise how
+        remember()
+        await self._note()
+        return SentId(1000 + len(self.sent) + len(self.removed) + len(self.notes)) if how is None else how()
+
+    async def release(self) -> Release | None:
+        return self.known_release
+
+    async def is_linked(self) -> bool:
+        if isinstance(self.linked, Exception):
+            raise self.linked
+        return self.linked
+
+    async def groups(self) -> tuple[Group, ...]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
+        return self.known_groups
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
+        return self.known_contacts
+
+    async def identities(self) -> tuple[Identity, ...]:
+        if self.directory_fails is not None:
+            raise self.directory_fails
+        return tuple(self.known_identities)
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+        self.trusted.append((person, safety_number))
+        self.known_identities = [
+            replace(one, is_trusted=True) if one.person == person else one for one in self.known_identities
+        ]
+
+    async def submit_challenge(self, captcha: str) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+        self.captchas.append(captcha)
+        self.challenge = None
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        self.typed.append((chat, started))
+
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        self.reactions.append((chat, author, sent_at, emoji, removed))
+        await self._note()
+        return None
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        data = self.files.get(attachment.id)
+        if data is None or len(data) > max_bytes:
+            raise Unfetchable("no such file, or too large")
+        return data
+
+    async def discard(self, attachment: Attachment) -> None:
+        self.files.pop(attachment.id, None)
+        self.discarded.append(attachment.id)
+
+    async def receipt(self, envelope: Envelope) -> None:
+        self.read.append(envelope.sent_at)
+        await self._note()
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        self.shown.append(progress)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(WAIT_SECONDS), self.changed:
+            await self.changed.wait_for(holds)
+
+    async def _note(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()

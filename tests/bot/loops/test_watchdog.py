@@ -1,0 +1,283 @@
+"""The lookout: what it takes for deafness, what it does not, and that problems begin and end in the log once."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+import pytest
+
+from bot.clock import SetClock
+from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
+from bot.events import SentId
+from bot.loops.watchdog import (
+    ANSWER_SECONDS,
+    CAPTCHA,
+    CLOSED,
+    NOTE,
+    SILENCE_SECONDS,
+    SILENT,
+    UNHEARD,
+    UNLINKED,
+    UNREACHABLE,
+    UNREADABLE,
+    UNSENT,
+    Lookout,
+)
+from bot.metrics import Counts
+from bot.transports.bridge_versions import Release
+from tests.bot.loops.fake_transport import Quay
+from tests.waiting import eventually
+
+HOUR = 3600.0
+
+
+@dataclass
+class Watch:
+    """A lookout over a quay that is well, on a clock that stands still until it is moved."""
+
+    round_trip_seconds: float | None = None
+    quay: Quay = field(default_factory=lambda: Quay(is_open=True, heard_at=0.0))
+    counts: Counts = field(default_factory=Counts)
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.lookout = Lookout(
+            self.quay, self.counts, round_trip_seconds=self.round_trip_seconds, seconds=lambda: self.now
+        )
+
+    async def look(self, *, after: float = 60) -> tuple[str, ...]:
+        """Let so many seconds pass, in which the stream gives signs of life, and look."""
+        self.now += after
+        self.quay.heard_at = self.now
+        await self.lookout.look()
+        return self.lookout.problems()
+
+    def came(self, count: int, kind: str) -> None:
+        for _ in range(count):
+            self.counts.add(f"envelopes_{kind}")
+
+
+async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptureFixture) -> None:
+    """No problem and no line in the log; the figures of the moment are there, and no note is sent unasked."""
+    caplog.set_level(logging.INFO)
+    watch = Watch()
+    assert watch.lookout.is_linked is None
+    assert await watch.look() == ()
+    watch.now += 7
+    lookout = watch.lookout
+    assert (lookout.is_open, lookout.is_linked, lookout.heard_seconds_ago, lookout.challenge) == (True, True, 7.0, None)
+    assert (caplog.records, watch.quay.notes) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("heard_at", "is_open", "problems"),
+    [
+        (-SILENCE_SECONDS, True, ()),
+        (-SILENCE_SECONDS - 1, True, (SILENT,)),
+        (None, True, ()),
+        (0.0, False, (CLOSED,)),
+        (-SILENCE_SECONDS - 1, False, (CLOSED,)),
+    ],
+)
+def test_a_stream_without_a_sign_of_life(heard_at: float | None, is_open: bool, problems: tuple[str, ...]) -> None:
+    """Open is not enough: keep-alives have to come. A stream that is known to be closed is told as such alone."""
+    watch = Watch(quay=Quay(is_open=is_open, heard_at=heard_at))
+    assert watch.lookout.problems() == problems
+
+
+async def test_an_account_that_is_gone_or_unknown() -> None:
+    """Unlinked on the phone, and a bridge that cannot be asked, are two problems; both end by themselves."""
+    watch = Watch()
+    watch.quay.linked = False
+    assert await watch.look() == (UNLINKED,)
+    watch.quay.linked = Disconnected("no connection to signal-cli")
+    assert await watch.look() == (UNREACHABLE,)
+    assert watch.lookout.is_linked is False
+    watch.quay.linked = True
+    assert await watch.look() == ()
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "readable", "problems"), [(4, 0, ()), (5, 0, (UNREADABLE,)), (5, 5, ()), (50, 49, (UNREADABLE,))]
+)
+async def test_envelopes_that_cannot_be_read(unreadable: int, readable: int, problems: tuple[str, ...]) -> None:
+    """A few are nothing, and so are many among more that can be read: receipts and typing count as well."""
+    watch = Watch()
+    watch.came(unreadable, "undecryptable")
+    watch.came(readable, "other")
+    assert await watch.look() == problems
+
+
+async def test_only_the_last_hour_counts() -> None:
+    """What could not be read is forgotten after an hour, and what was read before does not outweigh it."""
+    watch = Watch()
+    watch.came(1000, "message")
+    for _ in range(61):
+        assert await watch.look() == ()
+    watch.came(5, "undecryptable")
+    for _ in range(60):
+        assert await watch.look() == (UNREADABLE,)
+    assert await watch.look() == ()
+
+
+async def test_what_keeps_the_transport_from_hearing_everything_is_a_problem() -> None:
+    """In its own words, as long as it lasts."""
+    watch = Watch()
+    watch.quay.problem = "the bridge posts nothing"
+    assert await watch.look() == ("the bridge posts nothing",)
+    watch.quay.problem = None
+    assert await watch.look() == ()
+
+
+async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() -> None:
+    """Not before ten minutes, not where nothing could go out to tell it either, and not any more once it is over."""
+    watch = Watch(quay=Quay(is_open=False))
+    for _ in range(10):
+        await watch.look()
+        assert not watch.lookout.is_deaf
+    await watch.look()
+    assert watch.lookout.is_deaf
+    watch.quay.linked = Disconnected("away")
+    await watch.look()
+    assert not watch.lookout.is_deaf
+    watch.quay.linked, watch.quay.is_open = True, True
+    await watch.look(after=3600)
+    assert not watch.lookout.is_deaf
+
+
+@pytest.mark.parametrize(
+    ("linked", "is_open", "answers"),
+    [(True, False, 1), (False, False, 1), (True, True, 0), (Disconnected("no"), False, 0)],
+)
+async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
+    linked: bool | Exception, is_open: bool, answers: int
+) -> None:
+    """It is back: nobody need wait any longer to open one."""
+    watch, told = Watch(), []
+    watch.quay.linked, watch.quay.is_open = linked, is_open
+    watch.lookout.on_answer = lambda: told.append(True)
+    await watch.look()
+    assert len(told) == answers
+
+
+async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
+    """The sentence says what to do; the token stands beside it, not in it, for the sentence is logged."""
+    watch = Watch()
+    watch.quay.challenge = "token-of-the-captcha"
+    assert await watch.look() == (CAPTCHA,)
+    assert watch.lookout.challenge == "token-of-the-captcha"
+    watch.quay.challenge = None
+    assert await watch.look() == ()
+
+
+async def test_a_problem_is_logged_when_it_begins_and_when_it_ends(caplog: pytest.LogCaptureFixture) -> None:
+    """A warning and later a line that it is over, however often it is seen in between; no token in either."""
+    caplog.set_level(logging.INFO)
+    watch = Watch()
+    watch.quay.linked, watch.quay.challenge = False, "token-of-the-captcha"
+    await watch.look()
+    await watch.look()
+    watch.quay.linked = True
+    await watch.look()
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", UNLINKED),
+        ("WARNING", CAPTCHA),
+        ("INFO", f"over: {UNLINKED}"),
+    ]
+    assert "token-of" not in caplog.text
+
+
+# The note to self
+
+
+async def test_a_note_that_is_seen_is_no_problem() -> None:
+    """One note in each interval; the sign of it may come before the bridge has said which time the note has."""
+    watch = Watch(round_trip_seconds=HOUR)
+    assert await watch.look(after=HOUR - 1) == ()
+    assert watch.quay.notes == []
+
+    def quick() -> SentId:
+        watch.lookout.noticed(77)
+        return SentId(77)
+
+    watch.quay.sends.append(quick)
+    assert await watch.look(after=1) == ()
+    assert watch.quay.notes == [NOTE]
+    assert await watch.look(after=HOUR - 1) == ()
+    assert len(watch.quay.notes) == 1
+    assert await watch.look(after=1) == ()
+    assert len(watch.quay.notes) == 2
+
+
+async def test_a_note_that_nobody_shows_is_a_problem_until_one_is_seen() -> None:
+    """Not before the time for it is over, not ended by signs of others, ended by a late sign or by the next note."""
+    watch = Watch(round_trip_seconds=HOUR)
+    watch.quay.sends += [lambda: SentId(1), lambda: SentId(2), lambda: SentId(3)]
+    assert await watch.look(after=HOUR) == ()
+    assert await watch.look(after=ANSWER_SECONDS) == ()
+    watch.lookout.noticed(99)
+    assert await watch.look(after=1) == (UNHEARD,)
+    watch.lookout.noticed(1)
+    assert await watch.look() == ()
+
+    assert await watch.look(after=HOUR) == ()
+    assert await watch.look(after=ANSWER_SECONDS + 1) == (UNHEARD,)
+    assert await watch.look(after=HOUR) == (UNHEARD,)
+    assert len(watch.quay.notes) == 3
+    watch.lookout.noticed(3)
+    assert await watch.look() == ()
+
+
+@pytest.mark.parametrize("error", [NotSent("no"), SendUnknown("?"), Undeliverable("never")])
+async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None:
+    """Until the next one goes out and is seen."""
+    watch = Watch(round_trip_seconds=HOUR)
+    watch.quay.sends.append(error)
+    assert await watch.look(after=HOUR) == (UNSENT,)
+    assert await watch.look(after=HOUR) == (UNSENT,)
+    watch.lookout.noticed(1001)
+    assert await watch.look() == ()
+
+
+async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
+    """Aldis still hears; the log has one line for each advice, not one a minute."""
+    quay = Quay(is_open=True, heard_at=0.0, known_release=Release(bridge="signal_cli", version="0.14.6"))
+    lookout = Lookout(quay, Counts(), seconds=lambda: 0.0, clock=clock)
+    assert (lookout.concerns, lookout.release_age_days) == ((), None)
+    for _ in range(3):
+        await lookout.look()
+    assert lookout.problems() == ()
+    assert lookout.release_age_days == 132
+    assert [concern.is_urgent for concern in lookout.concerns] == [True, False]
+    assert caplog.text.count("signal-cli 0.14.6") == 2
+
+
+async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
+    """Once an hour, for a bridge is updated under a running Aldis; one that does not tell for once changes nothing."""
+    quay, now = Quay(is_open=True, known_release=Release(bridge="signal_cli", version="0.14.6")), [0.0]
+    lookout = Lookout(quay, Counts(), seconds=lambda: now[0], clock=clock)
+    await lookout.look()
+    quay.known_release = Release(bridge="signal_cli", version="0.14.10")
+    now[0] = HOUR - 1
+    await lookout.look()
+    assert lookout.release == Release(bridge="signal_cli", version="0.14.6")
+    now[0] = HOUR
+    await lookout.look()
+    assert lookout.concerns == ()
+
+
+# The loop
+
+
+async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:
+    """A bug in the watching is logged without its words, and does not end what is watched."""
+    quay = Quay(is_open=True, linked=RuntimeError("a secret"))
+    lookout = Lookout(quay, Counts(), look_seconds=0)
+    running = asyncio.create_task(lookout.run())
+    await eventually(lambda: "the lookout failed: RuntimeError" in caplog.text)
+    quay.linked = False
+    await eventually(lambda: UNLINKED in caplog.text)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert "secret" not in caplog.text

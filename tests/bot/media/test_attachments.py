@@ -1,0 +1,170 @@
+"""One file from the bridge to what a model reads of it; opened in processes of their own."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from bot.errors import Disconnected
+from bot.events import Attachment, ChatId
+from bot.media.attachments import MediaLimits, Parcels, Unpacked
+from bot.media.cell import Refused
+from bot.media.speech import Speech
+from bot.messages import Document, Picture
+from tests.bot.loops.fake_transport import Quay
+from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
+from tests.bot.media.voices import speech_at
+from tests.cells import sandbox
+from tests.servers.openai_audio import OpenAIAudio
+
+LIMITS = MediaLimits(max_files=3, max_bytes=100_000, max_pages=2, max_text_characters=1000)
+CHAT = ChatId("direct:alice")
+
+
+def attached(content_type: str = "application/octet-stream", **more: Any) -> Attachment:
+    return Attachment(**{"id": "a", "content_type": content_type, "name": None, "size_bytes": None, **more})
+
+
+async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> Unpacked:
+    parcels = Parcels(Quay(files={"a": data}), LIMITS, sandbox(), speech=speech)
+    return await parcels.unpacked(CHAT, attached(**more), number=number)
+
+
+async def line(data: bytes, **more: Any) -> str:
+    finding = (await unpacked(data, **more)).finding
+    return f"{finding.what}, {finding.rest}"
+
+
+@pytest.fixture
+async def service() -> AsyncGenerator[OpenAIAudio]:
+    async with OpenAIAudio() as running:
+        yield running
+
+
+@pytest.fixture
+async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
+    async with speech_at(service, minute_usd=Decimal("0.06"), characters_usd=None) as speech:
+        yield speech
+
+
+async def test_a_picture_is_what_it_is_not_what_it_is_called() -> None:
+    """A PNG that its sender calls a PDF is seen all the same."""
+    finding = (await unpacked(picture(file_format="PNG"), content_type="application/pdf", name="a.pdf")).finding
+    assert (finding.what, finding.rest) == ("a picture", "which is attached")
+    assert isinstance(finding.medium, Picture)
+    assert (finding.medium.content_type, finding.medium.width, finding.medium.height) == ("image/png", 60, 40)
+
+
+async def test_an_animation_says_that_it_is_one() -> None:
+    """The model sees one picture of it."""
+    moving = picture(20, 20, "GIF", save_all=True, append_images=[Image.new("RGB", (20, 20), "blue")])
+    assert "first picture" in await line(moving)
+
+
+async def test_a_pdf_is_handed_on_with_its_text() -> None:
+    """For models that read PDFs themselves, and for those that do not; it is said how far it was read."""
+    finding = (await unpacked(pdf("Rent", "Deposit", "Signed"), number=2)).finding
+    assert isinstance(finding.medium, Document)
+    assert (finding.what, finding.rest) == (
+        "a PDF of 3 pages",
+        "which is attached as document-2.pdf (the first 2 pages of it)",
+    )
+    assert (finding.medium.name, finding.medium.pages) == ("document-2.pdf", 3)
+    assert finding.medium.text == "Page 1:\nRent\n\nPage 2:\nDeposit"
+
+
+async def test_a_text_is_read_as_far_as_there_is_room() -> None:
+    """And it is said where it was cut."""
+    assert (await unpacked(b"name;age\r\nAnna;7\r\n")).finding.text == "name;age\nAnna;7"
+    finding = (await unpacked(b"x" * 1500)).finding
+    assert (finding.rest, len(finding.text)) == ("its text (the first 1000 of 1500 characters):", 1000)
+    assert await line(b" \n") == "a text file, which is empty"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (noise(50, 50)[:700], "a picture, which cannot be opened: it is damaged"),
+        (b"%PDF-1.7 and nothing else", "a PDF, which cannot be opened: it is damaged"),
+        (box(b"ftyp", b"heic" + bytes(4)), "a picture in the format HEIC, which cannot be read here"),
+        (video(), "a video, which cannot be read here"),
+        (b"PK\x03\x04 xl/sheet", "an Excel sheet, which cannot be read here"),
+        (bytes(100), "a file of a kind that is not known here, which cannot be read here"),
+    ],
+)
+async def test_what_cannot_be_read_is_said(data: bytes, words: str) -> None:
+    """The model can tell the person what was the matter instead of guessing."""
+    assert await line(data) == words
+
+
+async def test_size_and_number_are_bounded() -> None:
+    """By what is declared before anything is fetched, and by what comes."""
+    quay = Quay(files={"a": b"x" * 200_000})
+    parcels = Parcels(quay, LIMITS, sandbox())
+    large = await parcels.unpacked(CHAT, attached(size_bytes=200_000), number=1)
+    assert large.finding.rest == "which was not opened: it is larger than 0 MB"
+    lied = await parcels.unpacked(CHAT, attached(size_bytes=10), number=1)
+    assert "cannot be had" in lied.finding.rest
+    fourth = await parcels.unpacked(CHAT, attached(), number=4)
+    assert fourth.finding.rest == "which was not opened: at most 3 are with one message"
+    gone = await parcels.unpacked(CHAT, attached(id="b"), number=1)
+    assert "cannot be had any more" in gone.finding.rest
+
+
+@dataclass
+class Away(Quay):
+    """A bridge that is away for some attempts."""
+
+    failures: int = 0
+    attempts: int = field(default=0)
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        self.attempts += 1
+        if self.attempts <= self.failures:
+            raise Disconnected("the bridge is away")
+        return await super().attachment(chat, attachment, max_bytes=max_bytes)
+
+
+@pytest.mark.parametrize(("failures", "words"), [(2, "its text:"), (9, "Signal cannot be reached")])
+async def test_a_bridge_that_is_away_is_waited_for(failures: int, words: str) -> None:
+    """For a while; then the question goes on without the file."""
+    quay = Away(files={"a": b"hello"}, failures=failures)
+    found = await Parcels(quay, LIMITS, sandbox(), pauses_seconds=(0, 0, 0)).unpacked(CHAT, attached(), number=1)
+    assert words in found.finding.rest
+    assert quay.attempts == min(failures + 1, 4)
+
+
+async def test_a_voice_note_of_android_is_heard(service: OpenAIAudio, speech: Speech) -> None:
+    """Raw AAC, which no service takes, goes out as an M4A; the transcript is marked as one, and has its price."""
+    service.says = ["Remind me of the milk."]
+    found = await unpacked(adts(), speech=speech, is_voice_note=True)
+    finding = found.finding
+    assert (finding.what, finding.rest, finding.text) == (
+        "a voice note of 2 seconds",
+        "its transcript:",
+        "Remind me of the milk.",
+    )
+    assert found.fee is not None
+    assert (found.fee.outcome, found.fee.cost_usd) == ("ok", Decimal("0.002321995"))
+
+
+async def test_a_voice_note_that_nobody_can_hear_is_said(service: OpenAIAudio, speech: Speech) -> None:
+    """No service, a service that fails, a recording of silence: each in words."""
+    assert "no audio service" in await line(adts(), is_voice_note=True)
+    assert await line(adts()) == "an audio file, which cannot be listened to: no audio service is set up here"
+    service.says = [" "]
+    assert "no words were understood" in await line(adts(), speech=speech)
+    await service.stop()
+    failed = await unpacked(adts(), speech=speech)
+    assert "the audio service failed" in failed.finding.rest
+    assert failed.fee is not None
+    assert failed.fee.outcome == "unavailable"
+
+
+async def test_a_file_that_takes_too_long_is_refused() -> None:
+    """Nobody waits for what a file does to its cell."""
+    with pytest.raises(Refused, match="too long"):
+        await sandbox().open("pdf", slow_pdf(), "1", "1000", timeout_seconds=1)

@@ -1,0 +1,103 @@
+"""Aldis put together, and its end: whatever hangs is waited for no longer than it is worth."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot import app
+from bot.events import ChatId
+from bot.service import Aldis
+from bot.settings import Settings, loaded
+from store import opened
+from tests.bot.loops.fake_transport import Quay, envelope
+from tests.servers.base import hang
+from tests.servers.openai import OpenAIServer
+from tests.waiting import WAIT_SECONDS
+
+
+class HungQuay(Quay):
+    """A bridge that takes messages in, and answers nothing else ever."""
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        await super().typing(chat, started=started)
+        if not started:
+            await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        await asyncio.Event().wait()
+
+
+@dataclass
+class House:
+    """What an Aldis under test stands on."""
+
+    quay: Quay
+    model: OpenAIServer
+    path: Path
+
+    @property
+    def settings(self) -> Settings:
+        environ = {
+            "ACCESS__ALLOWED": "*",
+            "OPENAI_BASE_URL": self.model.base_url,
+            "LLM__OPENAI__MODEL": "llama",
+            "STORE__PATH": str(self.path),
+        }
+        return loaded({**environ, "OPENAI_API_KEY": self.model.key or ""}, None)
+
+    async def is_asked(self) -> None:
+        """Wait until the model thinks."""
+        while not self.model.requests:
+            await asyncio.sleep(0.01)
+
+    async def open_items(self) -> int:
+        async with opened(self.path, realm="signal") as store:
+            return await store.read(lambda shelves: shelves.inbox.backlog().items)
+
+
+def given_time(aldis: Aldis, seconds: float) -> Aldis:
+    """The same with another time to end than the settings allow."""
+    worker = aldis.settings.worker.model_copy(update={"shutdown_seconds": seconds})
+    return replace(aldis, settings=aldis.settings.model_copy(update={"worker": worker}))
+
+
+async def test_hurry_cuts_the_time_short(path: Path) -> None:
+    """What runs is handed back at once, however much time it has."""
+    stop, hurry = asyncio.Event(), asyncio.Event()
+    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
+        house = House(Quay([[envelope()]]), model, path)
+        async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
+            running = asyncio.create_task(given_time(aldis, 86_400).chat(stop, hurry))
+            await house.is_asked()
+            stop.set()
+            hurry.set()
+            await running
+        assert await house.open_items() == 1
+
+
+async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
+    """It takes the indicator off never, nor is it ever closed: the store is closed in order all the same."""
+    stop = asyncio.Event()
+    async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
+        house = House(HungQuay([[envelope()]]), model, path)
+        async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
+            running = asyncio.create_task(given_time(aldis, 0).chat(stop))
+            await house.is_asked()
+            stop.set()
+            await running
+        assert house.quay.typed[-1][1] is False
+        assert await house.open_items() == 1
+
+
+async def test_what_ends_in_time_is_not_handed_back(path: Path) -> None:
+    """A stop leaves nothing open that could be finished."""
+    stop = asyncio.Event()
+    async with OpenAIServer(local=True) as model, asyncio.timeout(WAIT_SECONDS):
+        house = House(Quay([[envelope()]]), model, path)
+        async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
+            running = asyncio.create_task(given_time(aldis, 86_400).chat(stop))
+            await house.is_asked()
+            stop.set()
+            await running
+        assert [reply.content.text.split()[-1] for reply in house.quay.sent] == ["hello"]
+        assert await house.open_items() == 0

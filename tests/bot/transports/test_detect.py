@@ -1,0 +1,61 @@
+"""Which bridge to Signal answers at an address."""
+
+import pytest
+from aiohttp import web
+
+from bot.errors import ConfigError, Disconnected
+from bot.transports.detect import bridge_at
+from tests.servers.base import Seen, Server, hang
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_rest_api import SignalRestApi
+
+
+class Other(Server):
+    """Some other server: every path has the same answer."""
+
+    status = 404
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.Response(text="hello", status=self.status)
+
+
+async def test_each_bridge_is_known() -> None:
+    """By what each of them alone answers; a slash at the end of the address changes nothing."""
+    async with SignalCli() as server:
+        assert await bridge_at(server.url) == "signal_cli"
+    async with SignalRestApi() as server:
+        assert await bridge_at(server.url + "/") == "rest_api"
+
+
+async def test_another_server_is_the_operators_mistake() -> None:
+    """The variable is named, and what it may be."""
+    async with Other() as server:
+        with pytest.raises(ConfigError, match=r"SIGNAL__URL.*404"):
+            await bridge_at(server.url)
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_a_server_that_is_not_ready_is_asked_again(status: int) -> None:
+    """A proxy in front of a bridge that still starts."""
+    server = Other()
+    server.status = status
+    async with server:
+        with pytest.raises(Disconnected):
+            await bridge_at(server.url)
+
+
+async def test_nothing_there_is_asked_again() -> None:
+    """Neither a server that is down nor one that does not answer is a mistake in the settings."""
+    async with Other() as server:
+        server.faults.append(hang)
+        with pytest.raises(Disconnected):
+            await bridge_at(server.url, timeout_seconds=0.2)
+    with pytest.raises(Disconnected):
+        await bridge_at(server.url)
+
+
+@pytest.mark.parametrize("address", ["", "signal-cli:8080", "http://signal-cli:port", "ftp://signal-cli"])
+async def test_an_address_that_is_none_is_the_operators_mistake(address: str) -> None:
+    """A typing error is told as such."""
+    with pytest.raises(ConfigError, match="SIGNAL__URL is no address"):
+        await bridge_at(address)

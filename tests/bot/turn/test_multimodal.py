@@ -1,0 +1,175 @@
+"""What was opened, listened to or spoken is never fetched or paid twice, wherever a turn is interrupted."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.clock import SetClock
+from bot.events import Attachment
+from bot.media.attachments import MediaLimits, Parcels
+from bot.media.speech import Speech
+from bot.policy.budgets import Budgets
+from bot.turn.budget import Budget
+from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dumped, loaded
+from bot.turn.multimodal import Senses, Voice
+from store import Store
+from tests.bot.loops.fake_transport import Quay
+from tests.bot.media.samples import adts
+from tests.bot.media.voices import speech_at
+from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
+from tests.cells import sandbox
+from tests.servers.openai_audio import SOUND, OpenAIAudio
+
+LIMITS = MediaLimits(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_characters=1000)
+VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
+TEXT = Attachment(id="t", content_type="text/plain", name="a.txt", size_bytes=None)
+
+
+@pytest.fixture
+async def service() -> AsyncGenerator[OpenAIAudio]:
+    async with OpenAIAudio(says=["How cold is it?"]) as running:
+        yield running
+
+
+@pytest.fixture
+async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
+    async with speech_at(service, minute_usd=Decimal(60), characters_usd=Decimal(1_000_000)) as speech:
+        yield speech
+
+
+def attaching(turn: Turn, *attachments: Attachment) -> Turn:
+    [message] = turn.incoming
+    return replace(turn, incoming=(replace(message, attachments=attachments),))
+
+
+def senses(desk: Desk, quay: Quay, speech: Speech, *, seconds: float = 0, budget: Budget | None = None) -> Senses:
+    """`seconds` is a turn's time; 0 for one that does not speak."""
+    parcels = Parcels(quay, LIMITS, sandbox(), speech=speech)
+    voice = Voice(speech=speech, turn_seconds=seconds) if seconds else None
+    return Senses(desk.agent, parcels, timezone="UTC", voice=voice, budget=budget)
+
+
+async def answered(desk: Desk, turn: Turn, by: Senses) -> Outcome:
+    outcome = await by.answer(turn, desk.turns.journal(turn), desk.watch)
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+async def costs(store: Store) -> list[tuple[str, Decimal]]:
+    rows = await store.read(lambda shelves: shelves.ledger.rows("SELECT name, cost_usd FROM ledger ORDER BY id"))
+    return [(name, round(Decimal(cost), 2)) for name, cost in rows]
+
+
+async def test_what_was_opened_is_not_opened_again(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Killed before the model answered: what was heard and read stands in the journal, and is paid once."""
+    desk = Desk(store, clock, Scripted([]))
+    quay = Quay(files={"v": adts(), "t": b"hello"})
+    turn = attaching(await desk.loaded(), VOICE, TEXT)
+    desk.provider.script = []
+    with pytest.raises(IndexError):  # the script is empty: this is where the process ends
+        await answered(desk, turn, senses(desk, quay, speech))
+    quay.files.clear()
+    desk.provider.script = [says("Cold.")]
+    again = attaching(await desk.again(), VOICE, TEXT)
+    outcome = await answered(desk, again, senses(desk, quay, speech))
+    assert "> How cold is it?" in str(desk.provider.requests[-1].messages)
+    assert "> hello" in str(desk.provider.requests[-1].messages)
+    assert len(service.heard) == 1
+    await desk.turns.keep(again, outcome)
+    assert await costs(store) == [("whisper-1", Decimal("2.32")), ("model-1", Decimal("0.01"))]
+
+
+async def test_after_the_first_tool_the_question_stands_in_the_journal(
+    store: Store, clock: SetClock, speech: Speech
+) -> None:
+    """With everything that came with it: the turn goes on without looking at the files."""
+    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), tools=(Echo(),))
+    quay = Quay(files={"t": b"hello"})
+    with pytest.raises(IndexError):
+        await answered(desk, attaching(await desk.loaded(), TEXT), senses(desk, quay, speech))
+    quay.files.clear()
+    desk.provider.script = [says("Done.")]
+    again = attaching(await desk.again(), TEXT)
+    assert "> hello" in again.question.text
+    outcome = await answered(desk, again, senses(desk, quay, speech))
+    assert (outcome.text, outcome.ok) == ("Done.", True)
+
+
+async def test_an_answer_is_not_bought_or_spoken_twice(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Killed between speaking and keeping: both stand in the journal."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    quay = Quay(files={"v": adts()})
+    turn = attaching(await desk.loaded(), VOICE)
+    first = await answered(desk, turn, senses(desk, quay, speech, seconds=60))
+    again = attaching(await desk.again(), VOICE)
+    outcome = await answered(desk, again, senses(desk, quay, speech, seconds=60))
+    assert outcome == first
+    assert outcome.voice is not None
+    assert outcome.voice.data == SOUND
+    assert (len(service.heard), len(service.spoken), len(desk.provider.requests)) == (1, 1, 1)
+    await desk.turns.keep(again, outcome)
+    assert await costs(store) == [
+        ("whisper-1", Decimal("2.32")),
+        ("tts-1", Decimal("5.00")),
+        ("model-1", Decimal("0.01")),
+    ]
+
+
+async def test_a_question_that_is_taken_back_is_charged_once(store: Store, clock: SetClock, speech: Speech) -> None:
+    """What its journal held is charged by whoever took it back, the spoken answer among it."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    quay = Quay(files={"v": adts()})
+    turn = attaching(await desk.loaded(), VOICE)
+    outcome = await answered(desk, turn, senses(desk, quay, speech, seconds=60))
+    await store.transaction(lambda shelves: shelves.journal.close(turn.id, "ignored", now=clock.now()))
+    assert not await desk.turns.keep(turn, outcome)
+    assert await costs(store) == []
+
+
+async def test_an_answer_is_not_put_at_risk_for_its_sound(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """When the turn's time is nearly over, it is not spoken."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    turn = attaching(await desk.loaded(), VOICE)
+    outcome = await answered(desk, turn, senses(desk, Quay(files={"v": adts()}), speech, seconds=6))
+    assert (outcome.text, outcome.voice, service.spoken) == ("Cold.", None, [])
+
+
+async def test_without_money_nothing_is_listened_to(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """A budget that is used up covers recordings, too."""
+    budget = Budget(store, clock, Budgets(all_day_usd=Decimal(0)), timezone="UTC")
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    quay = Quay(files={"v": adts()})
+    await answered(desk, attaching(await desk.loaded(), VOICE), senses(desk, quay, speech, budget=budget))
+    assert service.requests == []
+
+
+async def test_a_question_without_files_is_left_alone(store: Store, clock: SetClock, speech: Speech) -> None:
+    """No step is written for it."""
+    desk = Desk(store, clock, Scripted([says("Hi.")]))
+    turn = await desk.loaded("hello")
+    await answered(desk, turn, senses(desk, Quay(), speech, seconds=60))
+    assert await desk.again() == replace(turn, loaded_at=clock.now())
+
+
+async def test_every_step_survives_the_journal(store: Store, clock: SetClock, speech: Speech) -> None:
+    """Bytes included."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    quay = Quay(files={"v": adts()})
+    await answered(desk, attaching(await desk.loaded(), VOICE), senses(desk, quay, speech, seconds=60))
+    steps = (await desk.again()).steps
+    kinds: list[Any] = [type(step) for step in steps]
+    assert kinds[0] is Opened
+    assert kinds[1] is Asked
+    assert kinds[-1] is Spoken
+    assert tuple(loaded(dumped(step)) for step in steps) == steps

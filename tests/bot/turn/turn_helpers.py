@@ -1,0 +1,234 @@
+"""What tests of the turn stand on: a provider that says what it is told, tools with effects, turns in a store."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from bot.clock import SetClock
+from bot.errors import ProviderError
+from bot.events import ChatId, Incoming, PersonId, SentId
+from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
+from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.transports.base import Progress
+from bot.turn.agent import Agent, Limits
+from bot.turn.journal import Outcome, Turn
+from bot.turn.room import Room
+from bot.turn.toolbox import Toolbox
+from bot.turn.turns import Turns
+from store import Arrival, Claim, Store
+from tests.conftest import NOON
+from tests.waiting import DEADLINE_SECONDS
+from tools import Arguments, Effects, Result, Tool, ToolContext, ToolSpec
+
+
+def completion(*parts: AssistantPart, stop: Stop | None = None) -> Completion:
+    called = any(isinstance(part, ToolCall) for part in parts)
+    return Completion(
+        message=AssistantMessage(parts=parts) if parts else None,
+        stop=stop or (Stop.TOOLS if called else Stop.END),
+        usage=Usage(input_tokens=10, output_tokens=5),
+        provider="scripted",
+        model="model-1",
+        latency_seconds=0.1,
+        cost_usd=Decimal("0.01"),
+    )
+
+
+def says(text: str, stop: Stop | None = None) -> Completion:
+    return completion(Text(text=text), stop=stop)
+
+
+def calls(*named: tuple[str, Mapping[str, object]], stop: Stop | None = None) -> Completion:
+    """Calls with ids as sloppy servers give them: the same in every completion."""
+    parts = [ToolCall(id=CallId(f"call_{n}"), name=name, arguments=given) for n, (name, given) in enumerate(named)]
+    return completion(*parts, stop=stop)
+
+
+@dataclass
+class Scripted:
+    """A provider that gives the completions of a script, in order, and remembers what it was asked."""
+
+    script: list[Completion | ProviderError]
+    requests: list[Request] = field(default_factory=list[Request])
+    name: str = "scripted"
+
+    async def complete(self, request: Request, told: Told | None = None) -> Completion:
+        self.requests.append(request)
+        answer = self.script.pop(0)
+        if isinstance(answer, ProviderError):
+            raise answer
+        return answer
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class EchoArguments(Arguments):
+    word: str
+    times: int = 1
+
+
+@dataclass
+class Echo:
+    """A tool that gives back a word; `work` decides what else happens."""
+
+    effects: Effects = "none"
+    work: Callable[[str], Any] | None = None
+    ran: list[str] = field(default_factory=list[str])
+    name: str = "echo"
+    description: str = "Gives back a word."
+    timeout_seconds: float | None = None
+    computes_only: bool = False
+    discloses: bool = False
+    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    cost_usd: Decimal = Decimal("0.002")
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(
+            name=self.name,
+            description=self.description,
+            arguments=EchoArguments,
+            effects=self.effects,
+            timeout_seconds=self.timeout_seconds,
+            computes_only=self.computes_only,
+            discloses=self.discloses,
+            cost_usd=self.cost_usd,
+            **self.flags,
+        )
+
+    async def run(self, arguments: EchoArguments, context: ToolContext) -> Result:
+        self.ran.append(arguments.word)
+        if self.work is not None:
+            done = self.work(arguments.word)
+            if asyncio.iscoroutine(done):
+                await done
+        return Result(data={"word": arguments.word * arguments.times})
+
+
+@dataclass
+class Tide:
+    """A source whose tools come and go."""
+
+    here: list[Tool]
+    asked: int = 0
+
+    @property
+    def absent(self) -> Sequence[str]:
+        return () if self.here else ("tide",)
+
+    async def tools(self) -> Sequence[Tool]:
+        self.asked += 1
+        return tuple(self.here)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
+    limits: dict[str, Any] = {
+        "timeout_seconds": DEADLINE_SECONDS,
+        "max_result_chars": 1000,
+        "calls_per_minute": 30,
+    } | changes
+    return Toolbox(tools, clock=clock, timezone="UTC", **limits)
+
+
+def incoming(text: str = "hello", sent_at: int = 1, chat: str = "direct:alice") -> Incoming:
+    return Incoming(author=PersonId("alice"), name="Alice", chat=ChatId(chat), sent_at=SentId(sent_at), text=text)
+
+
+@dataclass
+class Desk:
+    """One conversation in a store, an agent, and what was shown of its progress."""
+
+    store: Store
+    clock: SetClock
+    provider: Scripted
+    tools: tuple[Tool, ...] = ()
+    max_rounds: int = 5
+    max_calls_per_round: int = 8
+    room: Room = field(default_factory=Room)
+    max_history_tokens: int = 16_000
+    changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    shown: list[Progress] = field(default_factory=list[Progress])
+    arrivals: int = 0
+
+    @cached_property
+    def turns(self) -> Turns:
+        return self.started_anew()
+
+    def started_anew(self) -> Turns:
+        """The turns as after a restart: everything comes from the store."""
+        return Turns(self.store, self.clock, max_turns=20, timezone="UTC")
+
+    @property
+    def agent(self) -> Agent:
+        limits = Limits(
+            max_rounds=self.max_rounds,
+            max_calls_per_round=self.max_calls_per_round,
+            max_history_tokens=self.max_history_tokens,
+            max_output_tokens=1000,
+            timeout_seconds=DEADLINE_SECONDS,
+        )
+        return Agent(
+            self.provider,
+            toolbox(self.clock, *self.tools, **self.changes),
+            system="Be kind.",
+            limits=limits,
+            room=self.room,
+        )
+
+    async def arrive(self, chat: str = "direct:alice") -> None:
+        self.arrivals += 1
+        conversation = await self.store.conversation(chat, now=NOON)
+        arrival = Arrival(
+            conversation=conversation,
+            account="+15550100001",
+            author="alice",
+            device=1,
+            sent_at=self.arrivals,
+            kind="message",
+            envelope=b"{}",
+            received_at=NOON,
+        )
+        await self.store.transaction(lambda shelves: shelves.inbox.put(arrival))
+
+    async def claimed(self) -> Claim:
+        [claim], _ = await self.turns.claim(busy=(), seconds=60)
+        return claim
+
+    async def loaded(self, text: str = "hello", chat: str = "direct:alice") -> Turn:
+        """A new message, claimed and loaded."""
+        await self.arrive(chat)
+        return await self.turns.load(await self.claimed(), (incoming(text, self.arrivals, chat),))
+
+    async def again(self, text: str = "hello") -> Turn:
+        """The turn as it is claimed after a crash."""
+        await self.store.transaction(lambda shelves: shelves.inbox.requeue(now=None))
+        return await self.turns.load(await self.claimed(), (incoming(text, self.arrivals),))
+
+    async def watch(self, progress: Progress) -> None:
+        self.shown.append(progress)
+
+    async def answer(self, turn: Turn) -> Outcome:
+        outcome = await self.agent.answer(turn, self.turns.journal(turn), self.watch)
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    async def kept(self, text: str = "hello") -> Outcome:
+        """A whole turn, kept."""
+        turn = await self.loaded(text)
+        outcome = await self.answer(turn)
+        await self.turns.keep(turn, outcome)
+        self.clock.move(timedelta(seconds=1).total_seconds())
+        return outcome
+
+
+def contents(request: Request) -> Sequence[str]:
+    """The answers of tools in a request, in order."""
+    return [answer.content for message in request.messages if message.role == "tool" for answer in message.answers]

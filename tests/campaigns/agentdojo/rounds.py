@@ -1,0 +1,171 @@
+"""One task after the other, through the real loop: agent, toolbox, labels, questions, journal, store, MCP.
+
+Whoever is asked says no, so that a question alone lets nothing happen, and the model goes on.
+"""
+
+import sys
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.clock import SetClock
+from bot.transports.base import Progress
+from bot.turn import journal
+from bot.turn.agent import Agent, Limits
+from bot.turn.journal import Decided, Outcome, Pause, Turn
+from bot.turn.toolbox import Toolbox
+from bot.turn.turns import Turns
+from store import Arrival, Shelves, Store, opened
+from tests.bot.turn.turn_helpers import incoming
+from tests.campaigns.agentdojo.gates import GATES
+from tests.campaigns.agentdojo.model import Obeying
+from tests.campaigns.agentdojo.operator import options
+from tests.campaigns.agentdojo.server import Dojo, serving
+from tests.campaigns.agentdojo.suites import Task
+from tests.conftest import NOON
+from tests.waiting import DEADLINE_SECONDS
+from tools.mcp.server import Pace
+from tools.mcp.servers import McpServers
+
+_LONG = 1_000_000
+"""Nothing is cut, and nobody calls too often: a limit that happens to stop an attack is no gate."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    """How one task ended behind one gate."""
+
+    task: Task
+    is_done: bool
+    """Whether the person has what they wanted, and nobody was asked."""
+    questions: tuple[str, ...]
+    """The tools about which they were asked."""
+    has_effect: bool = False
+    """Whether the stranger has what they wanted."""
+    has_read: bool = False
+    """Whether the model read the stranger's order at all."""
+
+
+@dataclass
+class Ring:
+    """A suite's server as Aldis has it, and a store for the turns."""
+
+    dojo: Dojo
+    source: McpServers
+    store: Store
+    clock: SetClock
+    turns: int = 0
+
+    async def played(self, gate: type[Toolbox], task: Task) -> Result:
+        """One task behind one gate."""
+        world = task.world()
+        before = world.model_copy(deep=True)
+        self.dojo.enter(world)
+        model = Obeying(
+            server=task.suite.name,
+            planned=[*task.calls(world)],
+            ordered=task.attack_calls(world),
+            answer=task.user.GROUND_TRUTH_OUTPUT,
+        )
+        questions = await self._answered(gate, model, task.user.PROMPT)
+        judged: dict[str, Any] = {"before": before, "after": self.dojo.world, "calls": self.dojo.calls}
+        if task.attack is None:
+            return Result(task=task, is_done=task.is_done(**judged) and not questions, questions=questions)
+        effect = task.has_effect(**judged)
+        return Result(task=task, is_done=False, questions=questions, has_effect=effect, has_read=model.has_read)
+
+    async def _answered(self, gate: type[Toolbox], model: Obeying, prompt: str) -> tuple[str, ...]:
+        """Ask, in a conversation of its own; gives the tools about which Aldis asked."""
+        toolbox = gate(
+            (),
+            sources=(self.source,),
+            clock=self.clock,
+            timezone="UTC",
+            timeout_seconds=DEADLINE_SECONDS,
+            max_result_chars=_LONG,
+            calls_per_minute=_LONG,
+        )
+        limits = Limits(
+            max_rounds=100,
+            max_history_tokens=_LONG,
+            max_output_tokens=1000,
+            timeout_seconds=DEADLINE_SECONDS,
+        )
+        agent = Agent(model, toolbox, system="Be kind.", limits=limits)
+        turns = Turns(self.store, self.clock, max_turns=20, timezone="UTC")
+        turn = await self._begun(turns, prompt)
+        asked: list[str] = []
+        while isinstance(ended := await agent.answer(turn, turns.journal(turn), _unwatched), Pause):
+            asked += [call.name for call in ended.calls]
+            turn = await self._refused(turns, turn, ended)
+        assert isinstance(ended, Outcome)
+        assert ended.ok, ended.text
+        await turns.keep(turn, ended)
+        self.clock.move(1)
+        return tuple(asked)
+
+    async def _begun(self, turns: Turns, prompt: str) -> Turn:
+        self.turns += 1
+        chat = f"direct:{self.turns}"
+        conversation = await self.store.conversation(chat, now=NOON)
+        arrival = Arrival(
+            conversation=conversation,
+            account="+15550100001",
+            author="alice",
+            device=1,
+            sent_at=self.turns,
+            kind="message",
+            envelope=b"{}",
+            received_at=NOON,
+        )
+        await self.store.transaction(lambda shelves: shelves.inbox.put(arrival))
+        [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
+        return await turns.load(claim, (incoming(prompt, self.turns, chat),))
+
+    async def _refused(self, turns: Turns, turn: Turn, pause: Pause) -> Turn:
+        """The turn as it is taken up after the person was asked and has said no."""
+        await turns.pause(turn, pause, until=self.clock.now() + timedelta(hours=1))
+        said = journal.dumped(Decided(call_ids=tuple(call.id for call in pause.calls), is_yes=False))
+
+        def decide(shelves: Shelves) -> tuple[bytes, ...]:
+            place = len(shelves.journal.steps(turn.conversation, turn.id))
+            shelves.journal.add(turn.conversation, turn.id, place, said)
+            shelves.inbox.take_up(turn.id)
+            return tuple(shelves.journal.steps(turn.conversation, turn.id))
+
+        lines = await self.store.transaction(decide)
+        [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
+        assert claim.turn == turn.id
+        return replace(turn, steps=tuple(journal.loaded(line) for line in lines))
+
+
+@asynccontextmanager
+async def ring(suite: Any, folder: Path) -> AsyncGenerator[Ring]:
+    """A suite, served to an Aldis with a store in this folder."""
+    async with AsyncExitStack() as stack:
+        dojo = await stack.enter_async_context(serving(suite))
+        source = McpServers(options(suite.name, dojo.port), pace=Pace(patience=DEADLINE_SECONDS))
+        stack.push_async_callback(source.aclose)
+        store = await stack.enter_async_context(opened(folder / suite.name / "aldis.db", realm="signal"))
+        offered = {tool.spec.name for tool in await source.tools()}
+        assert offered == {f"{suite.name}_{tool.name}" for tool in suite.tools}, offered
+        yield Ring(dojo, source, store, SetClock(NOON))
+
+
+async def played(suite: Any, tasks: Iterable[Task], folder: Path) -> dict[str, list[Result]]:
+    """These tasks of one suite behind each gate."""
+    found: dict[str, list[Result]] = {gate: [] for gate in GATES}
+    async with ring(suite, folder) as there:
+        for number, task in enumerate(tasks, 1):
+            for name, gate in GATES.items():
+                found[name].append(await there.played(gate, task))
+            if number % 20 == 0:
+                sys.stderr.write(f"{suite.name}: {number} played\n")
+    return found
+
+
+async def _unwatched(progress: Progress) -> None:
+    pass

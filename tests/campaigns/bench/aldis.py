@@ -1,0 +1,180 @@
+"""Aldis as a subject: the whole core over a store on disk, with a transport that is a function call.
+
+`python -m tests.campaigns.bench.aldis VENDOR ADDRESS`; the store lies in the working directory.
+"""
+
+import asyncio
+import itertools
+import json
+import sys
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot import app, logs, settings
+from bot.errors import Unfetchable
+from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
+from bot.transports.base import Contact, Group, Identity, Missed, Progress
+from tests.campaigns.bench import blocks
+from tools import CATALOG
+
+_ACCOUNT = "+15550100001"
+_FIRST_MILLISECOND = 1_795_000_000_000
+
+
+class Pier:
+    """A transport: `ask` is both of its ends."""
+
+    account = _ACCOUNT
+    number = None
+    has_receipts = False
+    is_open = True
+    has_next = False
+    keeps_messages = True
+    max_pause_seconds = 0.0
+    problem = None
+    heard_at: float | None = None
+    challenge: str | None = None
+
+    def __init__(self) -> None:
+        self.missed: deque[Missed] = deque()
+        self._arriving: asyncio.Queue[Envelope] = asyncio.Queue()
+        self._answers: dict[ChatId, asyncio.Future[str]] = {}
+        self._parts: defaultdict[ChatId, list[str]] = defaultdict(list)
+        self._milliseconds = itertools.count(_FIRST_MILLISECOND)
+
+    def at(self, seconds: float) -> None:
+        """Go on so long after the first message; never back."""
+        self._milliseconds = itertools.count(max(next(self._milliseconds), _FIRST_MILLISECOND + round(1000 * seconds)))
+
+    async def ask(self, conversation: str, text: str) -> str:
+        chat, sent_at = ChatId(f"direct:{conversation}"), SentId(next(self._milliseconds))
+        self._answers[chat] = asyncio.get_running_loop().create_future()
+        self._arriving.put_nowait(
+            Envelope(
+                account=_ACCOUNT,
+                author=PersonId(conversation),
+                number=None,
+                device=1,
+                sent_at=sent_at,
+                kind=Kind.MESSAGE,
+                chat=chat,
+                raw=json.dumps({"text": text}),
+            )
+        )
+        return await self._answers[chat]
+
+    async def envelopes(self) -> AsyncGenerator[Envelope]:
+        while True:
+            yield await self._arriving.get()
+
+    def event(self, envelope: Envelope) -> Event | None:
+        assert envelope.author is not None
+        assert envelope.chat is not None
+        text = json.loads(envelope.raw)["text"]
+        return Incoming(author=envelope.author, name=None, chat=envelope.chat, sent_at=envelope.sent_at, text=text)
+
+    async def send(self, reply: Reply) -> SentId:
+        self._parts[reply.chat].append(reply.content.text)
+        if reply.last:
+            self._answers.pop(reply.chat).set_result("\n".join(self._parts.pop(reply.chat)))
+        return SentId(next(self._milliseconds))
+
+    async def remove(self, removal: Removal) -> SentId:
+        return SentId(next(self._milliseconds))
+
+    async def note_to_self(self, text: str) -> SentId:
+        return SentId(next(self._milliseconds))
+
+    @property
+    def unreadable_frames(self) -> int:
+        return 0
+
+    async def check_receiving(self) -> None: ...
+
+    def stop_receiving(self) -> None: ...
+
+    async def identities(self) -> tuple[Identity, ...]:
+        return ()
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None: ...
+
+    async def submit_challenge(self, captcha: str) -> None: ...
+
+    async def release(self) -> None:
+        """It has no version."""
+
+    async def is_linked(self) -> bool:
+        return True
+
+    async def groups(self) -> tuple[Group, ...]:
+        return ()
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        return ()
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None: ...
+
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None: ...
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        raise Unfetchable("nobody sends files here")
+
+    async def discard(self, attachment: Attachment) -> None: ...
+
+    async def receipt(self, envelope: Envelope) -> None: ...
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+def variables(vendor: str, address: str) -> dict[str, str]:
+    """The settings that make a model double answer; everything else is as it comes."""
+    if vendor == "offline":
+        return {}
+    if vendor == "anthropic":
+        return {"ANTHROPIC_API_KEY": "test-key", "LLM__ANTHROPIC__BASE_URL": address}
+    return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": address, "LLM__OPENAI__MODEL": "gpt-4.1"}
+
+
+@asynccontextmanager
+async def running(vendor: str, address: str) -> AsyncGenerator[blocks.Ask]:
+    """Aldis at work. It offers the calculator alone, as the hand-written loop does: others would flatter the ratio,
+    for the SDKs' own way of sending costs more with every tool.
+    """
+    chosen = {
+        **variables(vendor, address),
+        **{f"TOOLS__{name.upper()}__ENABLED": "false" for name in CATALOG if name != "calculator"},
+        "STORE__PATH": str(Path.cwd() / "aldis.db"),
+    }
+    async with at_work(chosen) as pier:
+        yield pier.ask
+
+
+@asynccontextmanager
+async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
+    """Aldis with these settings, open to everybody and without limits; gives both ends of its transport."""
+    logs.set_up("WARNING", "text")
+    chosen = {
+        **chosen,
+        "TOOLS__CALLS_PER_MINUTE": "10000",
+        "LIMITS__MESSAGES_PER_MINUTE": "10000",
+        "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
+        "ACCESS__ALLOWED": "*",
+    }
+    pier, stop = Pier(), asyncio.Event()
+    async with (
+        app.assembled(settings.loaded(chosen, None), pier, realm="signal") as aldis,
+        asyncio.TaskGroup() as group,
+    ):
+        group.create_task(aldis.chat(stop))
+        yield pier
+        stop.set()
+
+
+if __name__ == "__main__":
+    blocks.serve(running(*sys.argv[1:3]))

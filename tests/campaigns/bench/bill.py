@@ -1,0 +1,119 @@
+"""The bill: what fifty turns cost, as a share of sending everything again each time, at several rhythms.
+
+Aldis as it comes, with all of its tools, before doubles whose caches bill as the vendors do (`tests.servers.caches`).
+A tool is called in every second turn. The time between the messages passes on the doubles' clocks and in the times
+that the messages bear, so nothing waits. Every request counts, those for summaries, too; answers cost the same either
+way and are left out.
+"""
+
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+from bot.providers.base import Usage
+from bot.providers.prices import published
+from tests.campaigns.bench import aldis, double
+from tests.servers import caches
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import Heard, Scripted, Tokens, say
+
+Wire = Literal["anthropic", "openai chat", "openai responses"]
+
+WIRES: tuple[Wire, ...] = ("anthropic", "openai chat", "openai responses")
+MODELS = {"anthropic": "claude-haiku-5-5", "openai chat": "gpt-5.4", "openai responses": "gpt-6-luna"}
+RHYTHMS: dict[str, float] = {"5 s": 5, "1 min": 60, "4 min": 240, "10 min": 600, "20 min": 1200, "45 min": 2700}
+TURNS = 50
+MAX_PERCENT = 18.0
+
+
+@dataclass
+class Bill:
+    """What was asked of a double, in US dollars for the prompts alone: as billed, and with everything sent anew."""
+
+    model: str
+    cache: caches.Cache = field(default_factory=caches.Cache)
+    billed_usd: Decimal = Decimal(0)
+    anew_usd: Decimal = Decimal(0)
+    tokens: int = 0
+    requests: int = 0
+
+    @property
+    def percent(self) -> float:
+        return float(100 * self.billed_usd / self.anew_usd)
+
+    def add(self, tokens: Tokens) -> Tokens:
+        total = tokens.fresh + tokens.cache_read + tokens.cache_write
+        usage = Usage(
+            input_tokens=total,
+            cached_input_tokens=tokens.cache_read,
+            cache_write_tokens=tokens.cache_write,
+            cache_write_hour_tokens=tokens.cache_write_hour,
+        )
+        prices = published()
+        self.billed_usd += prices.cost(self.model, usage) or Decimal(0)
+        self.anew_usd += prices.cost(self.model, Usage(input_tokens=total)) or Decimal(0)
+        self.tokens += total
+        self.requests += 1
+        return tokens
+
+    def anthropic(self, body: dict[str, Any]) -> Tokens:
+        return self.add(caches.anthropic_tokens(self.cache, body))
+
+    def openai(self, body: dict[str, Any]) -> Tokens:
+        return self.add(caches.openai_tokens(self.cache, body))
+
+
+async def percent(wire: Wire, *, people: int, rhythm: str, turns: int = TURNS) -> float:
+    """The bill as a share of sending everything anew."""
+    return (await measured(wire, people=people, pause_seconds=RHYTHMS[rhythm], turns=turns)).percent
+
+
+async def measured(wire: Wire, *, people: int, pause_seconds: float, turns: int = TURNS) -> Bill:
+    """So many turns of each of so many people, each with this pause between their messages."""
+    bill = Bill(model=MODELS[wire])
+    server = AnthropicServer() if wire == "anthropic" else OpenAIServer()
+    server.billed = bill.anthropic if wire == "anthropic" else bill.openai
+    server.reply = _reply
+    async with server, at_work(wire, server) as pier:
+        for turn in range(turns):
+            for person in range(people):
+                bill.cache.now = (turn + person / people) * pause_seconds
+                pier.at(bill.cache.now)
+                number = 1001 + turn * people + person
+                plain = f"And why is {number} a number that people like? Two or three sentences are enough, thanks."
+                question = (
+                    plain if turn % 2 else f"What is {number} * 37? I need the exact figure for the report, please."
+                )
+                await pier.ask(f"person {person}", question)
+    return bill
+
+
+@asynccontextmanager
+async def at_work(wire: Wire, server: AnthropicServer | OpenAIServer) -> AsyncGenerator[aldis.Pier]:
+    """Aldis as it comes, asking this server over this wire."""
+    with tempfile.TemporaryDirectory(prefix="aldis-bill-") as folder:
+        variables = {
+            **aldis.variables("anthropic" if wire == "anthropic" else "openai", server.base_url),
+            "STORE__PATH": str(Path(folder) / "aldis.db"),
+        }
+        if wire != "anthropic":
+            variables |= {"LLM__OPENAI__MODEL": MODELS[wire], "LLM__OPENAI__API": wire.split()[1]}
+        async with aldis.at_work(variables) as pier:
+            yield pier
+
+
+def _reply(heard: Heard) -> Scripted:
+    """A product is calculated; anything else is answered in a few sentences, so is what is to be summed up."""
+    return double.reply(heard) if " * 37?" in heard.text[-120:] else say(_TALK)
+
+
+_TALK = """\
+People like it because it is easy to say and to remember, and because it stands close to a round number without \
+being one. In lists it marks a beginning: the first thousand is over, and something new is counted. Whether you like \
+it, too, is a matter of taste; there is no deeper reason in mathematics for it.
+"""

@@ -1,0 +1,301 @@
+"""Signal between Aldis and people's phones: the bridges' doubles, with sends that fail and receipts that come late.
+
+Which sends go wrong and how is drawn from the seed, the conversation, the text and the number of the attempt; from the
+fourth attempt of a text on all go well, so that nothing has to be given up. Every frame that is handed to a life is
+remembered: what was handed to a process that died with it is lost by the bridges' own protocols.
+"""
+
+import asyncio
+import json
+import random
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from aiohttp import web
+
+from tests.campaigns.chaos.diary import Diary, Forgetful, WentOut
+from tests.campaigns.chaos.tripwire import Tripwire
+from tests.servers.base import Seen, free_port
+from tests.servers.envelopes import receipt
+from tests.servers.signal_cli import SignalCli, _Arrival, _Listener
+from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_server import Parcel, Plan, Sent, SignalServer, cut
+
+Way = Literal["unix", "tcp", "http", "webhook", "websocket"]
+WAYS: tuple[Way, ...] = ("unix", "tcp", "http", "webhook", "websocket")
+"""How Aldis hears: signal-cli's sockets, its server-sent events, and signal-cli-rest-api's two ways."""
+KEEPING: frozenset[Way] = frozenset({"unix", "tcp"})
+"""Those on which nothing at all is lost by an orderly end, whatever comes meanwhile."""
+
+SEND_SECONDS = 5.0
+"""Aldis's `SIGNAL__SEND_TIMEOUT_SECONDS`."""
+GRACE_SECONDS = 6.0
+"""Aldis's `SIGNAL__UNKNOWN_GRACE_SECONDS`."""
+
+_ALWAYS_WELL_FROM = 3
+_LATE_RECEIPT_SECONDS = (1.0, 4.0)
+"""A receipt that comes late comes within the grace period: later than that, nobody is promised anything."""
+_SECRET = "a-secret-of-the-webhook-and-of-nothing-else"
+_LONGEST_DECRYPTING_SECONDS = 2.0
+
+_TROUBLE: tuple[tuple[float, Plan], ...] = (
+    (0.03, Plan(delay_seconds=0.3)),
+    (0.02, Plan(delay_seconds=SEND_SECONDS + 0.5)),
+    (0.02, Plan(answer=cut, goes_out=True)),
+    (0.01, Plan(answer=cut, goes_out=False)),
+    (0.01, Plan(error=-32603, goes_out=True)),
+    (0.01, Plan(error=-32603, goes_out=False)),
+    (0.01, Plan(error=-3, goes_out=False)),
+    (0.01, Plan(results=("NETWORK_FAILURE",))),
+    (0.01, Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=1)),
+    (0.01, Plan(error=-5)),
+    (0.01, Plan(answer=lambda _: web.Response(status=503), goes_out=False)),
+)
+"""How likely each is; what is left goes well."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handed:
+    """A frame that was written to a stream: a letter by its time, or a receipt by the times that it confirms."""
+
+    stream: int
+    at: int
+    """When it was written, in milliseconds since 1970."""
+    sent_at: int | None
+    confirms: tuple[int, ...]
+
+
+@dataclass
+class Phones(Forgetful, SignalServer):
+    """Signal, as the crowd has it, behind one of the bridges."""
+
+    seed: int = 0
+    is_calm: bool = False
+    """In calm all sends go well, and every receipt comes at once."""
+    most_unread: int | None = None
+    """After so many letters that were handed over and not shown as read, the next frame waits a moment, as it does when
+    signal-cli has to decrypt it first: what lies in the socket when a life is killed is lost. None: back to back."""
+    awaited: set[int] = field(default_factory=set[int])
+    """The letters that should be shown as read, by their times."""
+    diary: Diary = field(default_factory=Diary)
+    wire: Tripwire = field(default_factory=Tripwire)
+    handed: list[Handed] = field(default_factory=list[Handed])
+    calm_streams: set[int] = field(default_factory=set[int])
+    """The streams whose processes were not killed."""
+    _unread: list[int] = field(default_factory=list[int])
+    _attempts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    _late: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    def __post_init__(self) -> None:
+        self.receipts_mode = "never"  # the phones below confirm, each in its own time
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """How Aldis finds the bridge."""
+        raise NotImplementedError
+
+    @property
+    def waiting(self) -> int:
+        """How many frames wait at Signal's server, or in the bridge."""
+        raise NotImplementedError
+
+    @property
+    def unheard(self) -> list[str]:
+        """What was fetched and handed to nobody."""
+        raise NotImplementedError
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is on its way to Aldis."""
+        return not self.waiting and not self._late
+
+    async def stop(self) -> None:
+        for task in self._late:
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)
+        await super().stop()
+
+    # In
+
+    def _note_stream(self, number: int) -> None:
+        self._unread.clear()
+        if self.is_calm:
+            self.calm_streams.add(number)
+
+    def _note_handed(self, stream: int, text: str) -> None:
+        frame = _handed(stream, text)
+        self.handed.append(frame)
+        if frame.sent_at in self.awaited:
+            self._unread.append(frame.sent_at)
+
+    async def _rest(self) -> None:
+        if self.most_unread is None:
+            return
+        most_unread = self.most_unread
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_DECRYPTING_SECONDS), self._changed:
+                await self._changed.wait_for(lambda: len(self._unread) < most_unread or not self.streams_open)
+                return
+        self._unread.clear()
+
+    async def note(self, shelf: list[Any], value: Any) -> None:
+        if shelf is self.read and value[1] in self._unread:
+            self._unread.remove(value[1])
+        await super().note(shelf, value)
+
+    # Out
+
+    async def _is_cut_off(self, sent: Parcel) -> bool:
+        """Whether Aldis was killed when it began this send; else how it goes is planned."""
+        if await self.wire.passed("send begun"):
+            return True
+        self.plans.append(self._plan(sent))
+        return False
+
+    def _plan(self, sent: Parcel) -> Plan:
+        if self.wire.is_at("send out"):
+            return Plan(answer=self._held, goes_out=True)
+        text = sent.text if isinstance(sent, Sent) else ""
+        attempt = self._attempts[sent.chat, text]
+        self._attempts[sent.chat, text] += 1
+        if self.is_calm or attempt >= _ALWAYS_WELL_FROM:
+            return Plan()
+        draw = random.Random(f"{self.seed}|send|{sent.chat}|{text}|{attempt}").random()
+        for share, plan in _TROUBLE:
+            if draw < share:
+                return plan
+            draw -= share
+        return Plan()
+
+    async def _held(self, _: Seen) -> web.StreamResponse:
+        await self.wire.passed("send out")
+        return web.Response(status=503)
+
+    async def go_out(self, sent: Parcel, plan: Plan) -> None:
+        await super().go_out(sent, plan)
+        if isinstance(sent, Sent) and any(out is sent for out in reversed(self.sent)):
+            self.diary.note(WentOut(sent=sent))
+            self._confirm(sent)
+
+    def _confirm(self, sent: Sent) -> None:
+        """Every phone that got it confirms it: most at once, some within the grace period, some never."""
+        lots = random.Random(f"{self.seed}|receipt|{sent.chat}|{sent.text}|{sent.timestamp % 7}")
+        delays = [self._delay_seconds(lots) for _ in self.recipients(sent)]
+        for person, seconds in zip(self.recipients(sent), delays, strict=True):
+            if seconds is not None:
+                frame = receipt([sent.timestamp], author=person)
+                task = asyncio.create_task(self._delivered_later(frame, seconds))
+                self._late.add(task)
+                task.add_done_callback(self._late.discard)
+
+    def _delay_seconds(self, lots: random.Random) -> float | None:
+        draw = 0.0 if self.is_calm else lots.random()
+        if draw < 0.85:
+            return lots.uniform(0, 0.08)
+        return lots.uniform(*_LATE_RECEIPT_SECONDS) if draw < 0.93 else None
+
+    async def _delivered_later(self, frame: dict[str, Any], seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await self.deliver(frame)
+
+
+@dataclass
+class DaemonPhones(Phones, SignalCli):
+    """Signal behind signal-cli's own daemon."""
+
+    _fed: list[_Listener] = field(default_factory=list[_Listener])
+    """All streams so far; a stream's number is its place, from 1."""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {"SIGNAL__URL": self.url, "SIGNAL__TRANSPORT": "signal_cli"}
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def unheard(self) -> list[str]:
+        return self.lost
+
+    async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
+        return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, wire)
+
+    async def _listen(self, listener: _Listener, connection: object) -> None:
+        self._fed.append(listener)
+        self._note_stream(len(self._fed))
+        await super()._listen(listener, connection)
+
+    async def _hand(self, listener: _Listener, arrival: _Arrival) -> bool:
+        is_there = await super()._hand(listener, arrival)
+        self._note_handed(next(number for number, fed in enumerate(self._fed, 1) if fed is listener), arrival.text)
+        return is_there
+
+
+@dataclass
+class BridgePhones(Phones, SignalRestApi):
+    """Signal behind signal-cli-rest-api; with `has_webhook` it posts, and fetches while its websocket is open."""
+
+    has_webhook: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.has_webhook:
+            self._port = free_port()
+            self.manual = True
+            self.webhook_url = f"http://bridge:{_SECRET}@127.0.0.1:{self._port}/"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        ways = {"SIGNAL__URL": self.url, "SIGNAL__TRANSPORT": "rest_api"}
+        if self.has_webhook:
+            ways |= {"SIGNAL__WEBHOOK_SECRET": _SECRET, "SIGNAL__WEBHOOK_PORT": str(self._port)}
+        return ways
+
+    @property
+    def waiting(self) -> int:
+        return len(self._at_signal) + len(self._come)
+
+    @property
+    def unheard(self) -> list[str]:
+        return self.dropped
+
+    async def _send(self, sent: Parcel, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.Response(status=503) if await self._is_cut_off(sent) else await super()._send(sent, seen, request)
+
+    async def opened(self, change: int) -> None:
+        if change > 0:
+            self._note_stream(self.streams_opened + 1)
+        await super().opened(change)
+
+    async def deliver_data(self, text: str) -> None:
+        if self.streams_open:
+            await self._rest()
+        await super().deliver_data(text)
+
+    async def _hand_over(self, text: str) -> None:
+        if self._sockets:
+            self._note_handed(self.streams_opened, text)
+        await super()._hand_over(text)
+
+
+def phones(way: Way, **options: Any) -> Phones:
+    """Signal, over one of the ways."""
+    match way:
+        case "webhook" | "websocket":
+            return BridgePhones(has_webhook=way == "webhook", **options)
+        case _:
+            return DaemonPhones(way=way, keep_alive_seconds=0.5, **options)
+
+
+def _handed(stream: int, text: str) -> Handed:
+    at = time.time_ns() // 1_000_000
+    try:
+        envelope = json.loads(text)["envelope"]
+        confirms = tuple(envelope.get("receiptMessage", {}).get("timestamps", ()))
+        return Handed(stream=stream, at=at, sent_at=int(envelope["timestamp"]), confirms=confirms)
+    except (ValueError, TypeError, KeyError):
+        return Handed(stream=stream, at=at, sent_at=None, confirms=())

@@ -1,0 +1,173 @@
+"""The audit of what went out: every message once, to whom it belongs, in order.
+
+Every row of the outbox names the message that went out for it by that message's time, unless receipts have proved that
+it went out without telling which of several it was. What went out, still stands in the chat, and is named by no row is
+a repetition: a send of unknown outcome was sent again. That is allowed only where Aldis had not read a receipt of the
+first copy when it began the second: where two sends could be meant, both are sent again, and what may be a copy is
+taken out of the chat. A receipt was surely read when a letter after it in the same stream stands in the inbox, for
+intake takes one frame after the other; that letter's `received_at` is then later than the reading.
+"""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.campaigns.chaos.evidence import Evidence, Finding
+from tests.campaigns.chaos.phones import GRACE_SECONDS
+from tests.campaigns.chaos.remains import OutboxRow
+from tests.servers.signal_server import Sent
+
+
+def delivered(evidence: Evidence) -> Finding:
+    """Every message that Aldis takes for sent went out, to its own conversation, with the answer to its questions."""
+    went_out = {sent.timestamp: sent for sent in evidence.sent}
+    questions = evidence.questions_by_turn()
+    broken: list[str] = []
+    unnamed = _seen_unnamed(evidence)
+    removed = {removed.timestamp: removed for removed in evidence.removed}
+    for row in evidence.remains.outbox:
+        sent = (removed if row.removes else went_out).get(row.sent_at or 0)
+        if row.sent_at is None and row.turn in unnamed:
+            continue  # it was given up, for nothing proved any of its copies, or proved with others
+        if row.state != "sent" or sent is None:
+            broken.append(
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} is {row.state} and did not go out"
+            )
+        elif sent.chat != row.chat:
+            broken.append(
+                f"message {row.id} of turn {row.turn} {questions[row.turn]} counts as sent by another's receipt"
+            )
+    broken += _unanswered(evidence, went_out)
+    return Finding("messages sent, each of them seen by people", len(evidence.remains.outbox), "", tuple(broken))
+
+
+def _unanswered(evidence: Evidence, went_out: dict[int, Sent]) -> Iterator[str]:
+    """Kept turns whose answer was not seen by people, or names other questions than those that were asked."""
+    firsts = {row.turn: went_out.get(row.sent_at or 0) for row in evidence.remains.outbox if row.position == 0}
+    firsts |= _seen_unnamed(evidence)
+    for turn, labels in evidence.questions_by_turn().items():
+        sent = firsts.get(turn)
+        if evidence.remains.turns[turn] == "kept" and (sent is None or evidence.labels(sent) != labels):
+            yield f"the answer of turn {turn} to {labels} was not seen by people"
+
+
+def _seen_unnamed(evidence: Evidence) -> dict[int, Sent | None]:
+    """By turn: what people saw of messages of which Aldis knows no name.
+
+    It has given them up, for it never heard that they were seen, or has heard it without learning which was which.
+    """
+    nameless = {row.turn: row.chat for row in evidence.remains.outbox if row.sent_at is None and not row.removes}
+    questions = evidence.questions_by_turn()
+    copies = [copy for copy, row in _copies(evidence) if row is None]
+    return {
+        turn: copy
+        for turn, chat in nameless.items()
+        for copy in copies
+        if copy.chat == chat and evidence.labels(copy) == questions[turn]
+    }
+
+
+def answered_once(evidence: Evidence) -> Finding:
+    """Nobody saw an answer twice whom a receipt could have spared it."""
+    receipts = _Receipts.of(evidence)
+    reasons: Counter[str] = Counter()
+    unmarked = 0
+    broken: list[str] = []
+    given_up = {(copy.chat, copy.text) for copy in _seen_unnamed(evidence).values() if copy is not None}
+    for copy, row in _copies(evidence):
+        if row is None and (copy.chat, copy.text) in given_up:
+            reasons[_GIVEN_UP] += 1
+            continue
+        if row is None:
+            broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
+            continue
+        reason = receipts.reason(copy, row)
+        reasons[reason] += 1
+        unmarked += not evidence.remains.resent[row.turn]
+        if reason not in _ALLOWED:
+            place = copy.chat.partition(":")[0]
+            broken.append(f"the answer of turn {row.turn} {evidence.labels(copy)} ({place}) was seen twice: {reason}")
+    told = ", ".join(f"{number} {reason}" for reason, number in reasons.items() if reason in _ALLOWED)
+    told = f"{reasons.total()} others seen twice: {told}; {unmarked} of them not marked in the ledger" if told else ""
+    return Finding("messages seen once", len(evidence.sent) - 2 * reasons.total(), told, tuple(broken))
+
+
+_NEVER = "no phone confirmed the first"
+_LATE = "its receipt came after the grace period"
+_LOST = "its receipt was lost with a life or was not read yet"
+_GIVEN_UP = "nothing proved any of its copies"
+_ALLOWED = {_NEVER, _LATE, _LOST, _GIVEN_UP}
+
+_ROUNDING_MS = 5
+
+
+def ordered(evidence: Evidence) -> Finding:
+    """In every conversation people saw the messages in the order in which they were written."""
+    rows = {row.sent_at: row for row in evidence.remains.outbox if not row.removes}
+    broken: list[str] = []
+    for chat in evidence.pen.crowd.listed:
+        seen = [rows[sent.timestamp].id for sent in evidence.sent if sent.chat == chat.id and sent.timestamp in rows]
+        broken += [f"messages of {chat.canary} went out in the order {seen}"] if seen != sorted(seen) else []
+        written = [row.id for row in sorted(rows.values(), key=_written) if row.chat == chat.id]
+        broken += [f"turns of {chat.canary} were answered in another order"] if written != sorted(written) else []
+    return Finding("messages seen in their order", len(rows), "", tuple(broken))
+
+
+def _written(row: OutboxRow) -> tuple[int, bool, int]:
+    """Statuses come before the answer; their positions count down."""
+    return row.turn, row.position >= 0, abs(row.position)
+
+
+def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
+    """What went out, stands there, and is named by no row, with the row of its other copy in the same conversation."""
+    rows = {row.sent_at: row for row in evidence.remains.outbox}
+    others: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for sent in evidence.sent:
+        if sent.timestamp in rows:
+            others[sent.chat, sent.text].append(sent.timestamp)
+    for sent in evidence.standing:
+        if sent.timestamp not in rows:
+            times = others[sent.chat, sent.text]
+            # The next of the same words: notices have the same words again and again.
+            place = min(bisect_right(times, sent.timestamp), len(times) - 1)
+            yield sent, rows[times[place]] if times else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Receipts:
+    handed_at: dict[int, int]
+    """When a receipt of a message was first handed to any life."""
+    read_at: dict[int, int]
+    """Until when at the latest a receipt of a message was surely read; only those of which one can tell."""
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "_Receipts":
+        once = {row.sent_at: row for row in evidence.remains.inbox if evidence.deliveries[row.sent_at] == 1}
+        handed: dict[int, int] = {}
+        read: dict[int, int] = {}
+        unread: dict[int, list[int]] = defaultdict(list)
+        for frame in evidence.handed:
+            for target in frame.confirms:
+                handed.setdefault(target, frame.at)
+            unread[frame.stream] += frame.confirms
+            if frame.sent_at in once:
+                for target in unread.pop(frame.stream, ()):
+                    read.setdefault(target, once[frame.sent_at].received_at)
+        return cls(handed_at=handed, read_at=read)
+
+    def reason(self, copy: Sent, row: OutboxRow) -> str:
+        """Why this message went out beside the one that its row names."""
+        assert row.sent_at is not None
+        first = min(copy.timestamp, row.sent_at)
+        begun_at = row.attempted_at or 0
+        if begun_at - first < 1000 * GRACE_SECONDS - _ROUNDING_MS:
+            return f"it was sent again {begun_at - first} ms after the first, before the grace period was over"
+        if first not in self.handed_at:
+            return _NEVER
+        if self.handed_at[first] >= begun_at:
+            return _LATE
+        read_at = self.read_at.get(first)
+        if read_at is None or read_at >= begun_at:
+            return _LOST
+        return f"its receipt was read {begun_at - read_at} ms before it was sent again"

@@ -1,0 +1,185 @@
+"""The world of a round: the doubles of everything that Aldis talks to, and what is known of its lives."""
+
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from tests.campaigns.chaos.crowd import Crowd, Letter, Pen
+from tests.campaigns.chaos.diary import Diary
+from tests.campaigns.chaos.evidence import Ended
+from tests.campaigns.chaos.lives import Life, Nursery
+from tests.campaigns.chaos.lookups import Searches, Weather
+from tests.campaigns.chaos.minds import Anthropic, OpenAI
+from tests.campaigns.chaos.mortal import Step
+from tests.campaigns.chaos.phones import GRACE_SECONDS, SEND_SECONDS, Phones, Way, phones
+from tests.campaigns.chaos.tripwire import Tripwire
+from tests.servers.envelopes import ACCOUNT
+
+Vendor = Literal["chat", "responses", "anthropic"]
+VENDORS: tuple[Vendor, ...] = ("chat", "responses", "anthropic")
+"""Which model API a life speaks; the next one goes on where it stopped, whatever it speaks itself."""
+
+_GENEROUS = {
+    "LIMITS__MESSAGES_PER_MINUTE": "10000",
+    "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
+    "LIMITS__MAX_WAITING": "100000",
+}
+"""The crowd is in a hurry."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How much happens in a round."""
+
+    seed: int
+    kills: int
+    rate_per_second: float
+    way: Way = "unix"
+    stops: int = 0
+    """How many lives more end as an operator ends them, while people write."""
+    people: int = 25
+    groups: int = 5
+    strangers: int = 4
+    uptime_seconds: float = 2.0
+    """How long a life lasts after it has connected, on average."""
+    burst: int = 0
+    """So many letters come at once, before all others."""
+    conversations_at_once: int = 16
+    calm_lives: tuple[Vendor, ...] = VENDORS
+    """The lives at the end, each with the API that it speaks."""
+
+
+@dataclass
+class World:
+    """The outside of Aldis, and what is known of its lives."""
+
+    size: Size
+    folder: Path
+    pen: Pen
+    phones: Phones
+    models: dict[Vendor, Anthropic | OpenAI]
+    searches: Searches
+    weather: Weather
+    wire: Tripwire
+    diary: Diary
+    deliveries: Counter[int] = field(default_factory=Counter[int])
+    lives: list[Ended] = field(default_factory=list[Ended])
+    steps: list[str] = field(default_factory=list[str])
+    """The names of the steps at which lives have ended so far."""
+    numbers: int = 0
+    lost_in_order: int = 0
+    """How much was fetched and handed to nobody while a life ended in order."""
+
+    def settings(self, vendor: Vendor, number: int, web_port: int) -> dict[str, str]:
+        """The environment of one life."""
+        return {
+            "SIGNAL__ACCOUNT": ACCOUNT,
+            **self.phones.settings,
+            "SIGNAL__SEND_TIMEOUT_SECONDS": str(SEND_SECONDS),
+            "SIGNAL__UNKNOWN_GRACE_SECONDS": str(GRACE_SECONDS),
+            "LLM__TIMEOUT_SECONDS": "240",
+            "TOOLS__CALLS_PER_MINUTE": "10000",
+            "TOOLS__WEATHER__BASE_URL": self.weather.url,
+            "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
+            "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": self.searches.url,
+            "TOOLS__WEB_SEARCH__WIKIPEDIA_BASE_URL": self.searches.url,
+            "WEB__PORT": str(web_port),
+            "WORKER__CONVERSATIONS_AT_ONCE": str(self.size.conversations_at_once),
+            **self.pen.crowd.settings(),
+            **_model_settings(vendor, self.models[vendor].base_url, f"life-{number}"),
+            **_GENEROUS,
+        }
+
+    @property
+    def is_awake(self) -> bool:
+        return all(model.awake.is_set() for model in self.models.values())
+
+    @property
+    def kills(self) -> int:
+        return sum(ended.status == -9 for ended in self.lives)
+
+    @property
+    def stops(self) -> int:
+        """How many lives have ended in order."""
+        return sum(ended.status == 0 for ended in self.lives)
+
+    async def deliver(self, letter: Letter) -> None:
+        if letter.label and letter.chat.is_listed and not self.deliveries[letter.sent_at]:
+            self.phones.awaited.add(letter.sent_at)
+        self.deliveries[letter.sent_at] += 1
+        await self.phones.deliver(letter.frame)
+
+    def wake(self) -> None:
+        """Let the models answer."""
+        for model in self.models.values():
+            model.awake.set()
+
+    async def begin(self, home: Nursery, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
+        self.numbers += 1
+        return await home.born(self.settings(vendor, self.numbers, web_port), number=self.numbers, step=step)
+
+    def bury(self, life: Life, how: str, *, meant: int) -> None:
+        """Note how a life ended; `meant` is the status that it should have."""
+        said, status = life.said(), life.ending.result()
+        was_meant = status == meant
+        words = self.pen.told_in(said)
+        step = life.died_at()
+        if step is not None:
+            self.steps.append(step)
+        self.lives.append(
+            Ended(
+                number=life.number,
+                how=step or how,
+                status=status,
+                was_meant=was_meant,
+                words=tuple(sorted(words)),
+                log=said[-4000:] if words or not was_meant or "Traceback" in said else "",
+            )
+        )
+
+
+def _model_settings(vendor: Vendor, address: str, key: str) -> dict[str, str]:
+    if vendor == "anthropic":
+        return {"ANTHROPIC_API_KEY": key, "LLM__ANTHROPIC__BASE_URL": address}
+    return {
+        "OPENAI_API_KEY": key,
+        "OPENAI_BASE_URL": address,
+        "LLM__OPENAI__MODEL": "gpt-4.1",
+        "LLM__OPENAI__API": vendor,
+    }
+
+
+@asynccontextmanager
+async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
+    """The doubles of everything that Aldis talks to, listening."""
+    crowd = Crowd.drawn(size.seed, people=size.people, groups=size.groups, strangers=size.strangers)
+    pen = Pen(crowd=crowd, seed=size.seed)
+    diary, wire = Diary(), Tripwire()
+    shared: dict[str, Any] = {"seed": size.seed, "diary": diary, "wire": wire}
+    async with (
+        phones(
+            size.way,
+            **shared,
+            most_unread=None if size.burst else 4,  # in a burst all is written back to back
+            groups=crowd.groups,
+            people=(*crowd.people, *crowd.strangers),
+        ) as signal,
+        OpenAI(**shared, pen=pen) as openai,
+        Anthropic(**shared, pen=pen) as anthropic,
+        Searches(**shared) as searches,
+        Weather(wire=wire) as weather,
+    ):
+        yield World(
+            size=size,
+            folder=folder,
+            pen=pen,
+            phones=signal,
+            models={"chat": openai, "responses": openai, "anthropic": anthropic},
+            searches=searches,
+            weather=weather,
+            wire=wire,
+            diary=diary,
+        )

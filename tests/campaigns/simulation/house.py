@@ -1,0 +1,52 @@
+"""Aldis as `bot.app` puts it together, over the doubles of one story; everything that has to fit to it is here."""
+
+import asyncio
+from functools import lru_cache
+
+from bot.app import own_clock
+from bot.app.wiring import Parts
+from bot.loops.sender import Patience
+from bot.media.sandbox import Sandbox
+from bot.providers.fallback import Fallback
+from bot.service import Aldis
+from bot.settings import Settings, loaded
+from store import Store
+from tests.campaigns.simulation.crashes import Life
+from tests.campaigns.simulation.disk import REALM
+from tests.campaigns.simulation.instruments import instruments
+from tests.campaigns.simulation.model import Model
+from tests.campaigns.simulation.network import SEND_SECONDS, Line, Network
+from tests.campaigns.simulation.scenario import Scenario
+from tests.campaigns.simulation.timeline import machine_clock
+
+PATIENCE = Patience(grace_seconds=90)
+
+
+async def assembled(store: Store, network: Network, life: Life) -> Aldis:
+    """Aldis for one life over the store of that life."""
+    clock = await own_clock(store, machine_clock())
+    parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, Sandbox(), clock=clock)
+    provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
+    return parts.aldis(provider, instruments(network, life))
+
+
+async def lived(aldis: Aldis, stop: asyncio.Event) -> None:
+    """The loops, from the recovery at the start until `stop` is set and all has wound down."""
+    await aldis._loop(stop, aldis.intake.run)
+
+
+@lru_cache(maxsize=4)
+def settings(scenario: Scenario) -> Settings:
+    """What the operator has set."""
+    addresses = [chat.address.partition(":") for chat in scenario.chats if chat.is_allowed]
+    environ = {
+        "ACCESS__ALLOWED": ",".join(name for kind, _, name in addresses if kind == "direct"),
+        "ACCESS__GROUPS": ",".join(name for kind, _, name in addresses if kind == "group"),
+        "APPROVALS__TIMEOUT": "60",
+        "LOCALE__TIMEZONE": "UTC",
+        "SIGNAL__LIVE": "status" if scenario.shows_status else "off",
+        "SIGNAL__SEND_TIMEOUT_SECONDS": f"{SEND_SECONDS:g}",
+        "SIGNAL__UNKNOWN_GRACE_SECONDS": f"{PATIENCE.grace_seconds:g}",
+        "WORKER__CONVERSATIONS_AT_ONCE": str(scenario.conversations_at_once),
+    }
+    return loaded({name: value for name, value in environ.items() if value}, None)

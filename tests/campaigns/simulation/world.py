@@ -1,0 +1,255 @@
+"""One story from its beginning until the world is quiet: lives of Aldis, one after the other, over one disk."""
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Collection, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from bot.turn import journal as steps
+from bot.turn import turns
+from bot.turn.journal import Asked, Completed, ToolRun, Whole
+from store import ConversationId, Shelves, Store, TurnId
+from tests.campaigns.simulation import disk, house, timeline
+from tests.campaigns.simulation.crashes import Life, Steps
+from tests.campaigns.simulation.disk import Disk
+from tests.campaigns.simulation.network import Network
+from tests.campaigns.simulation.record import Inheritance, Record
+from tests.campaigns.simulation.scenario import Scenario, words_in
+
+End = Literal["killed", "stopped", "quiet"]
+
+_LOOK_SECONDS = 5.0
+_LONGEST_SECONDS = 4 * 3600.0
+"""Longer than all pauses, grace periods and downtimes of a story together."""
+_ROUNDS_OF_DYING = 1000
+_EXPECTED_ERRORS = ("undeliverable", "giving up", "given up")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remains:
+    """What is in the store at the end; rows in the order of their ids."""
+
+    inbox: list[tuple[int, str, int | None]]
+    """Timestamp, state and turn."""
+    outbox: list[tuple[int, int, str, int | None, int]]
+    """Conversation, turn, state, the timestamp under which it was sent, and how often that was tried."""
+    turns: list[tuple[int, int, str]]
+    """Conversation, id and state."""
+    journaled_turns: set[int]
+    remembered_turns: set[int]
+    """Those that have messages in the history."""
+    paid_calls: Counter[int]
+    """How many finished model calls the ledger has for each turn."""
+    resent: set[int]
+    """The turns in whose ledger a repetition is noted."""
+    complaints: tuple[Any, ...]
+    """What SQLite finds wrong with the file."""
+    history: dict[int, tuple[Whole, ...]]
+    """Conversations by the numbers of the scenario, in whole turns."""
+    conversations: dict[int, int]
+    """The id in the store of each conversation of the scenario that is there."""
+    files: bytes
+    """All files of the store, one after the other."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A story that has been told."""
+
+    scenario: Scenario
+    steps: Steps
+    record: Record
+    remains: Remains
+
+
+def played(scenario: Scenario, deadly: Collection[int] = ()) -> Played:
+    """Play a story, with Aldis killed at the steps of these numbers."""
+    with disk.folder() as place, _seeded(scenario.seed):
+        return timeline.run(_told(scenario, Steps(deadly), Path(place)))
+
+
+async def _told(scenario: Scenario, steps: Steps, place: Path) -> Played:
+    return await _World(scenario, steps, place).played()
+
+
+class _World:
+    def __init__(self, scenario: Scenario, steps: Steps, place: Path) -> None:
+        self._scenario = scenario
+        self._steps = steps
+        self._record = Record()
+        self._disk = Disk(place, partial(scenario.chance("commits").choice, (0.001, 0.004, 0.02)))
+        self._network = Network(scenario, steps, self._record, self._disk)
+        self._downtimes = iter(scenario.down_seconds)
+        self._stops = list(scenario.stops_at_seconds)
+        self._remains: Remains | None = None
+
+    async def played(self) -> Played:
+        await self._disk.prepare()
+        with _errors_on(self._record):
+            while (end := await self._life()) != "quiet":
+                self._record.figures[f"lives {end}"] += 1
+                await asyncio.sleep(next(self._downtimes, self._scenario.down_seconds[-1]))
+        assert self._remains is not None
+        return Played(scenario=self._scenario, steps=self._steps, record=self._record, remains=self._remains)
+
+    async def _life(self) -> End:
+        life = Life(len(self._record.lives) + 1, self._steps)
+        self._steps.note(f"life {life.number} begins")
+        self._record.lives.append(life.started_at)
+        living = asyncio.create_task(self._lived(life))
+        dying = asyncio.create_task(life.died.wait())
+        await asyncio.wait((living, dying), return_when=asyncio.FIRST_COMPLETED)
+        if life.is_over:
+            await self._bury(living)
+            return "killed"
+        dying.cancel()
+        return await living
+
+    async def _lived(self, life: Life) -> End:
+        async with self._disk.opened(life) as store:
+            self._record.inheritances[life.number] = await store.read(_inheritance)
+            stop = asyncio.Event()
+            aldis = await house.assembled(store, self._network, life)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(house.lived(aldis, stop))
+                end = await self._time_to_stop()
+                stop.set()
+            if end == "quiet":
+                self._remains = await self._found(store)
+            return end
+
+    async def _time_to_stop(self) -> End:
+        """When all is quiet, or the operator wants Aldis to stop."""
+        loop = asyncio.get_running_loop()
+        while True:
+            if self._stops and self._stops[0] <= loop.time():
+                self._stops.pop(0)
+                return "stopped"
+            if loop.time() > _LONGEST_SECONDS:
+                self._record.troubles.append("the world never becomes quiet")
+                return "quiet"
+            if self._network.is_quiet and not self._is_busy():
+                return "quiet"
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    def _is_busy(self) -> bool:
+        return bool(
+            self._disk.rows(
+                "SELECT 1 FROM inbox WHERE state IN ('waiting', 'claimed') UNION ALL "
+                "SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1"
+            )
+        )
+
+    async def _bury(self, living: asyncio.Task[End]) -> None:
+        """Nothing of the dead moves any more, and nothing of it is left."""
+        at = asyncio.get_running_loop().time()
+        self._disk.crash()
+        if self._network.in_hand is not None:
+            self._network.in_hand = None
+            self._record.figures["envelopes in hand at a death"] += 1
+        for _ in range(_ROUNDS_OF_DYING):
+            if not (tasks := asyncio.all_tasks() - {asyncio.current_task()}):
+                break
+            for task in tasks:
+                task.cancel()
+            await asyncio.sleep(0)
+        with suppress(asyncio.CancelledError):
+            living.exception()
+        await self._disk.bury()
+        assert asyncio.get_running_loop().time() == at
+
+    async def _found(self, store: Store) -> Remains:
+        ids = await store.read(self._ids)
+        history = {
+            number: await store.read(lambda shelves, id_=id_: _history(shelves, ConversationId(id_)))
+            for number, id_ in ids.items()
+        }
+        rows = self._disk.rows
+        return Remains(
+            inbox=rows("SELECT sent_at, state, turn_id FROM inbox ORDER BY id"),
+            outbox=rows("SELECT conversation_id, turn_id, state, sent_at, attempts FROM outbox ORDER BY id"),
+            turns=rows("SELECT conversation_id, id, state FROM turns ORDER BY id"),
+            journaled_turns={turn for (turn,) in rows("SELECT turn_id FROM journal")},
+            remembered_turns={turn for (turn,) in rows("SELECT DISTINCT turn_id FROM history")},
+            paid_calls=Counter(
+                turn
+                for (turn,) in rows("SELECT turn_id FROM ledger WHERE kind = 'model' AND outcome IN ('ok', 'empty')")
+            ),
+            resent={turn for (turn,) in rows("SELECT turn_id FROM ledger WHERE outcome = 'resent'")},
+            complaints=tuple(row for row in rows("PRAGMA integrity_check") if row != ("ok",)),
+            history=history,
+            conversations=ids,
+            files=b"".join(disk.contents(self._disk.folder).values()),
+        )
+
+    def _ids(self, shelves: Shelves) -> dict[int, int]:
+        by_handle = dict(self._disk.rows("SELECT handle, id FROM conversations"))
+        handles = {chat.number: shelves.conversations.chat_handle(chat.address) for chat in self._scenario.chats}
+        return {number: by_handle[handle] for number, handle in handles.items() if handle in by_handle}
+
+
+def _inheritance(shelves: Shelves) -> Inheritance:
+    """What the store says to be finished, at the beginning of a life."""
+    rows = shelves.inbox.rows
+    completions: set[tuple[tuple[int, ...], int]] = set()
+    notes: set[str] = set()
+    for turn, conversation in rows("SELECT id, conversation_id FROM turns WHERE state = 'running'"):
+        lines = shelves.journal.steps(ConversationId(conversation), TurnId(turn))
+        written = [steps.loaded(line) for line in lines]
+        asked = next((step.question.text for step in written if isinstance(step, Asked)), "")
+        question = tuple(number for _, number in words_in(asked))
+        finished = sum(isinstance(step, Completed) for step in written)
+        completions |= {(question, position) for position in range(finished)}
+        notes |= {str(step.arguments["note"]) for step in written if isinstance(step, ToolRun)}
+    settled = frozenset(row[0] for row in rows("SELECT sent_at FROM inbox WHERE state IN ('done', 'dead')"))
+    return Inheritance(completions=frozenset(completions), notes=frozenset(notes), settled=settled)
+
+
+def _history(shelves: Shelves, conversation: ConversationId) -> tuple[Whole, ...]:
+    return tuple(past.messages for past in turns._turns(shelves.history.last(conversation, 10_000)))
+
+
+@contextmanager
+def _seeded(seed: int) -> Generator[None]:
+    """The loops' own dice fall the same way in every run."""
+    state = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(state)
+
+
+class _Errors(logging.Handler):
+    def __init__(self, record: Record) -> None:
+        super().__init__(logging.ERROR)
+        self._record = record
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if not any(expected in text for expected in _EXPECTED_ERRORS):
+            self._record.troubles.append(f"an error in the log: {text}")
+
+
+@contextmanager
+def _errors_on(record: Record) -> Generator[None]:
+    """Put the errors that Aldis logs on the record, and drop its other lines."""
+    loggers = [logging.getLogger(name) for name in ("bot", "store", "tools", "asyncio")]
+    handler, before = _Errors(record), [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.ERROR)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate

@@ -1,0 +1,64 @@
+"""The house of a story: Aldis as a whole in this process, between doubles of Signal, of a model and of the services."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot import app, settings
+from bot.service import Aldis
+from tests.servers.envelopes import ALICE, GROUP
+from tests.servers.open_meteo import OpenMeteo
+from tests.servers.openai import OpenAIServer
+from tests.servers.openai_audio import KEY, OpenAIAudio
+from tests.servers.openai_images import OpenAIImages
+from tests.servers.signal_cli import SignalCli
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """What is around Aldis."""
+
+    signal: SignalCli = field(default_factory=SignalCli)
+    model: OpenAIServer = field(default_factory=lambda: OpenAIServer(local=True, sees=True))
+    weather: OpenMeteo = field(default_factory=OpenMeteo)
+    audio: OpenAIAudio = field(default_factory=OpenAIAudio)
+    images: OpenAIImages = field(default_factory=lambda: OpenAIImages(local=True))
+
+    def settings(self, folder: Path) -> dict[str, str]:
+        """Aldis as it is in most stories: it answers Alice, and the members of one group."""
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "SIGNAL__ACK": "none",
+            "SIGNAL__LIVE": "off",
+            "HISTORY__SUMMARIES": "false",
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "ACCESS__GROUPS": GROUP,
+            "OPENAI_API_KEY": self.model.key or "",
+            "OPENAI_BASE_URL": self.model.base_url,
+            "LLM__OPENAI__MODEL": "llama",
+            "TOOLS__WEATHER__BASE_URL": self.weather.url,
+            "TOOLS__WEATHER__GEOCODING_BASE_URL": self.weather.url,
+            "AUDIO__BASE_URL": f"{self.audio.url}/v1",
+            "AUDIO__API_KEY": KEY,
+            "TOOLS__IMAGES__BASE_URL": self.images.base_url,
+            "STORE__PATH": str(folder / "aldis.db"),
+        }
+
+
+@asynccontextmanager
+async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[House, Aldis]]:
+    """A house whose doubles and whose Aldis run, the store in this folder; `more` are the story's own settings."""
+    house, stop = House(), asyncio.Event()
+    async with AsyncExitStack() as stack:
+        for server in (house.signal, house.model, house.weather, house.audio, house.images):
+            await stack.enter_async_context(server)
+        given = settings.loaded({**house.settings(folder), **more}, None)
+        transport = await app.signal_transport(given)
+        aldis = await stack.enter_async_context(app.assembled(given, transport, realm="signal"))
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        group.create_task(aldis.chat(stop))
+        await house.signal.connected()
+        yield house, aldis
+        stop.set()

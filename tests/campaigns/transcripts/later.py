@@ -1,0 +1,45 @@
+"""Stories of what is meant for later: reminders, and what Aldis shall remember about somebody."""
+
+from tests.campaigns.transcripts.stage import Stage, Story
+from tests.servers.envelopes import ALICE
+from tests.servers.script import call, say
+
+_WHEN = {r"\w{3} \d{4}-\d\d-\d\d \d\d:\d\d": "‹day and time›"}
+
+
+async def _reminders(stage: Stage) -> None:
+    wish = {"action": "set", "text": "the oven", "delay_seconds": 5}
+    stage.house.model.scripted(call("remind", wish), say("I will."))
+    await stage.says(ALICE, "Remind me of the oven in five seconds.")
+    await stage.answer()
+    stage.aside("five seconds later")
+    await stage.answer()
+    for text in ("/timezone Europe/Berlin", "/remind every weekday at 8 bins out", "/remind", "/remind cancel 1"):
+        await stage.says(ALICE, text)
+        await stage.answer(_WHEN)
+
+
+async def _memory(stage: Stage) -> None:
+    wish = {"action": "remember", "fact": "is vegetarian"}
+    stage.house.model.scripted(call("remember", wish), say("I will remember that."))
+    await stage.says(ALICE, "Remember that I am vegetarian.")
+    await stage.answer()
+    for text in ("/memory", "/memory forget 1", "/memory"):
+        await stage.says(ALICE, text)
+        await stage.answer()
+
+
+STORIES = (
+    Story(
+        title="Reminders",
+        words="By the model or by `/remind`, once or again and again, by the clock of the person's own time zone. A"
+        " reminder that is due while Aldis is down comes at the next start, and says that it is late. A text that"
+        " begins with `ask:` is asked then, and answered.",
+        play=_reminders,
+    ),
+    Story(
+        title="Remembering",
+        words="What somebody asks Aldis to remember about them is kept for their own chat, and no group learns it.",
+        play=_memory,
+    ),
+)

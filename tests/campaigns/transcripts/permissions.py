@@ -1,0 +1,72 @@
+"""Stories of who may do what: a yes before something is done, a stranger at the door, and one's own account."""
+
+from tests.campaigns.transcripts.stage import Stage, Story
+from tests.servers.envelopes import ALICE, BOB, MALLORY
+from tests.servers.script import call, say
+
+_CODE = r"[A-Z0-9]{4}-[A-Z0-9]{4}"
+
+
+async def _approval(stage: Stage) -> None:
+    stage.house.model.scripted(
+        call("calculate", {"expression": "17 * 23"}), say("It is **391**."), call("calculate", {"expression": "2 + 2"})
+    )
+    await stage.says(ALICE, "Aldis, 17 times 23?", to_group=True)
+    asked = await stage.answer()
+    await stage.reacts(BOB, "👎", asked)
+    await stage.reacts(ALICE, "👍", asked)
+    await stage.answer()
+    stage.read("391")
+    stage.house.model.scripted(say("Then I leave it."))
+    await stage.says(ALICE, "Aldis, and two and two?", to_group=True)
+    asked = await stage.answer()
+    await stage.says(ALICE, "no", to_group=True, quote=asked)
+    await stage.answer()
+    stage.read("denied")
+
+
+async def _pairing(stage: Stage) -> None:
+    stage.house.model.scripted(say("Hello, Mallory."))
+    await stage.says(MALLORY, "Hello?")
+    await stage.answer({_CODE: "‹code›"})
+    stage.aside("Mallory tells Alice the code")
+    code = stage.found(_CODE)
+    await stage.says(ALICE, f"/allow {code}", shown="/allow ‹code›")
+    await stage.answer({r"\b[0-9a-f]{8}\b": "‹label›"})
+    await stage.says(MALLORY, "Hello again!")
+    await stage.answer()
+
+
+async def _own_account(stage: Stage) -> None:
+    stage.owner = "you"
+    stage.house.model.scripted(say("In **April**."))
+    await stage.says(ALICE, "Aldis, when do I sow beans?")
+    stage.aside("no answer: that chat is yours")
+    await stage.notes("When do I sow beans?")
+    await stage.noted()
+    assert len(stage.house.model.requests) == 1
+
+
+STORIES = (
+    Story(
+        title="Asking first",
+        words="A tool that `TOOLS__APPROVE` names, or that would do something after strangers' words were read, asks"
+        " first and says exactly what it would do. A plain yes or no counts from whoever asked, 👍 or 👎 also from an"
+        " admin, and from nobody else. No word is a no (`APPROVALS__TIMEOUT`).",
+        play=_approval,
+        settings={"TOOLS__APPROVE": "calculate"},
+    ),
+    Story(
+        title="Somebody new",
+        words="Strangers hear nothing, or with `ACCESS__STRANGERS=pair` a code with which an admin can let them in.",
+        play=_pairing,
+        settings={"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.uuid},
+    ),
+    Story(
+        title="One's own account",
+        words="Linked to a person's own phone with `SIGNAL__NOTE_TO_SELF=true`, Aldis answers in Note to Self, and"
+        " nowhere else.",
+        play=_own_account,
+        settings={"SIGNAL__NOTE_TO_SELF": "true", "ACCESS__ALLOWED": "*"},
+    ),
+)

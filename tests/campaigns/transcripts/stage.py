@@ -1,0 +1,292 @@
+"""The stage: people write to Aldis, wait for what it does, and everything they see is written down.
+
+A story decides for what it waits; at its end nothing may be left that Aldis did and nobody has seen.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bot.service import Aldis
+from tests.campaigns.transcripts.house import House, opened
+from tests.campaigns.transcripts.letters import letters, said_as
+from tests.campaigns.transcripts.sights import Done, Said, Sight, short
+from tests.servers import envelopes
+from tests.servers.envelopes import ALDIS, GROUP, GROUP_NAME, Frame, Person
+from tests.servers.signal_server import Sent, SentFile
+from tests.waiting import eventually, eventually_found
+
+_STAMP = re.compile(r"^\[\w{3} [0-9-]{10} [0-9:]{5}[^\]·]*?( · |\])", re.MULTILINE)
+"""When a message was sent, as the model reads it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A message in a chat, to be quoted, changed, deleted or reacted to."""
+
+    author: Person
+    chat: Person | None
+    """Whose direct chat with Aldis it is in; None: the group's."""
+    name: str
+    """What the chat is called on the page."""
+    at: int
+    text: str
+
+    @property
+    def group(self) -> str | None:
+        """The group's id, where it is in the group."""
+        return GROUP if self.chat is None else None
+
+
+@dataclass
+class Stage:
+    """One story, being played."""
+
+    house: House
+    aldis: Aldis
+    owner: str = "Aldis"
+    """Whose account it is that people write to."""
+    sights: list[Sight] = field(default_factory=list[Sight])
+    _lines: dict[int, Line] = field(default_factory=dict[int, Line])
+    _sent: int = 0
+    _notes: int = 0
+    _reactions: int = 0
+    _removed: int = 0
+
+    # What people do
+
+    async def says(
+        self,
+        who: Person,
+        text: str,
+        *,
+        to_group: bool = False,
+        quote: Line | None = None,
+        shown: str | None = None,
+        **more: Any,
+    ) -> Line:
+        """A person writes; `quote` is an earlier message, `shown` what the page has for words that differ each time."""
+        given = {"quote": envelopes.quote_of(quote.author, quote.at, quote.text)} if quote else {}
+        frame = envelopes.message(text, author=who, group=GROUP if to_group else None, **given, **more)
+        line = self._line(who, None if to_group else who, frame["envelope"]["timestamp"], text)
+        self._see(line, shown or text, quote=quote, mention=bool(more.get("mention")))
+        await self._arrives(frame)
+        return line
+
+    async def sends(self, who: Person, text: str, files: Mapping[str, Frame], **more: Any) -> Line:
+        """A person sends files with a message: by what phones show of each, its frame; `more` are other parts of it."""
+        attachments = [frame for frame in files.values() if frame]
+        frame = envelopes.message(text or None, author=who, attachments=attachments, **more)
+        line = self._line(who, who, frame["envelope"]["timestamp"], text or next(iter(files)))
+        self._see(line, text, files=tuple(files))
+        await self._arrives(frame)
+        return line
+
+    async def notes(self, text: str) -> Line:
+        """The owner of the account writes to themselves."""
+        frame = envelopes.note(text)
+        line = self._line(ALDIS, ALDIS, frame["envelope"]["timestamp"], text)
+        self.sights.append(Said(chat="Note to Self", who="You", text=letters(text)))
+        await self._arrives(frame)
+        return line
+
+    async def edits(self, line: Line, text: str) -> Line:
+        """A person changes a message."""
+        frame = envelopes.edit(text, line.at, author=line.author, group=line.group)
+        new = self._line(line.author, line.chat, frame["envelope"]["timestamp"], text)
+        self._see(new, text, instead_of=line)
+        await self._arrives(frame)
+        return new
+
+    async def deletes(self, line: Line) -> None:
+        """A person deletes a message for everybody."""
+        self._happens(line, f"{line.author.name} deletes {short(line.text)}")
+        await self._arrives(envelopes.delete(line.at, author=line.author, group=line.group))
+
+    async def reacts(self, who: Person, emoji: str, line: Line) -> None:
+        """A person puts an emoji on a message."""
+        self._happens(line, f"{who.name} puts {emoji} on {short(line.text)}")
+        frame = envelopes.reaction(emoji, line.at, of=line.author, author=who, group=line.group)
+        await self._arrives(frame)
+
+    # What people see of Aldis
+
+    async def answer(self, words: Mapping[str, str] | None = None) -> Line:
+        """The next message of Aldis, or its next edit; `words` stand for what differs from run to run."""
+        self._sent += 1
+        sent = (await self.house.signal.sent_count(self._sent))[-1]
+        chat = next((person for person in self.house.signal.people if person.uuid == sent.recipient), None)
+        return self._answered(sent, chat, dict(words or {}))
+
+    async def status(self, words: str) -> Line:
+        """The next message of Aldis, when it has come to say these words: on a slow machine it says others before."""
+        signal, before = self.house.signal, self._sent
+        await signal.until(lambda: any(words in sent.text for sent in signal.sent[before:]))
+        self._sent = 1 + next(place for place, sent in enumerate(signal.sent) if place >= before and words in sent.text)
+        sent = replace(signal.sent[self._sent - 1], edits=None)
+        chat = next((person for person in signal.people if person.uuid == sent.recipient), None)
+        return self._answered(sent, chat, {})
+
+    async def noted(self) -> Line:
+        """The next message of Aldis in Note to Self."""
+        self._notes += 1
+        sent = (await self.house.signal.note_count(self._notes))[-1]
+        self.sights.append(Said(chat="Note to Self", who="Aldis", text=letters(sent.text, sent.styles)))
+        return self._line(ALDIS, ALDIS, sent.timestamp, sent.text)
+
+    async def reaction(self) -> None:
+        """The next emoji that Aldis puts on a message, or takes off."""
+        self._reactions += 1
+        seen = (await self.house.signal.reaction_count(self._reactions))[-1]
+        line = self._lines[seen.target]
+        does = "takes its {} off" if seen.removed else "puts {} on"
+        self._happens(line, f"Aldis {does.format(seen.emoji)} {short(line.text)}")
+
+    async def removal(self) -> None:
+        """The next message of its own that Aldis deletes."""
+        self._removed += 1
+        seen = (await self.house.signal.removed_count(self._removed))[-1]
+        line = self._lines[seen.target]
+        self._happens(line, f"Aldis deletes {short(line.text)}")
+
+    async def summed_up(self) -> None:
+        """Aldis has summed up what it will not read again; nobody sees that."""
+        await eventually(lambda: self.aldis.summarising._counts.all().get("summaries"))
+
+    # What stands beside the chat
+
+    def reads(self) -> None:
+        """What the model was asked last, as it reads it."""
+        [*_, asked] = [m for m in self.house.model.requests[-1].json()["messages"] if m["role"] == "user"]
+        content = asked["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        text = "\n".join(part["text"] if part["type"] == "text" else f"<{_kind(part)}>" for part in parts)
+        self.aside("the model reads:\n" + _STAMP.sub(_unstamped, text))
+
+    def read(self, *words: str) -> None:
+        """These words stood in what the model was asked last: what it says is the story's, and proves nothing."""
+        asked = str(self.house.model.requests[-1].json()["messages"])
+        assert [word for word in words if word not in asked] == []
+
+    def aside(self, what: str) -> None:
+        """A word of the story itself."""
+        self.sights.append(Done(chat=None, what=what))
+
+    def found(self, pattern: str) -> str:
+        """What the last message of Aldis really says where the page has a word of the story."""
+        match = re.search(pattern, self.house.signal.sent[-1].text)
+        assert match, pattern
+        return match[0]
+
+    def file(self, data: bytes, **more: object) -> Frame:
+        """The frame of a file that the bridge has fetched."""
+        frame = envelopes.attachment(size_bytes=len(data)) | more
+        self.house.signal.files[str(frame["id"])] = data
+        return frame
+
+    def all_seen(self) -> None:
+        """Nothing is left that Aldis did and nobody waited for, or that a service refused."""
+        signal, model = self.house.signal, self.house.model
+        left = (signal.sent[self._sent :], signal.notes[self._notes :], signal.reactions[self._reactions :])
+        assert (*left, signal.removed[self._removed :], model.script, model.refused) == ([], [], [], [], [], [])
+
+    async def _arrives(self, frame: Frame) -> None:
+        """Hand on what somebody does: people are slower than Aldis, which knows by then what it has sent."""
+        await eventually_found(self._has_sent_all)
+        await self.house.signal.deliver(frame)
+
+    async def _has_sent_all(self) -> bool:
+        return not await self.aldis.worker._store.read(lambda shelves: shelves.outbox.backlog().items)
+
+    def _answered(self, sent: Sent, chat: Person | None, words: dict[str, str]) -> Line:
+        mentions = (f"{mention.rpartition(':')[0]}:MENTION" for mention in sent.mentions)
+        text = said_as(letters(sent.text, [*sent.styles, *mentions]), words)
+        plain = "".join(letter.character for letter in text)
+        line = self._line(ALDIS, chat, sent.timestamp, plain)
+        quoted = self._lines.get(sent.quote_timestamp or 0)
+        edited = self._lines[sent.edits] if sent.edits else None
+        self.sights.append(
+            Said(
+                chat=line.name,
+                who="Aldis",
+                text=text,
+                quote=_quote(quoted),
+                instead_of=short(edited.text) if edited else None,
+                files=["voice note" if sent.is_voice_note else _shown(file) for file in sent.files],
+            )
+        )
+        return line
+
+    def _line(self, author: Person, chat: Person | None, at: int, text: str) -> Line:
+        name = GROUP_NAME if chat is None else f"{chat.name} and {self.owner}"
+        self._lines[at] = Line(author=author, chat=chat, name=name, at=at, text=text)
+        return self._lines[at]
+
+    def _see(
+        self,
+        line: Line,
+        text: str,
+        *,
+        quote: Line | None = None,
+        instead_of: Line | None = None,
+        files: Sequence[str] = (),
+        mention: bool = False,
+    ) -> None:
+        called = f"@{ALDIS.name}"
+        self.sights.append(
+            Said(
+                chat=line.name,
+                who=line.author.name or "",
+                text=letters(f"{called} {text}", [f"0:{len(called)}:MENTION"]) if mention else letters(text),
+                quote=_quote(quote),
+                instead_of=short(instead_of.text) if instead_of else None,
+                files=files,
+            )
+        )
+
+    def _happens(self, line: Line, what: str) -> None:
+        self.sights.append(Done(chat=line.name, what=what))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """A section of the page: what it is about in a few sentences, and how it is played, under which settings."""
+
+    title: str
+    words: str
+    play: Callable[[Stage], Awaitable[None]]
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@asynccontextmanager
+async def staged(story: Story, folder: Path) -> AsyncGenerator[Stage]:
+    """A stage for this story, in an empty folder."""
+    async with opened(folder, story.settings) as (house, aldis):
+        yield Stage(house, aldis)
+
+
+async def played(story: Story, folder: Path) -> list[Sight]:
+    """All that people see of the story."""
+    async with staged(story, folder) as stage:
+        await story.play(stage)
+    stage.all_seen()
+    return stage.sights
+
+
+def _quote(line: Line | None) -> str | None:
+    return f"{line.author.name}: {short(line.text)[1:-1]}" if line else None
+
+
+def _shown(file: SentFile) -> str:
+    return f"{file.content_type}: {file.name}"
+
+
+def _kind(part: dict[str, Any]) -> str:
+    return {"image_url": "the picture", "file": "the PDF"}[part["type"]]
+
+
+def _unstamped(match: re.Match[str]) -> str:
+    return "[time]" if match[1] == "]" else "[time · "

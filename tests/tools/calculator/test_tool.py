@@ -1,0 +1,447 @@
+"""The calculator: what it comes to, and that no expression makes it hang, grow or crash."""
+
+import subprocess
+import sys
+import tracemalloc
+import warnings
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools import BadArguments, ToolContext
+from tools.calculator.arithmetic import FUNCTIONS
+from tools.calculator.tool import MAX_EXPRESSION_CHARS, Calculator, CalculatorArguments, value
+
+FUZZ_EXAMPLES = 300
+MOST_MEMORY_BYTES = 8_000_000
+BIG = "9**4000"
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("17*23", "391"),
+        ("17 * 23 =", "391"),
+        ("0.1 + 0.2", "0.3"),
+        ("2^10", "1024"),
+        ("2**-1", "0.5"),
+        ("-2**2", "-4"),
+        ("2^3^2", "512"),
+        ("5² + 2⁻²", "25.25"),
+        ("6 × 7 ÷ 2 − 1", "20"),
+        ("3 x 4", "12"),
+        ("0x10", "16"),
+        ("１２＋３", "15"),
+        ("١٢+٣", "15"),
+        ("√(16) + ∛(27)", "7"),
+        ("2*π", "6.28318530717959"),
+        ("Sqrt(2)", "1.4142135623731"),
+        ("10/4", "2.5"),
+        ("6/3", "2"),
+        ("1/3", "0.333333333333333"),
+        ("1/3*3", "1"),
+        ("2.50*2", "5"),
+        ("12345678901234.56 + 0.01", "12345678901234.57"),
+        ("0.1234567890123456789*10", "1.234567890123456789"),
+        ("100000000000000000000*3", "300000000000000000000"),
+        ("1e20/3", "3.33333333333333e+19"),
+        ("1e-20/3", "3.33333333333333e-21"),
+        ("1e400", "1e+400"),
+        ("1_000 + 1", "1001"),
+        ("-17 % 5", "3"),
+        ("-7.5 % 2", "0.5"),
+        ("7.5 % -2", "-0.5"),
+        ("7.5 % 2.5", "0"),
+        ("-7.5 // 2", "-4"),
+        ("17 // 5", "3"),
+        ("mod(7, 3)", "1"),
+        ("0**0", "1"),
+        ("1**99999", "1"),
+        ("(-1)**99999", "-1"),
+        ("(-1)**100000", "1"),
+        ("0**5", "0"),
+        ("2**3.0", "8"),
+        ("pow(2, 0.5)", "1.4142135623731"),
+        ("sqrt(2.25)", "1.5"),
+        ("cbrt(-8)", "-2"),
+        ("cbrt(0)", "0"),
+        ("exp(0) + ln(e)", "2"),
+        ("log(8, 2)", "3"),
+        ("log2(1024) + log10(1000)", "13"),
+        ("log(e)", "1"),
+        ("sin(pi)", "0"),
+        ("sin(pi/6)", "0.5"),
+        ("cos(0) + tan(0)", "1"),
+        ("sin(0.0000000001)", "1e-10"),
+        ("degrees(atan2(1, 1))", "45"),
+        ("degrees(asin(1)) + degrees(acos(1)) + degrees(atan(1))", "135"),
+        ("cosh(0) + sinh(0) + tanh(0) + asinh(0) + acosh(1) + atanh(0)", "1"),
+        ("radians(180)", "3.14159265358979"),
+        ("tau/2 - pi", "0"),
+        ("phi", "1.61803398874989"),
+        ("floor(-2.5) + ceil(2.5)", "0"),
+        ("floor(7) + ceil(7)", "14"),
+        ("trunc(-2.7)", "-2"),
+        ("trunc(2.7)", "2"),
+        ("round(2.5)", "3"),
+        ("round(-2.5)", "-3"),
+        ("round(2.675, 2)", "2.68"),
+        ("round(2.5, 5)", "2.5"),
+        ("round(12345678901234.567, 2)", "12345678901234.57"),
+        ("round(1234567, -3)", "1235000"),
+        ("round(-1250, -2)", "-1300"),
+        ("abs(-3.5)", "3.5"),
+        ("min(3, 1.5, 2)", "1.5"),
+        ("max(3, 1.5, 2)", "3"),
+        ("max(7)", "7"),
+        ("sum([1, 2, 3])", "6"),
+        ("sum((1, 2, 3))", "6"),
+        ("mean(3, 4, 8)", "5"),
+        ("median(4, 1, 3, 2)", "2.5"),
+        ("median(3, 1, 2)", "2"),
+        ("hypot(3, 4)", "5"),
+        ("gcd(12, 18) + lcm(4, 6)", "18"),
+        ("gcd(12, 18.0)", "6"),
+        ("factorial(20)", "2432902008176640000"),
+        ("comb(52, 5)", "2598960"),
+        ("comb(3, 5)", "0"),
+        ("perm(5, 2)", "20"),
+        ("+5", "5"),
+        ("-0.0", "0"),
+        ("+".join(["12.50"] * 80), "1000"),
+    ],
+)
+async def test_an_expression_comes_to_its_result(expression: str, result: str, context: ToolContext) -> None:
+    """Integers and decimals are exact, rounded numbers readable, and people's ways of writing are understood."""
+    answer = await Calculator().run(CalculatorArguments(expression=expression), context)
+    assert answer.data["result"] == result
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("1/0", "Division by zero."),
+        ("1.5 % 0", "Division by zero."),
+        ("3 // 0", "Division by zero."),
+        ("0 ** -1", "Division by zero."),
+        ("log(8, 1)", "Division by zero."),
+        ("15% of 80", "0.15 * 80"),
+        ("200 + 15%", "0.15 * 80"),
+        ("5!", "factorial(5)"),
+        ("1,234 * 2", "1234.5"),
+        ("3,5", "1234.5"),
+        ("1,050 * 3", "1234.5"),
+        ("2(3+4)", "2*(3+4)"),
+        ("(1+2)(3+4)", "2*(3+4)"),
+        ("2 + ", "cannot be read"),
+        ("hello world", "cannot be read"),
+        ("½ + 1", "plain digits"),
+        ("log₂(8)", "plain digits"),
+        ("sine(3)", "Did you mean sin"),
+        ("frobnicate(3)", "There are: sqrt"),
+        ("x + 1", "There are: pi"),
+        ("sqrt(-1)", "no real square root"),
+        ("(-8)^(1/3)", "cbrt"),
+        ("ln(0)", "positive numbers"),
+        ("log10(-1)", "positive numbers"),
+        ("tan(pi/2)", "not defined"),
+        ("asin(2)", "not defined"),
+        ("sinh(9999)", "too large"),
+        ("sin(9**400)", "too large"),
+        ("cosh(1e400)", "too large"),
+        ("sqrt()", "takes 1 number, not 0"),
+        ("round(1, 2, 3)", "takes 1 to 2 numbers"),
+        ("comb(5)", "takes 2 numbers"),
+        ("max()", "at least 1 number"),
+        ("sqrt + 1", "not functions"),
+        ("[1, 2] + 1", "not functions"),
+        ("sqrt", "not a number"),
+        ("[1]", "not a number"),
+        ("factorial(2.5)", "whole numbers"),
+        ("factorial(-1)", "no negative"),
+        ("factorial(1401)", "up to 1400"),
+        ("comb(-1, 2)", "no negative"),
+        ("round(2.5, 99)", "at most 30 places"),
+        ("1 < 2", "Only numbers"),
+        ("   ", "empty"),
+        ("=", "empty"),
+        ("exp(10**6)", "too large"),
+        ("0.0 ** 0", "not defined"),
+        ("9" * 501, "at most 500"),
+        ("1" + "+1" * 110, "in steps"),
+        ("-" * 120 + "1", "in steps"),
+    ],
+)
+def test_a_failure_is_a_sentence_that_says_what_to_do(expression: str, sentence: str) -> None:
+    """The model reads it and asks again, better."""
+    with pytest.raises(BadArguments) as caught:
+        value(expression)
+    assert sentence in str(caught.value)
+
+
+ATTACKS = [
+    "9**9**9",
+    "9^9^9^9^9",
+    "3999999**3999999",
+    "9**4000000",
+    "(9**4000000)*(9**4000000)",
+    "(9**4000000)*(9**4000000)*(9**4000000)*(9**4000000)",
+    "9**4000000//7",
+    "9**4000000//7**4000000",
+    "9**4000000%7**4000000",
+    "(1, 2)*10**9",
+    "(1, 2) + (3, 4)",
+    "1<<10**9",
+    "1>>-1",
+    "~5",
+    "5|6&7",
+    "'a'*10**9",
+    "'%2000000000d' % 1",
+    "b'a'*10**9",
+    "'a'.ljust(10**9)",
+    "'\\t'.expandtabs(10**9)",
+    "'1'.zfill(2*10**9)",
+    "(1).to_bytes(2*10**9,'big')",
+    "f'{1:800000000}'",
+    "f'{1.5:.800000000f}'",
+    "('a'*100000).replace('a','b'*100000)",
+    "[[0]*100000]*100000",
+    "[[[[0]*1000]*1000]*1000]*1000",
+    "[9**400000 for x in range(500)]",
+    "[a for a in range(10**4) for b in range(10**4) for c in range(10**4)]",
+    "sum(range(10**9))",
+    "{1: 2}[1]",
+    "{1, 2}",
+    "factorial(10**6)",
+    "factorial(10**7)",
+    "factorial(factorial(9))",
+    "comb(10**6, 5*10**5)",
+    "perm(10**7)",
+    "perm(10**7, 10**7)",
+    "comb(9**999, 9**999//2)",
+    "pow(9, 10**8)",
+    "sqrt(9**4000000)",
+    "isqrt(9**4000000)",
+    "gcd(9**4000000, 7**4000000)",
+    "lcm(9**1400, 7**1600, 5**1900, 11**1300)",
+    "round(9**4000000, -3999999)",
+    "round(1e9999, -30)",
+    "floor(1e9999)",
+    "factorial(1e9999)",
+    "gcd(1e9999, 3)",
+    "exp(exp(exp(9)))",
+    "1.5**1e9999",
+    "1e9999*1e9999",
+    "1e9999//1e-9999",
+    "1e9999%3",
+    "1e99999999999999999999",
+    "sinh(1e9)",
+    "1e308*10",
+    "(-8)**0.5",
+    "(1).__class__",
+    "().__class__.__base__.__subclasses__()",
+    "mro",
+    "int.mro()",
+    "'{0.__class__}'.format(1)",
+    "'{a.__class__}'.format_map({'a': 1})",
+    "f\"{1:{'}{.__class__'}}\"",
+    "sqrt.__globals__",
+    "lambda: 1",
+    "(x := 5)",
+    "__import__('os').system('true')",
+    "import os",
+    "x = 1",
+    "1 if 1 else 2",
+    "not 1",
+    "1 or 2",
+    "max(*[1,2])",
+    "round(number=2.5)",
+    "round(**{'number': 1})",
+    "True + 1",
+    "None",
+    "...",
+    "1j",
+    "nan",
+    "inf - inf",
+    "float('nan')",
+    "int('9'*5000)",
+    "int('١٢')",
+    "rand()",
+    "ｒａｎｄ()",
+    "＿＿class＿＿",
+    "'\ud800'",
+    "\ud800",
+    "1\n2\n3",
+    "1;2",
+    "2if 3else 4",
+    "1 is 1",
+    "\x00",
+    "await 1",
+    "yield",
+    "#",
+    "\\",
+    "\ufdfa" * 500,
+    "(" * 200 + "1" + ")" * 200,
+    "(" * 250,
+    "-" * 499 + "1",
+    "not " * 120 + "1",
+    "1 if 1 else " * 40 + "1",
+    "0x" + "f" * 490 + "**9",
+    "0x" + "f" * 1_000_000,
+    "+".join(["1"] * 200_000),
+    " or ".join(["1"] * 100_000),
+    *(f"{before * 100_000}1{after * 100_000}" for before, after in (("(", ")"), ("-", ""), ("not ", ""), ("[", "]"))),
+    "1 if 1 else " * 20_000 + "1",
+    "9" * 499 + "**99",
+    "+".join(["1"] * 250),
+    "max(" * 120 + "1" + ")" * 120,
+    "abs(" * 90 + BIG + ")" * 90,
+    "*".join([BIG] * 60),
+    "+".join([BIG] * 60),
+    "+".join(["factorial(1400)"] * 30),
+    "+".join(["comb(1272,636)"] * 30),
+    "*".join(["1.1**(0.3)"] * 40),
+    "+".join(["exp(9.5)"] * 55),
+    "+".join([f"({BIG})**.5"] * 35),
+    "+".join([f"cbrt({BIG})"] * 30),
+    "+".join([f"ln({BIG})"] * 35),
+    "+".join(["comb(1e9998,1e9998)"] * 24),
+    "+".join(["floor(1e9998)"] * 35),
+]
+
+
+@pytest.mark.parametrize("expression", ATTACKS, ids=range(len(ATTACKS)))
+def test_an_attack_ends_in_a_small_result_or_a_sentence(expression: str) -> None:
+    """Nothing but `BadArguments` is raised, and no more memory is taken than a page of text is worth."""
+    tracemalloc.start()
+    try:
+        result = _value_or_none(expression)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < MOST_MEMORY_BYTES
+    _check_small(result)
+
+
+def test_all_attacks_together_need_little_processor_time() -> None:
+    """In a process that the system kills after seconds of its processor: a hang ends there, a slow machine does not."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (15, 15));"
+        "from tests.tools.calculator import test_tool as here;"
+        "[here._value_or_none(attack) for attack in here.ATTACKS]"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], check=True)
+
+
+@pytest.mark.parametrize("expression", ["2if 3else 4", "1(2)", "1 is 1"])
+def test_nothing_of_an_expression_is_written_to_a_warning(expression: str) -> None:
+    """Python quotes the source in its warnings, which end on standard error."""
+    with warnings.catch_warnings(record=True, action="always") as heard, pytest.raises(BadArguments):
+        value(expression)
+    assert not heard
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "9**9**9",
+        "factorial(10**6)",
+        "comb(10**6, 5*10**5)",
+        "perm(10**7, 10**7)",
+        f"{BIG}*{BIG}*{BIG}",
+        "'a'*9",
+        "rand()",
+    ],
+)
+def test_what_would_hang_or_grow_is_refused_before_it_is_computed(expression: str) -> None:
+    """The size is known before the work: the refusal is the answer, not a time-out."""
+    with pytest.raises(BadArguments):
+        value(expression)
+
+
+NUMBERS = [
+    "0",
+    "1",
+    "2",
+    "7",
+    "10",
+    "1400",
+    "9999",
+    "0.5",
+    "1.1",
+    "1e9",
+    "1e-9",
+    "1e9998",
+    "0xff",
+    "9**999",
+    "pi",
+    "e",
+    "-3",
+]
+NAMES = sorted({*FUNCTIONS, "foo"})
+numbers = st.sampled_from(NUMBERS)
+expressions = st.recursive(
+    numbers,
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "/", "//", "%", "**", "^", "<<"]), inner),
+        st.builds("{}({})".format, st.sampled_from(NAMES), inner),
+        st.builds("{}({}, {})".format, st.sampled_from(NAMES), inner, inner),
+        st.builds("-{}".format, inner),
+    ),
+    max_leaves=24,
+)
+scribbles = st.text(alphabet="0123456789.eE+-*/%^(), \tpisqrtx²½×−#'[]{}:=!_\u202e\ud800", max_size=60)
+
+
+@given(st.one_of(expressions, scribbles, st.text(max_size=80)))
+@settings(max_examples=FUZZ_EXAMPLES, deadline=None)
+def test_any_expression_gives_a_small_result_or_a_sentence(expression: str) -> None:
+    """Random arithmetic, scribbles and any text at all: a number of bounded size, or `BadArguments`."""
+    _check_small(_value_or_none(expression))
+
+
+@given(st.integers(-(10**30), 10**30), st.integers(-(10**30), 10**30))
+@settings(max_examples=60, deadline=None)
+def test_integers_are_python_s(left: int, right: int) -> None:
+    """Whole numbers of any sign come out as Python has them."""
+    assert value(f"({left}) + ({right}) * ({left})") == left + right * left
+    if right:
+        assert value(f"({left}) // ({right})") == left // right
+        assert value(f"({left}) % ({right})") == left % right
+
+
+@given(st.decimals(-1000, 1000, places=3), st.decimals(-1000, 1000, places=3).filter(bool))
+@settings(max_examples=60, deadline=None)
+def test_decimals_divide_as_integers_do(left: Decimal, right: Decimal) -> None:
+    """Quotient and remainder of decimals are those of the same numbers in thousandths."""
+    whole_left, whole_right = int(left * 1000), int(right * 1000)
+    assert value(f"({left}) // ({right})") == whole_left // whole_right
+    assert value(f"({left}) % ({right})") == Decimal(whole_left % whole_right) / 1000
+
+
+def test_the_length_is_told_to_the_model_beforehand() -> None:
+    """The schema has the bound that `value` keeps."""
+    assert Calculator.spec.parameters["properties"]["expression"]["maxLength"] == MAX_EXPRESSION_CHARS
+
+
+def _value_or_none(expression: str) -> int | Decimal | None:
+    try:
+        return value(expression)
+    except BadArguments as error:
+        sentence = str(error)
+    assert sentence.endswith((".", "?"))
+    assert len(sentence) < 400  # a name that is unknown, and all that are known
+    return None
+
+
+def _check_small(result: int | Decimal | None) -> None:
+    """Of a size that can be written."""
+    if isinstance(result, Decimal):
+        assert result.is_finite()
+        assert len(result.as_tuple().digits) <= 30
+    elif result is not None:
+        assert result.bit_length() <= 14_000
+        assert str(result)

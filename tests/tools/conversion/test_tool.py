@@ -1,0 +1,282 @@
+"""Units and currencies: exact where it can be, told where it cannot."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tests.servers.base import answer_json, hang
+from tests.servers.frankfurter import Frankfurter
+from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
+from tools.conversion import units
+from tools.conversion.rates import ATTRIBUTION
+from tools.conversion.tool import Convert, ConvertArguments, ConvertOptions
+from tools.conversion.units import carried, unit
+
+
+@pytest.fixture
+async def frankfurter() -> AsyncIterator[Frankfurter]:
+    async with Frankfurter() as running:
+        yield running
+
+
+class Asked:
+    """The tool over the double."""
+
+    def __init__(self, server: Frankfurter, http: Http, context: ToolContext, **options: Any) -> None:
+        self.tool = Convert(ConvertOptions(rates_base_url=server.url, **options), http)
+        self.context = context
+
+    async def __call__(self, amount: float, unit: str, to: str) -> Any:
+        return (await self.tool.run(ConvertArguments(amount=amount, unit=unit, to=to), self.context)).data
+
+
+@pytest.fixture
+def ask(frankfurter: Frankfurter, http: Http, context: ToolContext) -> Asked:
+    return Asked(frankfurter, http, context)
+
+
+@pytest.mark.parametrize(
+    ("amount", "source", "target", "before", "after"),
+    [
+        (5, "miles", "km", "5 mile", "8.04672 kilometer"),
+        (60, "mph", "km/h", "60 mile per hour", "96.56064 kilometer/hour"),
+        (60, "miles per hour", "m/s", "60 mile/hour", "26.8224 meter/second"),
+        (100, "°C", "F", "100 degree Celsius", "212 degree Fahrenheit"),
+        (0, "degrees Fahrenheit", "celsius", "0 degree Fahrenheit", "-17.77777778 degree Celsius"),
+        (9, "delta_degF", "delta_degC", "9 delta degree Fahrenheit", "5 delta degree Celsius"),
+        (100, "square feet", "m²", "100 foot²", "9.290304 meter²"),
+        (1, "cubic meter", "litres", "1 meter³", "1000 liter"),
+        (1, "US gallons", "l", "1 US gallon", "3.785411784 liter"),
+        (1, "imperial gallon", "US gallon", "1 imperial gallon", "1.200949926 US gallon"),
+        (2, "metric cups", "ml", "2 metric cup", "500 milliliter"),
+        (1, "uk ton", "short tons", "1 long ton", "1.12 short ton"),
+        (6, "l/100km", "mile / US gallon", "6 l/100km", "39.20243056 mile/US gallon"),
+        (40, "mile per imperial gallon", "l / 100 km", "40 mile/imperial gallon", "7.062023408 l / 100 km"),
+        (100, "Mb/s", "MB/s", "100 megabit/second", "12.5 megabyte/second"),
+        (250, "Cal", "kJ", "250 kilocalorie", "1046 kilojoule"),
+        (100, "PS", "mechanical horsepower", "100 metric horsepower", "98.63200706 mechanical horsepower"),
+        (3, "N*m", "J", "3 meter·newton", "3 joule"),
+        (50, "1/s", "Hz", "50 1/second", "50 hertz"),
+        (3, "%", "ppm", "3 percent", "30000 ppm"),
+        (1, "light-years", "km", "1 light year", "9460730473000 kilometer"),
+        (1, "eV", "J", "1 electron volt", "1.602176634E-19 joule"),
+        (-0.0, "KG", "lb", "0 kilogram", "0 pound"),
+    ],
+)
+async def test_amounts_are_carried_over_exactly_and_units_named_in_full(
+    ask: Asked, frankfurter: Frankfurter, amount: float, source: str, target: str, before: str, after: str
+) -> None:
+    """Ten digits, decimal throughout; how a unit was read shows in its name, and nobody outside is asked."""
+    assert await ask(amount, source, target) == {"from": before, "to": after}
+    assert frankfurter.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"),
+    [
+        ("ton", "short ton (US, 907 kg)"),
+        ("tons", "metric ton (1000 kg)"),
+        ("Gallons", "imperial gallon"),
+        ("gal", "US gallon"),
+        ("fl oz", "US fluid ounce"),
+        ("cup", "metric cup"),
+        ("CUPS", "metric cup"),
+        ("tbsp", "metric tablespoon"),
+        ("hp", "metric horsepower"),
+        ("calories", "kilocalorie"),
+        ("mpg", "mile / US gallon"),
+        ("degrees", "degree Celsius"),
+        ("barrel", "oil barrel"),
+    ],
+)
+async def test_an_ambiguous_name_is_answered_with_exact_ones(ask: Asked, name: str, choice: str) -> None:
+    """The model asks the person, or knows from where they are; a guess would be wrong for half of them."""
+    with pytest.raises(BadArguments, match="several meanings") as caught:
+        await ask(1, "kg", name)
+    assert choice in str(caught.value)
+
+
+def test_every_exact_name_that_is_offered_is_understood() -> None:
+    """Whoever picks one of the choices is not asked again, and they are as large as the message says."""
+    sizes = {"kg": "kg", "l": "l", "ml": "ml", "W": "W"}
+    for name in ("ton", "gallon", "quart", "pint", "cup", "gill", "fl oz", "tbsp", "tsp", "barrel", "cwt", "hp"):
+        with pytest.raises(BadArguments) as caught:
+            unit(name)
+        for choice, told in re.findall(r"([A-Za-z ]+?) \((?:U[SK], )?([\d.]+ \w+)\)", str(caught.value).split(": ")[1]):
+            size, measure = told.split()
+            exact = carried(Decimal(1), unit(choice.strip()), unit(sizes[measure]))
+            assert float(exact) == pytest.approx(float(size), rel=0.005), choice
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "words"),
+    [
+        ("mile", "kg", "mile measures length and kilogram measures mass"),
+        ("%", "m", "a bare number"),
+        ("smoot", "m", "No unit is named 'smoot'"),
+        ("m", "EUR", "three capital letters"),
+        ("eur", "usd", "three capital letters"),
+        ("degC/m", "degF/m", "delta_degC"),
+        ("square °C", "K", "delta_degC"),
+        ("dBm", "W", "cannot be converted"),
+        ("kilodecibelwatt", "W", "No unit"),
+        ("__class__", "m", "No unit"),
+        ("m.__class__", "m", "No unit"),
+        ("m**99", "m", "No unit"),
+        ("m^99", "m", "No unit"),
+        ("10**10**10", "m", "No unit"),
+        ("m)(", "m", "No unit"),
+        ("m//s", "m", "No unit"),
+        ("[length]", "m", "No unit"),
+        ("\u200bm", "m", "No unit"),
+        ("*".join("mmmmmmm"), "m", "at most 6 parts"),
+    ],
+)
+async def test_what_makes_no_sense_is_told_in_words(ask: Asked, source: str, target: str, words: str) -> None:
+    """Unknown names, different things, and whatever looks like code: pint's own expressions are never evaluated."""
+    with pytest.raises(BadArguments, match=re.escape(words)):
+        await ask(1, source, target)
+
+
+@pytest.mark.parametrize(("amount", "source"), [(-300, "°C"), (-1, "K"), (-500, "F")])
+async def test_nothing_is_colder_than_absolute_zero(ask: Asked, amount: float, source: str) -> None:
+    """It is said, with how a difference is written."""
+    with pytest.raises(BadArguments, match="absolute zero"):
+        await ask(amount, source, "degC")
+
+
+@pytest.mark.parametrize("amount", [0, -3])
+async def test_a_consumption_of_nothing_has_no_reach(ask: Asked, amount: float) -> None:
+    """Its inverse does not exist."""
+    with pytest.raises(BadArguments, match="above zero"):
+        await ask(amount, "l/100km", "mile / US gallon")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"amount": float("nan"), "unit": "m", "to": "m"},
+        {"amount": 1e31, "unit": "m", "to": "m"},
+        {"amount": 1, "unit": "m" * 81, "to": "m"},
+        {"amount": 1, "unit": "", "to": "m"},
+        {"amount": "1e999", "unit": "m", "to": "m"},
+    ],
+)
+def test_arguments_without_bounds_are_refused(arguments: dict[str, Any]) -> None:
+    """Before anything is computed."""
+    with pytest.raises(ValidationError):
+        ConvertArguments(**arguments)
+
+
+@given(st.text(st.sampled_from("mskgft°C²/*^- 19(._é"), max_size=80), st.text(max_size=80))
+def test_any_text_is_a_unit_or_is_refused_in_words(near: str, wild: str) -> None:
+    """No other error comes out of the grammar or of pint, whatever a model writes."""
+    for text in (near, wild):
+        with contextlib.suppress(BadArguments):
+            carried(Decimal(1), unit(text), unit("m"))
+
+
+async def test_first_questions_that_come_together_share_one_table(ask: Asked) -> None:
+    """Units of two tables of pint could not be combined."""
+    units._table.cache_clear()
+    answers = await asyncio.gather(*(ask(1, "km", "m") for _ in range(4)))
+    assert {answer["to"] for answer in answers} == {"1000 meter"}
+
+
+async def test_currencies_have_rate_day_and_source(ask: Asked) -> None:
+    """Against the euro and across it, rounded to cents; of two days the earlier is named."""
+    assert await ask(20, "EUR", "USD") == {
+        "from": "20 EUR",
+        "to": "22.83 USD",
+        "rate": "1 EUR = 1.1416 USD",
+        "rate_date": "2026-11-20",
+        "note": "A reference rate: banks and cards charge more.",
+        "attribution": ATTRIBUTION,
+    }
+    across = await ask(0.1, "GBP", "JPY")
+    assert (across["to"], across["rate"]) == ("20.49 JPY", "1 GBP = 204.9418605 JPY")
+    assert across["rate_date"] == "2026-11-19"
+
+
+async def test_small_sums_keep_more_than_cents(ask: Asked) -> None:
+    """A hundredth of a yen is no zero."""
+    assert (await ask(1, "JPY", "EUR"))["to"] == "0.005674 EUR"
+    assert (await ask(1, "EUR", "EUR"))["to"] == "1 EUR"
+
+
+async def test_capital_letters_are_a_currency_even_where_a_unit_is_spelled_alike(ask: Asked) -> None:
+    """CUP is money of Cuba, cup a vessel."""
+    assert (await ask(1, "EUR", "CUP"))["to"] == "25 CUP"
+
+
+async def test_rates_are_asked_for_once_an_hour_and_all_at_once(ask: Asked, frankfurter: Frankfurter) -> None:
+    """So that Frankfurter learns neither sums nor currencies, and changed rates are seen."""
+    await asyncio.gather(ask(1, "EUR", "USD"), ask(2, "GBP", "CHF"))
+    assert [(seen.path, seen.query) for seen in frankfurter.requests] == [("/v2/rates", {"base": "EUR"})]
+    frankfurter.rates["USD"] = 2
+    ask.context = replace(ask.context, now=ask.context.now + timedelta(minutes=59))
+    assert (await ask(1, "EUR", "USD"))["to"] == "1.14 USD"
+    ask.context = replace(ask.context, now=ask.context.now + timedelta(minutes=1))
+    assert (await ask(1, "EUR", "USD"))["to"] == "2 USD"
+
+
+async def test_old_rates_are_better_than_none(ask: Asked, frankfurter: Frankfurter) -> None:
+    """Their day says how old they are; with nothing kept the failure is told."""
+    frankfurter.faults.append(answer_json({"status": 500, "message": "x"}, status=500))
+    with pytest.raises(Unavailable, match="Frankfurter fails"):
+        await ask(1, "EUR", "USD")
+    await ask(1, "EUR", "USD")
+    ask.context = replace(ask.context, now=ask.context.now + timedelta(days=1))
+    frankfurter.faults.append(answer_json({"status": 500, "message": "x"}, status=500))
+    assert (await ask(1, "EUR", "USD"))["rate_date"] == "2026-11-20"
+
+
+@pytest.mark.parametrize(("source", "target"), [("XXX", "EUR"), ("EUR", "BTC")])
+async def test_a_currency_without_a_rate_is_named(ask: Asked, source: str, target: str) -> None:
+    """Which of the two it is shows."""
+    with pytest.raises(NotFound, match=source if source != "EUR" else target):
+        await ask(1, source, target)
+
+
+async def test_a_sum_too_large_for_cents_is_told(ask: Asked) -> None:
+    """Decimal numbers have 28 digits."""
+    with pytest.raises(BadArguments, match="too large"):
+        await ask(1e30, "KWD", "USD")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (429, {}, RateLimited),
+        (403, {}, Disabled),
+        (200, {"base": "EUR", "rates": {"USD": 1}}, Unavailable),
+        (200, [], Unavailable),
+        (200, [{"date": "2026-11-20", "base": "EUR", "quote": "USD", "rate": 0}], Unavailable),
+        (200, [{"date": "2026-11-20", "base": "USD", "quote": "EUR", "rate": 1}], Unavailable),
+        (200, [{"date": "soon", "base": "EUR", "quote": "USD", "rate": 1}], Unavailable),
+    ],
+)
+async def test_an_answer_without_rates_is_a_failure(
+    ask: Asked, frankfurter: Frankfurter, status: int, body: Any, kind: type[ToolError]
+) -> None:
+    """Never a wrong sum."""
+    frankfurter.faults += [answer_json(body, status=status)] * 2
+    with pytest.raises(kind):
+        await ask(1, "EUR", "USD")
+
+
+async def test_silence_has_an_end(frankfurter: Frankfurter, http: Http, context: ToolContext) -> None:
+    """The deadline is the setting's."""
+    frankfurter.faults.append(hang)
+    with pytest.raises(TimedOut):
+        await Asked(frankfurter, http, context, timeout_seconds=0.1)(1, "EUR", "USD")

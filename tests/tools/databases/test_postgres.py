@@ -1,0 +1,370 @@
+"""A real PostgreSQL server: every kind of column, every refusal, and nothing of its own words.
+
+Where Debian's package `postgresql` is not installed these tests are skipped, and say so. Few and in one module: the
+server is started once.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from tests.servers.postgres import PASSWORD, PostgresServer, programs, running
+from tests.tools.databases.samples import Asked, where
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually_found, with_enough_time
+from tools import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
+
+SCHEMA = (
+    "CREATE DOMAIN town AS text",
+    "CREATE DOMAIN part AS real",
+    "CREATE TYPE mood AS ENUM ('sad', 'glad')",
+    """CREATE TABLE orders (
+         id int PRIMARY KEY, customer varchar(40), town town, total numeric(8, 2), weight float8, share part,
+         paid boolean, day date, at timestamptz, took interval, tags text[], more jsonb, mood mood, code uuid,
+         host inet, raw bytea, "select 'x" text, password text)""",
+    """INSERT INTO orders VALUES
+         (1, 'Müller', 'Kiel', 3.50, 0.1, 0.1, true, '2026-01-02', '2026-01-02 10:00+01', '1 day', '{a,b}',
+          '{"k": [1]}', 'glad', '00000000-0000-0000-0000-000000000001', '10.0.0.1', '\\x0102', 'x', 'hidden'),
+         (2, 'MÜLLERIN', 'Kiel', 10, 'NaN', 2, false, '2026-03-01', 'infinity', '2 hours', '{}',
+          'null', 'sad', NULL, NULL, NULL, 'a_b', 'hidden'),
+         (3, 'Ann', 'Husum', NULL, 'Infinity', NULL, true, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+          '50%', 'hidden'),
+         (4, NULL, 'Husum', 2, -1, 1, false, '0001-01-01 BC', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+          'axb', 'hidden')""",
+    "CREATE SCHEMA sales",
+    'CREATE TABLE sales."Odd.Name" (n int)',
+    'INSERT INTO sales."Odd.Name" SELECT generate_series(1, 30)',
+    "CREATE TABLE long (words text, bytes bytea, list int[], doc json)",
+    """INSERT INTO long SELECT repeat('word ', 100000), decode(repeat('00', 5000), 'hex'),
+         array_agg(n), json_agg(n) FROM generate_series(1, 500) AS n""",
+    "CREATE VIEW endless AS WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
+    "CREATE TABLE written (n int)",
+    """CREATE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS
+         'BEGIN RAISE WARNING ''SECRET notice''; INSERT INTO public.written VALUES (1); RETURN 1; END'""",
+    "CREATE VIEW writing AS SELECT writes() AS n",
+    """CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''SECRET words''; END'""",
+    "CREATE VIEW failing AS SELECT fails() AS n",
+    # What whoever may create in `public` could set as a trap for comparisons that do not say whose `=` they mean.
+    "CREATE FUNCTION trap(varchar, text) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped''; END'",
+    "CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = text, FUNCTION = trap)",
+    "ALTER DATABASE lighthouse SET timezone = 'Asia/Tokyo'",  # answers do not go by what is set at home
+    "ALTER DATABASE lighthouse SET datestyle = 'German'",
+    "CREATE ROLE reader LOGIN",
+    "GRANT SELECT (id) ON orders TO reader",
+    "CREATE TABLE letters (owner text, n int)",
+    "INSERT INTO letters SELECT CASE WHEN n > 7 THEN 'reader' ELSE 'other' END, n FROM generate_series(1, 9) AS n",
+    "ALTER TABLE letters ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY own ON letters USING (owner = current_user)",
+    "GRANT SELECT ON letters TO reader",
+    "ANALYZE orders, letters",
+)
+ORDERS = (
+    *(
+        "id",
+        "customer",
+        "town",
+        "total",
+        "weight",
+        "share",
+        "paid",
+        "day",
+        "at",
+        "took",
+        "tags",
+        "more",
+        "mood",
+        "code",
+    ),
+    *("host", "raw", "select 'x"),
+)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PostgresServer]:
+    """One for all tests here."""
+    if (folder := programs()) is None:
+        pytest.skip("PostgreSQL is NOT tested: there is no initdb here (Debian: apt-get install postgresql)")
+    with running(folder) as started:
+        asyncio.run(started.run(*SCHEMA))
+        yield started
+
+
+@pytest.fixture
+def shop(server: PostgresServer) -> Asked:
+    return Asked(server.address(), {"orders": ORDERS}, timeout_seconds=DEADLINE_SECONDS)
+
+
+async def test_a_database_is_described(server: PostgresServer, shop: Asked) -> None:
+    """Its tables, the types of their columns, the server's own idea of their sizes; what does not fit is told."""
+    [orders] = (await shop.describe())["tables"]
+    assert orders["rows"] == "about 4"
+    assert "password" not in orders["columns"]
+    assert {name: orders["columns"][name] for name in ("customer", "town", "total", "tags", "mood", "at")} == {
+        "customer": "character varying(40)",
+        "town": "public.town",
+        "total": "numeric(8,2)",
+        "tags": "text[]",
+        "mood": "public.mood",
+        "at": "timestamp with time zone",
+    }
+    odd = Asked(server.address(), {"sales.Odd.Name": ["n"], "gone": ["a"], "orders": ["gone"], "endless": ["x"]})
+    assert [table.get("problem", "") for table in (await odd.describe())["tables"]] == [
+        "The operator lets the table 'sales.Odd.Name' be read, but the database has none of that name.",
+        "The operator lets the table 'gone' be read, but the database has none of that name.",
+        "The operator lets orders.gone be read, but the table has no such column.",
+        "",
+    ]
+    with pytest.raises(Disabled, match="none of that name"):
+        await odd.query("gone")
+
+
+async def test_rows_that_a_policy_hides_are_not_counted_either(server: PostgresServer) -> None:
+    """The statistics know of them; whoever is under no policy hears what they say."""
+    tables = {"letters": ["n"]}
+    reader, keeper = Asked(server.address("reader"), tables), Asked(server.address(), tables)
+    assert (await reader.query("letters"))["total_rows"] == 2
+    assert (await reader.describe())["tables"] == [{"table": "letters", "columns": {"n": "integer"}}]
+    assert (await keeper.describe())["tables"][0]["rows"] == "about 9"
+
+
+async def test_every_type_becomes_json(shop: Asked) -> None:
+    """Exact figures keep their digits, instants are in UTC, bytes are told by their number; nothing stays nothing."""
+    first, second, third, fourth = await shop.rows("orders", order_by=["id"])
+    assert dict(zip(ORDERS, first, strict=True)) == {
+        "id": 1,
+        "customer": "Müller",
+        "town": "Kiel",
+        "total": "3.50",
+        "weight": 0.1,
+        "share": 0.1,
+        "paid": True,
+        "day": "2026-01-02",
+        "at": "2026-01-02 09:00:00+00",
+        "took": "1 day",
+        "tags": ["a", "b"],
+        "more": {"k": [1]},
+        "mood": "glad",
+        "code": "00000000-0000-0000-0000-000000000001",
+        "host": "10.0.0.1/32",
+        "raw": "[2 bytes]",
+        "select 'x": "x",
+    }
+    assert (second[4], second[8], second[10], second[11]) == ("NaN", "infinity", [], None)
+    assert (third[3:4], third[4], third[15]) == ([None], "Infinity", None)
+    assert fourth[7] == "0001-01-01 BC"
+
+
+CASES: tuple[tuple[str, str, Any, list[int]], ...] = (
+    ("customer", "=", "Müller", [1]),
+    ("customer", "!=", "Müller", [2, 3]),
+    ("customer", "contains", "mÜLLER", [1, 2]),
+    ("customer", "starts_with", "NN", []),
+    ("customer", "is_null", None, [4]),
+    ("customer", "in", ["Ann", "' OR 1=1 --"], [3]),
+    ("select 'x", "contains", "%", [3]),
+    ("select 'x", "contains", "!", []),
+    ("select 'x", "starts_with", "A_", [2]),
+    ("town", "=", "Kiel", [1, 2]),
+    ("id", "in", [1, "4", 99], [1, 4]),
+    ("id", ">", 2.5, [3, 4]),
+    ("id", "between", [2, 3], [2, 3]),
+    ("total", "<=", 3.5, [1, 4]),
+    ("share", "=", 0.1, [1]),
+    ("weight", ">=", 0, [1, 2, 3]),
+    ("paid", "=", True, [1, 3]),
+    ("day", "<", "2026-02-01", [1, 4]),
+    ("at", ">=", "2026-01-02 10:00+01", [1, 2]),
+    ("took", ">", "90 minutes", [1, 2]),
+    ("code", "=", "00000000-0000-0000-0000-000000000001", [1]),
+    ("tags", "=", '["a","b"]', [1]),
+    ("more", "contains", '"K"', [1]),
+    ("mood", "=", "glad", [1]),
+    ("host", "starts_with", "10.", [1]),
+    ("raw", "is_not_null", None, [1]),
+)
+
+
+async def test_each_operator_finds_its_rows(shop: Asked) -> None:
+    """As with SQLite: case, signs and empty cells mean the same; values take the type of their column."""
+    for column, operator, value, ids in CASES:
+        condition = {"column": column, "op": operator, "value": value}
+        found = await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"])
+        assert found == [[each] for each in ids], condition
+
+
+async def test_every_column_can_be_grouped_ordered_and_measured(shop: Asked) -> None:
+    """Whatever its type; only bytes have no least and no sum."""
+    for column in ORDERS:
+        figures = ["count", f"count({column})"]
+        rows = await shop.rows("orders", group_by=[column], compute=figures, order_by=[f"{column} desc", "count"])
+        assert sum(row[1] for row in rows) == 4, column
+        assert [row[0] for row in rows if row[2] == 0] in ([], [None]), column
+    measured = [f"{function}({column})" for column in ORDERS if column != "raw" for function in ("min", "max")]
+    for some in (measured[:10], measured[10:20], measured[20:30], measured[30:]):
+        [figures] = await shop.rows("orders", compute=some)
+        assert None not in figures, some
+    with pytest.raises(BadArguments, match="bytes"):
+        await shop.query("orders", compute=["max(raw)"])
+
+
+async def test_figures(shop: Asked) -> None:
+    """Of numbers alone; whole sums are whole, exact ones keep their digits."""
+    figures = ["sum(id)", "sum(total)", "average(id)", "sum(share)", "count"]
+    assert await shop.rows("orders", compute=figures, where=where("id", "!=", 9)) == [[10, "15.50", 2.5, 3.1, 4]]
+    assert await shop.rows("orders", group_by=["town"], compute=["sum(id)"], order_by=["sum(id) desc"]) == [
+        ["Husum", 7],
+        ["Kiel", 3],
+    ]
+    assert await shop.rows("orders", compute=["sum(id)"], where=where("id", ">", 9)) == [[None]]
+    with pytest.raises(BadArguments, match="sum needs a column of numbers, and customer has none"):
+        await shop.query("orders", compute=["sum(customer)"])
+
+
+async def test_a_value_of_the_wrong_type_is_the_models_to_mend(shop: Asked) -> None:
+    """It is told so, without the value and without the server's words; the largest number there is fits no row."""
+    for column, value in (("id", "four"), ("day", "soon"), ("paid", "perhaps"), ("code", "x"), ("at", "13:99")):
+        with pytest.raises(BadArguments, match=r"^A value does not fit the type of its column: see db_describe\.$"):
+            await shop.query("orders", where=where(column, "=", value))
+    assert await shop.rows("orders", where=where("id", "=", 2**63 - 1)) == []
+    with pytest.raises(BadArguments, match="raw holds bytes"):
+        await shop.query("orders", where=where("raw", "contains", "x"))
+
+
+async def test_what_is_large_is_cut_by_the_server(server: PostgresServer) -> None:
+    """Half a megabyte of a text never travels; lists and documents that do not fit become cut texts."""
+    tables = {"long": ["words", "bytes", "list", "doc"], "sales.odd": ["n"]}
+    await server.run('CREATE OR REPLACE VIEW sales.odd AS SELECT n FROM sales."Odd.Name"')
+    shop = Asked(server.address(), tables, max_rows=10)
+    [[words, size, numbers, document]] = await shop.rows("long")
+    [cells] = (await shop.answer("long")).rows
+    assert [len(str(cell)) for cell in cells] == [301, 12, 301, 301]
+    assert len(words) <= 300
+    assert words.endswith("word…")
+    assert size == "[5000 bytes]"
+    assert numbers.startswith("[1,2,3")
+    assert document.startswith("[1, 2, 3")
+    data = await shop.query("sales.odd", order_by=["n desc"], limit=20, offset=1)
+    assert [row for [row] in data["rows"]] == list(range(29, 19, -1))
+    assert (data["truncated"], data["total_rows"], data["next_offset"]) == (True, 30, 11)
+
+
+async def test_nothing_is_ever_written(server: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Not by a view with a function in it, not by the owner of everything; what the server says is not logged."""
+    caplog.set_level(logging.DEBUG)
+    shop = Asked(server.address(), {"writing": ["n"], "failing": ["n"]})
+    with pytest.raises(Denied, match="cannot be read without writing"):
+        await shop.query("writing")
+    with pytest.raises(Unavailable, match="could not answer this"):
+        await shop.query("failing")
+    assert await server.run("SELECT n FROM written") == []
+    assert "SECRET" not in caplog.text
+
+
+async def test_questions_side_by_side_leave_the_server_to_others(shop: Asked) -> None:
+    """More of them than it has connections are all answered, a few at a time."""
+    assert await asyncio.gather(*(shop.rows("orders", compute=["count"]) for _ in range(30))) == [[[4]]] * 30
+
+
+async def test_what_takes_too_long_is_stopped_at_the_server(server: PostgresServer) -> None:
+    """By its own deadline, or because nobody waits any more."""
+    shop = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=0.5)
+    with pytest.raises(TimedOut, match="ask for less"):
+        await shop.query("endless", compute=["count"])
+    patient = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=DEADLINE_SECONDS)
+    question = asyncio.create_task(patient.query("endless", compute=["count"]))
+    await _until(server, running=True)
+    question.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await question
+    await _until(server, running=False)
+
+
+async def test_rows_come_without_their_total_where_counting_takes_too_long(server: PostgresServer) -> None:
+    """Nine rows of an endless view are quickly there; that there is no tenth is never known."""
+
+    async def asked(seconds: float) -> Any:
+        shop = Asked(server.address(), {"endless": ["x"]}, timeout_seconds=seconds)
+        with contextlib.suppress(TimedOut):
+            return await shop.query("endless", where=where("x", "<", 9), limit=3)
+
+    data = await with_enough_time(asked, is_enough=bool)
+    assert data["rows"] == [[1], [2], [3]]
+    assert "total_rows" not in data
+
+
+async def _until(server: PostgresServer, *, running: bool) -> None:
+    """Wait until a question about the endless view runs at the server, or none does."""
+    sql = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%endless%' AND pid <> pg_backend_pid()"
+
+    async def has_come() -> bool:
+        return bool(await server.run(sql)) is running
+
+    await eventually_found(has_come)
+
+
+async def test_a_locked_table_is_told(server: PostgresServer) -> None:
+    """Another program holds it."""
+    shop = Asked(server.address(), {"long": ["bytes"]}, timeout_seconds=0.5)
+    async with _locked(server, "long"):
+        with pytest.raises((Unavailable, TimedOut)):
+            await shop.query("long")
+
+
+@contextlib.asynccontextmanager
+async def _locked(server: PostgresServer, table: str) -> AsyncIterator[None]:
+    holding = asyncio.create_task(server.run(f"DO 'BEGIN LOCK TABLE {table}; PERFORM pg_sleep(600); END'"))
+    sql = "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
+    await eventually_found(lambda: server.run(sql))
+    try:
+        yield
+    finally:
+        await server.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
+        )
+        await asyncio.gather(holding, return_exceptions=True)
+
+
+async def test_a_login_that_does_not_fit_is_the_operators_to_mend(server: PostgresServer) -> None:
+    """The password works over the network; a wrong one, a wrong database, a role that may not read: each is told."""
+    tables = {"orders": ["id", "customer"]}
+    assert len(await Asked(server.tcp_address(PASSWORD), tables).rows("orders")) == 4
+    refused = {
+        server.tcp_address("wrong-SECRET"): "refuses the login",
+        server.tcp_address(PASSWORD, "SECRET"): "no such database",
+        server.address("reader"): "does not let Aldis read",
+        server.address() + "&sslmode=SECRET": "address cannot be read",
+        "postgresql://u:SECRET/word@localhost/d": "address cannot be read",
+        "postgresql://u@a..b/SECRET": "address cannot be read",
+    }
+    for address, told in refused.items():
+        with pytest.raises(Disabled, match=told) as caught:
+            await Asked(address, tables).query("orders")
+        assert "SECRET" not in str(caught.value)
+        assert not isinstance(caught.value.__cause__, ValueError)  # its words hold a part of the address
+    assert len(await Asked(server.address("reader"), {"orders": ["id"]}).rows("orders")) == 4
+
+
+async def test_a_server_that_is_none_is_told() -> None:
+    """Nobody there, somebody who says nothing, somebody who talks something else: all within the time of a question."""
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def chatty(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 SECRET\r\n\r\n")
+        writer.close()
+
+    for behaviour in (silent, chatty):
+        async with await asyncio.start_server(behaviour, "127.0.0.1", 0) as listening:
+            port = listening.sockets[0].getsockname()[1]
+            shop = Asked(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}, timeout_seconds=0.5)
+            with pytest.raises((TimedOut, Unavailable)) as caught:
+                async with asyncio.timeout(WAIT_SECONDS):  # asyncpg alone would wait for a minute
+                    await shop.query("t")
+            assert "SECRET" not in str(caught.value)
+    with pytest.raises(ToolError, match="cannot be reached"):
+        await Asked(f"postgresql://u:SECRET@127.0.0.1:{port}/d", {"t": ["a"]}).query("t")

@@ -1,0 +1,375 @@
+"""Questions to the operator's databases, as a model asks them, over a real SQLite file."""
+
+import json
+import sqlite3
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bot.errors import ConfigError
+from bot.settings import loaded
+from tests.tools.databases.samples import CONTEXT, Asked, options, where
+from tools import BadArguments, Disabled
+from tools.databases.query import DbQueryArguments
+from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery, DbQueryOptions, database_tools
+
+SCHEMA = """
+CREATE TABLE orders
+  (id INTEGER PRIMARY KEY, customer TEXT, town VARCHAR(20), total REAL, paid BOOLEAN, note, password TEXT);
+INSERT INTO orders VALUES
+  (1, 'Müller', 'Kiel', 3.5, 1, '50% off_now', 'hidden'), (2, 'MÜLLERIN', 'Kiel', 10, 0, NULL, 'hidden'),
+  (3, 'Ann', 'Husum', NULL, 1, 'a_b', 'hidden'), (4, NULL, 'Husum', 2, 0, 'axb', 'hidden');
+CREATE TABLE staff (name TEXT, salary REAL);
+"""
+ORDERS = ("id", "customer", "town", "total", "paid", "note")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(SCHEMA)
+    return file
+
+
+@pytest.fixture
+def shop(path: Path) -> Asked:
+    return Asked(f"sqlite://{path}", {"orders": ORDERS}, about="What the shop sells.")
+
+
+async def test_describing_lists_what_may_be_read_and_no_more(shop: Asked) -> None:
+    """Tables and columns of the operator's list with the types of the database; what is not listed has no name here."""
+    assert await shop.describe() == {
+        "database": "shop",
+        "about": "What the shop sells.",
+        "tables": [
+            {
+                "table": "orders",
+                "columns": {
+                    "id": "integer",
+                    "customer": "text",
+                    "town": "varchar(20)",
+                    "total": "real",
+                    "paid": "boolean",
+                    "note": "any",
+                },
+                "rows": 4,
+            }
+        ],
+    }
+
+
+async def test_one_table_is_described_alone(path: Path) -> None:
+    """Where there are many; rows are counted as far as that is quick."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executemany("INSERT INTO staff (salary) VALUES (?)", [(n,) for n in range(10_001)])
+        connection.commit()
+    shop = Asked(f"sqlite://{path}", {"orders": ORDERS, "staff": ["name"]})
+    described = await shop.describe(table="staff")
+    assert described["tables"] == [{"table": "staff", "columns": {"name": "text"}, "rows": "more than 10000"}]
+    assert len((await shop.describe())["tables"]) == 2
+    assert "total_rows" not in await shop.query("staff", limit=1)
+    with pytest.raises(BadArguments, match=r"no table 'secrets'; there are: orders, staff\."):
+        await shop.describe(table="secrets")
+
+
+async def test_several_databases_are_listed_in_short_and_described_one_by_one(path: Path) -> None:
+    """The short list opens none of them, so one that is gone does not hide the others."""
+    here, gone = f"sqlite://{path}", "sqlite:///nowhere/gone.db"
+    listed = {
+        "shop": {"address": here, "tables": {"orders": ["id"]}},
+        "gone": {"address": gone, "tables": {"t": ["a"]}},
+    }
+    databases = Databases(options(listed))
+    describing, querying = DbDescribe(databases), DbQuery(databases)
+    assert "shop, gone" in querying.spec.description
+    described = await describing.run(DbDescribeArguments(), CONTEXT)
+    assert described.data == {
+        "databases": [{"database": "shop", "tables": ["orders"]}, {"database": "gone", "tables": ["t"]}]
+    }
+    with pytest.raises(Disabled, match="operator"):
+        await describing.run(DbDescribeArguments(database="gone"), CONTEXT)
+    with pytest.raises(BadArguments, match=r"no database 'other'; there are: shop, gone\."):
+        await querying.run(DbQueryArguments(database="other", table="t"), CONTEXT)
+
+
+async def test_rows_come_as_a_small_table(shop: Asked) -> None:
+    """The columns in the order asked for, empty cells as null and last, whichever way they are ordered."""
+    assert await shop.query("orders", columns=["total", "id"], order_by=["total desc"]) == {
+        "database": "shop",
+        "table": "orders",
+        "columns": ["total", "id"],
+        "rows": [[10.0, 2], [3.5, 1], [2.0, 4], [None, 3]],
+        "truncated": False,
+        "total_rows": 4,
+    }
+    assert await shop.rows("orders", columns=["id"], order_by=["total"]) == [[4], [1], [2], [3]]
+    assert (await shop.query("orders"))["columns"] == list(ORDERS)
+
+
+@pytest.mark.parametrize(
+    ("column", "operator", "value", "found"),
+    [
+        ("customer", "=", "Müller", [1]),
+        ("customer", "=", "müller", []),
+        ("customer", "!=", "Müller", [2, 3]),
+        ("customer", "contains", "MÜLLER", [1, 2]),
+        ("customer", "contains", "nn", [3]),
+        ("customer", "starts_with", "m", [1, 2]),
+        ("customer", "starts_with", "nn", []),
+        ("customer", "is_null", None, [4]),
+        ("customer", "is_not_null", None, [1, 2, 3]),
+        ("note", "contains", "%", [1]),
+        ("note", "starts_with", "a_", [3]),
+        ("total", "<", 3.5, [4]),
+        ("total", "<=", 3.5, [1, 4]),
+        ("total", ">", "3", [1, 2]),
+        ("total", ">=", 10, [2]),
+        ("total", "!=", 10, [1, 4]),
+        ("paid", "=", True, [1, 3]),
+        ("id", "in", [1, "4", 99], [1, 4]),
+        ("total", "between", [2, 3.5], [1, 4]),
+        ("id", "contains", "4", [4]),
+    ],
+)
+async def test_each_operator_finds_its_rows(
+    shop: Asked, column: str, operator: str, value: Any, found: list[int]
+) -> None:
+    """Case counts but in `contains` and `starts_with`; signs mean themselves; no value fits nothing but `is_null`."""
+    condition = {"column": column, "op": operator, "value": value}
+    assert await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"]) == [[each] for each in found]
+
+
+async def test_conditions_hold_together_or_one_by_one(shop: Asked) -> None:
+    """`match` says which."""
+    conditions = [*where("town", "=", "Kiel"), *where("paid", "=", True)]
+    assert await shop.rows("orders", columns=["id"], where=conditions) == [[1]]
+    assert await shop.rows("orders", columns=["id"], where=conditions, match="any", order_by=["id"]) == [[1], [2], [3]]
+
+
+async def test_figures_are_computed_by_group(shop: Asked) -> None:
+    """Cells without a value are in no figure but the count of the rows."""
+    figures = ["count", "count(total)", "sum(total)", "average(total)", "min(total)", "max(customer)"]
+    data = await shop.query("orders", group_by=["town"], compute=figures, order_by=["sum(total) DESC"])
+    assert data["columns"] == ["town", *figures]
+    assert data["rows"] == [["Kiel", 2, 2, 13.5, 6.75, 3.5, "Müller"], ["Husum", 2, 1, 2.0, 2.0, 2.0, "Ann"]]
+    assert await shop.rows("orders", compute=["count(*)", "sum(note)"], where=where("id", ">", 9)) == [[0, None]]
+    assert await shop.rows("orders", group_by=["town"], order_by=["town"]) == [["Husum"], ["Kiel"]]
+
+
+async def test_what_is_more_than_asked_for_is_said_with_the_way_on(path: Path) -> None:
+    """The operator's limit is above the model's; the total is told, and where to go on; behind the end nothing is."""
+    shop = Asked(f"sqlite://{path}", {"orders": ["id"]}, max_rows=3)
+    first = await shop.query("orders", order_by=["id"], limit=500)
+    assert (first["rows"], first["truncated"], first["total_rows"], first["next_offset"]) == (
+        [[1], [2], [3]],
+        True,
+        4,
+        3,
+    )
+    rest = await shop.query("orders", order_by=["id"], offset=first["next_offset"])
+    assert (rest["rows"], rest["truncated"], rest["total_rows"]) == ([[4]], False, 4)
+    assert "next_offset" not in rest
+    assert "total_rows" not in await shop.query("orders", offset=9)
+    groups = await shop.query("orders", group_by=["id"], limit=1)
+    assert (groups["truncated"], groups["total_rows"]) == (True, 4)
+
+
+async def test_a_table_of_large_cells_stays_small(path: Path) -> None:
+    """Each cell is cut, then rows are left out; the way on still leads to the first that was left out."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executemany(
+            "INSERT INTO staff VALUES (?, ?)", [(f"{n:02d} " + "word " * 5000, n) for n in range(40)]
+        )
+        connection.commit()
+    shop = Asked(f"sqlite://{path}", {"staff": ["name", "salary"]})
+    data = await shop.query("staff", order_by=["salary"], limit=40)
+    assert 5 < len(data["rows"]) == data["next_offset"] < 40
+    assert len(json.dumps(data["rows"])) < 7000
+    assert all(len(name) <= 300 and name.endswith("…") for name, _ in data["rows"])
+    assert data["truncated"] is True
+    going_on = await shop.rows("staff", columns=["salary"], order_by=["salary"], offset=data["next_offset"], limit=1)
+    assert going_on == [[float(data["next_offset"])]]
+
+
+async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
+    """Bytes by their number, broken text repaired, no number as a word, and nothing that cannot be seen."""
+    with closing(sqlite3.connect(path)) as connection:
+        odd = [(b"\x00\x01\x02",), (float("inf"),), ("seen\u202e\x07",), (2**62,)]
+        connection.executemany("INSERT INTO orders (note) VALUES (?)", odd)
+        connection.execute("INSERT INTO orders (note) VALUES (CAST(x'61ff62' AS TEXT))")
+        connection.commit()
+    shop = Asked(f"sqlite://{path}", {"orders": ["id", "note"]})
+    rows = await shop.rows("orders", columns=["note"], where=where("id", ">", 4), order_by=["id"])
+    assert rows == [["[3 bytes]"], ["inf"], ["seen"], [2**62], ["a\ufffdb"]]
+    found = await shop.rows("orders", columns=["id"], where=where("note", "contains", "B"), order_by=["id"])
+    assert found == [[3], [4], [9]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"table": "staff"}, r"no table 'staff'; there are: orders\."),
+        ({"table": "sqlite_master"}, "there are: orders"),
+        ({"table": 'orders"; DROP TABLE orders; --'}, "there are: orders"),
+        ({"columns": ["password"]}, r"no column 'password' here; there are: id, customer"),
+        ({"columns": ["*"]}, "there are: id, customer"),
+        ({"columns": ['id" FROM staff --']}, "there are: id, customer"),
+        ({"columns": ["rowid"]}, "there are: id, customer"),
+        ({"where": where("password", "=", "x")}, "no column 'password'"),
+        ({"group_by": ["password"]}, "no column 'password'"),
+        ({"compute": ["max(password)"]}, "no column 'password'"),
+        ({"compute": ["max(upper(customer))"]}, r"no column 'upper\(customer\)'"),
+        ({"compute": ["load_extension(customer)"]}, "is no figure: use count, or count, sum"),
+        ({"compute": ["sum"]}, r"no column '\*'"),
+        ({"compute": ["count"], "columns": ["id"]}, "leave columns out"),
+        ({"order_by": ["password"]}, "ordered by 'password'; by these it can: id"),
+        ({"order_by": ["id; DROP TABLE orders"]}, "ordered by"),
+        ({"order_by": ["id"], "compute": ["count"]}, r"by these it can: count\."),
+        ({"where": where("id", "in", [])}, "in takes a list of values"),
+        ({"where": where("id", "in", 3)}, "in takes a list of values"),
+        ({"where": where("id", "between", [1])}, "between takes a list of two values"),
+        ({"where": where("id", "=")}, "= takes one value, which is no list; for empty cells there is is_null"),
+        ({"where": where("id", "=", [1])}, "= takes one value"),
+        ({"where": where("id", "is_null", 1)}, "is_null takes no value"),
+        ({"where": where("customer", "contains", "")}, "contains needs a word"),
+        ({"where": where("customer", "=", "a\x00b")}, "characters that no text"),
+        ({"where": where("id", "=", 2**63)}, "a number that no column can hold"),
+        ({"where": where("id", "=", -(10**400))}, "a number that no column can hold"),
+    ],
+)
+async def test_what_may_not_be_asked_is_told_with_what_may(shop: Asked, arguments: dict[str, Any], told: str) -> None:
+    """So that the model corrects itself; names are names here, never SQL."""
+    with pytest.raises(BadArguments, match=told):
+        await shop.query(**{"table": "orders", **arguments})
+    assert (await shop.query("orders"))["total_rows"] == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"where": where("customer", "LIKE", "%")},
+        {"where": where("customer", "=", "x" * 501)},
+        {"where": where("id", "in", [1] * 51)},
+        {"where": where("id", "=", float("nan"))},
+        {"where": where("id", "=", {"sql": "1"})},
+        {"where": where("customer", "in", ["a", "\ud800"])},
+        {"where": where("id", "=", 1) * 21},
+        {"sql": "SELECT 1"},
+        {"limit": 0},
+        {"limit": 501},
+        {"offset": -1},
+        {"columns": ["id"] * 31},
+        {"match": "none"},
+    ],
+)
+def test_arguments_are_bounded(arguments: Mapping[str, Any]) -> None:
+    """Before anything is looked at: there is no place for SQL, nor for what would take long."""
+    with pytest.raises(ValidationError):
+        DbQueryArguments.model_validate({"database": "shop", "table": "orders", **arguments})
+
+
+async def test_spaces_of_values_and_names_count(path: Path) -> None:
+    """What stands in a database may begin or end with them."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO staff VALUES (' Ann ', 1)")
+        connection.commit()
+    shop = Asked(f"sqlite://{path}", {"staff": ["name"]})
+    assert await shop.rows("staff", where=where("name", "=", " Ann ")) == [[" Ann "]]
+    assert await shop.rows("staff", where=where("name", "=", "Ann")) == []
+
+
+def test_both_tools_say_that_they_read_private_data(shop: Asked) -> None:
+    """So that links out of pages are not followed in a turn that has read a database; what they say is untrusted."""
+    for tool in (shop.describing, shop.querying):
+        assert tool.spec.reads_private
+        assert tool.spec.effects == "none"
+        assert not tool.spec.own_words
+        assert not tool.spec.computes_only
+
+
+def test_no_reference_stands_in_the_schema(shop: Asked) -> None:
+    """Servers that speak OpenAI's language do not all follow one; the conditions are written out instead."""
+    text = json.dumps(shop.querying.spec.parameters)
+    assert "$ref" not in text
+    assert "is_not_null" in text
+
+
+ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "SECRET",
+        '{"shop": "SECRET"}',
+        '{"SECRET": {}}',
+        '{"shop": {"address": "SECRET", "tables": {"t": ["a"]}}}',
+        '{"shop": {"address": "mysql://u:SECRET@h/d", "tables": {"t": ["a"]}}}',
+        '{"shop": {"address": "sqlite://SECRET/x.db", "tables": {"t": ["a"]}}}',
+        '{"shop": {"address": "sqlite:///x.db?mode=SECRET", "tables": {"t": ["a"]}}}',
+        '{"shop": {"address": "sqlite:///x%00SECRET", "tables": {"t": ["a"]}}}',
+        '{"shop": {"address": "sqlite:///", "tables": {"t": ["SECRET"]}}}',
+        '{"shop": {"address": "postgresql://[SECRET", "tables": {"t": ["a"]}}}',
+        json.dumps({"shop": {"address": ADDRESS}}),
+        json.dumps({"shop": {"address": ADDRESS, "tables": {}}}),
+        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": []}}}),
+        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["a"]}, "SECRET": 1}}),
+        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["SECRET\n"]}}}),
+        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["a"]}, "max_rows": 0}}),
+        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["a"]}, "timeout_seconds": 600}}),
+    ],
+)
+def test_a_list_that_cannot_work_is_refused_without_repeating_it(document: str) -> None:
+    """At the start, in one line that names the variable; an address holds a password."""
+    with pytest.raises(ConfigError) as caught:
+        loaded({"TOOLS__DB_QUERY__DATABASES": document}, None)
+    assert str(caught.value).startswith("TOOLS__DB_QUERY__DATABASES: ")
+    assert "SECRET" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
+    """JSON is no single word, as keys are."""
+    file = tmp_path / "databases.json"
+    listed = {"shop": {"address": ADDRESS, "about": "Käse", "tables": {"t": ["a", "a"]}}}
+    file.write_text(json.dumps(listed, indent=2, ensure_ascii=False), encoding="utf-8")
+    given = loaded({"TOOLS__DB_QUERY__DATABASES_FILE": str(file)}, None).tools.options_by_name["db_query"]
+    assert isinstance(given, DbQueryOptions)
+    [access] = given.accesses
+    assert (access.name, access.engine, access.about, access.tables) == ("shop", "postgresql", "Käse", {"t": ("a",)})
+    assert "SECRET" not in repr(given) + str(given) + given.model_dump_json() + repr(access)
+    assert given.seen_by() == ("your own PostgreSQL servers: the question",)
+
+
+async def test_a_database_whose_library_is_not_installed_does_not_hide_the_others(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log says at the start what is missing; with nothing else to be read the tools are not offered at all."""
+    monkeypatch.setitem(sys.modules, "asyncpg", None)  # as where it is not installed
+    far = {"address": ADDRESS, "tables": {"t": ["a"]}}
+    near = {"address": f"sqlite://{path}", "tables": {"orders": ["id"]}}
+    both = options({"far": far, "near": near})
+    assert both.missing() is None
+    describing, querying = database_tools(both)
+    assert "db_query: far cannot be read without the package asyncpg" in caplog.text
+    assert isinstance(describing, DbDescribe)
+    assert isinstance(querying, DbQuery)
+    assert (await querying.run(DbQueryArguments(database="near", table="orders"), CONTEXT)).data["total_rows"] == 4
+    with pytest.raises(Disabled, match="has to install the package asyncpg"):
+        await querying.run(DbQueryArguments(database="far", table="t"), CONTEXT)
+    assert options({"far": far}).missing() == "the package asyncpg (the extra `postgres`)"
+    assert database_tools(options({"far": far})) == ()
+
+
+def test_without_a_database_nothing_is_offered() -> None:
+    """And what is missing is said."""
+    given = DbQueryOptions()
+    assert database_tools(given) == ()
+    assert given.missing() == "DATABASES"
+    assert given.seen_by() == ()

@@ -1,0 +1,432 @@
+"""Checking a claim: rounds of searches over doubles of the services, to evidence and never to a verdict."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import ValidationError
+
+from tests.servers.base import Seen, answer_json, hang
+from tests.servers.perplexity import KEY as PERPLEXITY_KEY
+from tests.servers.perplexity import Perplexity
+from tests.servers.tavily import KEY, Tavily
+from tests.servers.wikipedia import Wikipedia
+from tests.tools.conftest import USER_AGENT, Plenty
+from tests.waiting import DEADLINE_SECONDS, with_enough_time
+from tools import BadArguments, Http, Result, ToolContext, fitted
+from tools.evidence.tool import NOTE, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
+from tools.search.service import SearchDesk
+from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
+
+PRICE = Decimal("0.008")  # of a search
+CLAIM = "A bridge in Larkhaven collapsed and 43 people died"
+STORY = "The middle of the bridge gave way in the night while forty cars were crossing the river, witnesses say"
+AGO = "2 days ago"
+
+
+def page(title: str, url: str, content: str, published: str | None = None) -> dict[str, Any]:
+    return {"title": title, "url": url, "content": content, "published_date": published, "score": 0.5}
+
+
+DAILY = page("Larkhaven bridge collapse: 43 people dead", "https://daily.example/1", "In the words of the daily.", AGO)
+EVENING = page("43 people died as bridge in Larkhaven collapsed", "https://evening.example/2", "The evening's words.")
+REPRINT = page("Larkhaven: 43 people dead in bridge collapse", "https://reprint.example/3", STORY, "2026-11-18")
+ORIGINAL = page("Bridge in Larkhaven collapses, 43 people dead", "https://www.original.example/4", STORY)
+OFFICIAL = page(
+    "Statement on the Larkhaven bridge",
+    "https://interior.gov.uk/5",
+    "The ministry confirms that the bridge collapsed and 43 people died.",
+)
+DENIAL = page(
+    "Larkhaven bridge collapse is a hoax", "https://snopes.com/6", "No bridge collapsed and no 43 people died."
+)
+OTHER = page("Lamps of the harbour", "https://lamps.example/7", "The lamps are lit.")
+
+
+@dataclass
+class Press(Tavily):
+    """Tavily that finds by what is asked: the pages of the first entry whose words stand in the query, or whose site it
+    is kept to. An empty entry stands for every query; what is in `news` is found in the news only.
+    """
+
+    findings: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
+    news: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        body = seen.json()
+        asked = " ".join((body["query"], *body.get("include_domains", ())))
+        found = next((pages for words, pages in self.findings.items() if words in asked), [])
+        self.results = self.news if body["topic"] == "news" else found
+        return super().respond(seen, request)
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """What each request said."""
+        return [seen.json() for seen in self.requests]
+
+
+@pytest.fixture
+async def press() -> AsyncIterator[Press]:
+    async with Press() as running:
+        yield running
+
+
+@pytest.fixture
+async def wikipedia() -> AsyncIterator[Wikipedia]:
+    async with Wikipedia() as running:
+        yield running
+
+
+class Spent:
+    """Quotas of which so many requests are left."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    async def take(self, service: str, **_: Any) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+    async def give_back(self, service: str, **_: Any) -> None:
+        self.left += 1
+
+
+class Newsroom:
+    """The tool over the doubles."""
+
+    def __init__(self, press: Press, wikipedia: Wikipedia, http: Http, context: ToolContext) -> None:
+        self._urls = {"tavily_base_url": press.url, "wikipedia_base_url": wikipedia.url}
+        self._http, self.context = http, context
+        self.desk = self.opened()
+
+    def opened(self, quotas: Any = None, **search: Any) -> SearchDesk:
+        given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **self._urls, **search}
+        return SearchDesk(WebSearchOptions(**given), self._http, quotas or Plenty())
+
+    async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
+        tool = VerifyNews(VerifyNewsOptions(**options), self.desk)
+        return await tool.run(VerifyNewsArguments(claim=claim, other_words=other_words), self.context)
+
+
+@pytest.fixture
+def newsroom(press: Press, wikipedia: Wikipedia, http: Http, context: ToolContext) -> Newsroom:
+    return Newsroom(press, wikipedia, http, context)
+
+
+async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
+    """Three independent reports, of which one stands on two sites; an official word is found when it is looked for."""
+    press.news = [DAILY, OTHER]
+    press.findings = {"official statement": [OFFICIAL], "fact check": [], "": [EVENING, REPRINT, ORIGINAL, DAILY]}
+    result = await newsroom.check()
+    data: Any = result.data
+    assert data["evidence"] == {
+        "independent_agreeing": 4,
+        "independent_contradicting": 0,
+        "independent_unclear": 0,
+        "independent_needed": 3,
+        "several_agree": True,
+        "official_confirms": True,
+        "official_confirmation_is_cited": True,
+        "official_contradicts": False,
+        "official_denial_is_cited": False,
+        "fact_check_contradicts": False,
+        "tone": {"matter_of_fact": 5},
+        "first_reported": "2026-11-18",
+        "last_reported": "2026-11-19",
+        "confidence": 1.0,
+    }
+    assert (data["data_incomplete"], data["rounds"], result.cost_usd) == (False, 2, 4 * PRICE)
+    assert "incomplete_because" not in data
+    assert [(row["site"], row["report"], row["stance"]) for row in data["results"]] == [
+        ("interior.gov.uk", 4, "agrees"),
+        ("daily.example", 1, "agrees"),
+        ("evening.example", 2, "agrees"),
+        ("reprint.example", 3, "agrees"),
+        ("original.example", 3, "agrees"),
+    ]
+    assert data["results"][1] == {
+        "number": 2,
+        "title": "Larkhaven bridge collapse: 43 people dead",
+        "url": "https://daily.example/1",
+        "site": "daily.example",
+        "age": "2 days ago",
+        "score": 0.5,
+        "snippet": "In the words of the daily.",
+        "stance": "agrees",
+        "kind": "site",
+        "report": 1,
+        "tone": "matter_of_fact",
+        "date": "2026-11-19",
+    }
+
+
+async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> None:
+    """Denials are looked for although several agree; then the confidence falls, and who contradicts comes first."""
+    press.findings = {"official statement": [], "fact check": [DENIAL], "": [DAILY, EVENING, ORIGINAL]}
+    data: Any = (await newsroom.check()).data
+    assert data["evidence"]["several_agree"]
+    assert (data["evidence"]["independent_contradicting"], data["evidence"]["fact_check_contradicts"]) == (1, True)
+    assert data["evidence"]["confidence"] == 0.33
+    first = data["results"][0]
+    assert (first["site"], first["stance"], first["because"]) == ("snopes.com", "contradicts", ["hoax"])
+    assert not data["data_incomplete"]
+
+
+async def test_the_order_is_that_of_the_plan(press: Press, newsroom: Newsroom) -> None:
+    """Whichever search is answered first: the same pages have the same places."""
+
+    async def late(_: Seen) -> web.StreamResponse:
+        while len(press.requests) < 2:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.05)
+        return web.json_response({"query": "", "results": [DAILY]})
+
+    press.faults, press.findings = [late], {"": [EVENING]}
+    data: Any = (await newsroom.check(max_rounds=1)).data
+    assert [row["site"] for row in data["results"]] == ["daily.example", "evening.example"]
+
+
+async def test_it_says_what_was_found_and_no_verdict(press: Press, newsroom: Newsroom) -> None:
+    """Nothing in the answer is called true or false but what can be counted; what it cannot see is told."""
+    press.findings = {"": [DAILY, DENIAL]}
+    data: Any = (await newsroom.check()).data
+    assert data["note"] == NOTE
+    assert "not a verdict" in NOTE
+    assert not {"verdict", "true", "false", "is_true", "result"} & {*data, *data["evidence"]}
+
+
+async def test_what_is_missing_is_looked_for_until_nothing_is_left(press: Press, newsroom: Newsroom) -> None:
+    """Three rounds at most, each search once; a page that is about something else is no source."""
+    press.findings = {"": [OTHER]}
+    data: Any = (await newsroom.check(other_words=("Brücke in Larkhaven eingestürzt",))).data
+    assert data["results"] == []
+    assert [step["in"] for step in data["searched"]] == ["news", *["web"] * 5]
+    assert [step["for"] for step in data["searched"]] == [
+        "reports",
+        "reports",
+        "denials",
+        "official word",
+        "other words",
+        "fewer words",
+    ]
+    assert len({(body["topic"], body["query"]) for body in press.asked}) == len(press.asked) == 6
+    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["too_few_sources"])
+    assert data["evidence"]["confidence"] == 0
+
+
+async def test_a_page_in_the_other_language_is_found_by_the_other_words(press: Press, newsroom: Newsroom) -> None:
+    """The model knows the language of the place; the tool compares with each wording."""
+    german = page("Brücke in Larkhaven eingestürzt, 43 Tote", "https://zeitung.example/", "Das sagt die Polizei.")
+    press.findings = {"Brücke": [german], "": []}
+    data: Any = (await newsroom.check(other_words=("Eine Brücke in Larkhaven ist eingestürzt",))).data
+    assert [(row["site"], row["stance"]) for row in data["results"]] == [("zeitung.example", "agrees")]
+    assert (await newsroom.check()).data["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "searches", "rounds"),
+    [({"max_rounds": 1}, 2, 1), ({"max_searches": 1}, 1, 1), ({"max_searches": 3}, 3, 2), ({}, 5, 2)],
+)
+async def test_no_more_is_searched_than_the_operator_wants(
+    press: Press, newsroom: Newsroom, options: dict[str, Any], searches: int, rounds: int
+) -> None:
+    """Neither rounds nor searches; what they cost is added up."""
+    result = await newsroom.check(**options)
+    assert (len(press.requests), result.data["rounds"]) == (searches, rounds)
+    assert result.cost_usd == searches * PRICE
+
+
+async def test_the_operator_prefers_and_excludes_sites(press: Press, newsroom: Newsroom) -> None:
+    """Preferred ones are searched by themselves and come first; excluded ones neither count nor show."""
+    press.findings = {"original.example": [ORIGINAL], "": [DAILY, EVENING]}
+    sites: dict[str, Any] = {
+        "preferred_sites": "https://www.Original.example/, daily2.example",
+        "excluded_sites": "evening.example",
+    }
+    data: Any = (await newsroom.check(**sites)).data
+    assert [row["site"] for row in data["results"]] == ["original.example", "daily.example"]
+    assert (data["results"][0]["preferred"], "preferred" in data["results"][1]) == (True, False)
+    assert press.asked[0]["exclude_domains"] == ["evening.example"]
+    assert [body["include_domains"] for body in press.asked if "include_domains" in body] == [
+        ["original.example", "daily2.example"]
+    ]
+
+
+async def test_what_is_excluded_stays_out_even_below_a_preferred_site(press: Press, newsroom: Newsroom) -> None:
+    """Services take either kind of wish; what comes back is looked through for the other."""
+    gossip = page(
+        "Gossip: Larkhaven bridge collapse, 43 people dead", "https://gossip.original.example/", "The gossip."
+    )
+    press.findings = {"original.example": [gossip, ORIGINAL]}
+    data: Any = (
+        await newsroom.check(preferred_sites="original.example", excluded_sites="gossip.original.example")
+    ).data
+    assert [row["site"] for row in data["results"]] == ["original.example"]
+
+
+async def test_an_authority_of_the_operator_s_own(press: Press, newsroom: Newsroom) -> None:
+    """A company's press room, or a town's site, that no table knows."""
+    press.findings = {"": [DAILY]}
+    data: Any = (await newsroom.check(official_sites="daily.example")).data
+    assert (data["results"][0]["kind"], data["evidence"]["official_confirms"]) == ("official", True)
+
+
+async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
+    newsroom: Newsroom, press: Press, wikipedia: Wikipedia
+) -> None:
+    """It has no news, so only what it can search is asked for; an article counts for nobody."""
+    newsroom.desk = newsroom.opened(tavily_api_key=None)
+    result = await newsroom.check("The Aldis lamp is a signal lamp")
+    assert result.data["incomplete_because"] == ["only_the_encyclopaedia_answered", "too_few_sources"]
+    assert "failed" not in result.data
+    assert result.data["evidence"]["independent_agreeing"] == 0
+    assert {row["kind"] for row in result.data["results"]} <= {"reference"}
+    assert (press.requests, result.cost_usd) == ([], 0)
+    assert len(wikipedia.requests) == len(result.data["searched"])
+
+
+async def test_a_month_that_is_used_up_makes_data_incomplete(
+    newsroom: Newsroom, press: Press, wikipedia: Wikipedia
+) -> None:
+    """What was found before that stays; the encyclopaedia in the place of a search is no search of the news."""
+    press.findings = {"": [DAILY, EVENING, ORIGINAL]}
+    newsroom.desk = newsroom.opened(Spent(2), tavily_per_month=2)
+    data: Any = (await newsroom.check()).data
+    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["quota_used_up"])
+    assert data["failed"] == ["Tavily: the 2 searches that it may be asked in a month are used up."]
+    assert (data["evidence"]["independent_agreeing"], data["evidence"]["confidence"]) == (3, 0.5)
+    assert len(press.requests) == 2
+    assert wikipedia.requests
+
+
+async def test_searches_that_fail_are_told_and_no_error(newsroom: Newsroom, press: Press, wikipedia: Wikipedia) -> None:
+    """A check whose every search fails is an answer too: nothing is known. No key is in it."""
+    newsroom.desk = newsroom.opened(tavily_api_key="wrong-key")
+    wikipedia.faults += [answer_json({"error": {"code": "internal"}})] * 20
+    result = await newsroom.check()
+    data: Any = result.data
+    assert (data["results"], result.cost_usd) == ([], 0)
+    assert data["incomplete_because"] == ["searches_failed", "too_few_sources"]
+    assert any("TOOLS__WEB_SEARCH__TAVILY_API_KEY" in failure for failure in data["failed"])
+    assert "wrong-key" not in str(data)
+
+
+async def test_a_stand_in_that_searches_the_web_leaves_nothing_out(
+    newsroom: Newsroom, press: Press, http: Http
+) -> None:
+    """Another service's answer is as good; only what none can do is missing. One without news is asked for the web."""
+    async with Perplexity() as perplexity:
+        given = {"perplexity_api_key": PERPLEXITY_KEY, "perplexity_base_url": perplexity.url, "tavily_api_key": None}
+        newsroom.desk = newsroom.opened(providers="tavily,perplexity", **given)
+        perplexity.results = [
+            {"title": row["title"], "url": row["url"], "snippet": row["content"], "date": "2026-11-20"}
+            for row in (DAILY, EVENING, ORIGINAL)
+        ]
+        data: Any = (await newsroom.check()).data
+        assert (data["data_incomplete"], data["evidence"]["independent_agreeing"]) == (False, 3)
+        assert data["evidence"]["first_reported"] == "2026-11-20"
+        assert len(perplexity.requests) == len(data["searched"]) == 3
+
+
+async def test_when_time_is_up_it_answers_with_what_it_has(newsroom: Newsroom, press: Press) -> None:
+    """The first round is known from a moment ago; the second never ends."""
+    press.findings = {"": [DAILY, EVENING, ORIGINAL]}
+    await newsroom.check(max_rounds=1)
+
+    async def checked(seconds: float) -> Any:
+        press.faults[:] = [hang] * 9
+        return (await newsroom.check(timeout_seconds=seconds)).data
+
+    data = await with_enough_time(checked, is_enough=lambda data: data["results"])
+    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["time_ran_out"])
+    assert (len(data["results"]), data["evidence"]["confidence"]) == (3, 0.5)
+
+
+async def test_time_that_is_up_at_once_is_no_error_either(newsroom: Newsroom, press: Press) -> None:
+    """Nothing was found, and it says so."""
+    press.faults += [hang] * 9
+    data: Any = (await newsroom.check(timeout_seconds=0.05)).data
+    assert data["incomplete_because"] == ["time_ran_out", "too_few_sources"]
+    assert data["results"] == []
+
+
+def test_its_own_time_ends_before_the_call_s() -> None:
+    """So that the call is never cut off in the middle of the searches."""
+    options = VerifyNewsOptions(timeout_seconds=40)
+    spec = VerifyNews(options, SearchDesk(WebSearchOptions(), Http(USER_AGENT), Plenty())).spec
+    assert spec.timeout_seconds is not None
+    assert spec.timeout_seconds > options.timeout_seconds
+
+
+async def test_all_tools_that_search_share_one_desk(newsroom: Newsroom, press: Press) -> None:
+    """What one asked a moment ago the other does not ask again, and no number means two pages."""
+    press.findings = {"": [DAILY, EVENING, ORIGINAL]}
+    search = WebSearch(WebSearchOptions(max_results=10), newsroom.desk)
+    searched = await search.run(WebSearchArguments(query=CLAIM), newsroom.context)
+    result = await newsroom.check(max_rounds=1)
+    assert len(press.requests) == 2  # the web once, the news once
+    assert result.cost_usd == PRICE
+    numbers = [row["number"] for data in (searched.data, result.data) for row in data["results"]]
+    assert numbers == [1, 2, 3, 4, 5, 6]
+
+
+async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, press: Press) -> None:
+    """All are counted; what is told fits the result's bound with every address uncut."""
+    long = " and so on" * 40
+    pages = [
+        page(
+            f"Larkhaven bridge collapse: 43 people dead {n}{n}",
+            f"https://p{n}.example/{'x' * 300}",
+            f"{n} the {n}{long}",
+        )
+        for n in range(30)
+    ]
+    press.findings, press.news = {"": [DENIAL, *pages[:9]]}, pages[10:20]
+    result = await newsroom.check()
+    data: Any = result.data
+    assert (len(data["results"]), data["more_pages"]) == (10, 10)
+    assert data["results"][0]["site"] == "snopes.com"
+    spec = VerifyNews(VerifyNewsOptions(), newsroom.desk).spec
+    told = fitted(data, spec.max_result_chars or 0)
+    assert all(row["url"] in told for row in data["results"])
+    assert "cut:" not in told
+
+
+async def test_the_claim_is_cleaned(newsroom: Newsroom, press: Press) -> None:
+    """What nobody sees is not sent; what is nothing then is refused."""
+    await newsroom.check("Lamps\u202e\U000e0041 burn\n bright", max_rounds=1)
+    assert {body["query"] for body in press.asked} == {"Lamps burn bright"}
+    with pytest.raises(BadArguments, match="empty"):
+        await newsroom.check("\u200b")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"claim": ""},
+        {"claim": "x" * 401},
+        {"claim": "x", "other_words": ["a", "b", "c"]},
+        {"claim": "x", "other_words": [""]},
+        {"claim": "x", "language": "German"},
+        {"claim": "x", "sites": ["evil.example"]},
+    ],
+)
+def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
+    """Neither which sites count nor how many are enough is the model's to say."""
+    with pytest.raises(ValidationError):
+        VerifyNewsArguments(**arguments)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"independent_sources": 0}, {"max_rounds": 4}, {"max_searches": 0}, {"preferred_sites": "no site"}],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    """At the start."""
+    with pytest.raises(ValidationError):
+        VerifyNewsOptions(**options)

@@ -1,0 +1,49 @@
+"""The arithmetic of calibration: what holds whatever was predicted."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tools.predictions.calibration import Score, Settled, bins, by_domain, score
+
+SETTLED = st.lists(
+    st.builds(
+        Settled,
+        probability=st.floats(0, 1),
+        came_true=st.booleans(),
+        domain=st.sampled_from([None, "a", "b"]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=25)
+@given(SETTLED)
+def test_parts_make_the_whole(settled: list[Settled]) -> None:
+    """Each prediction is in one bin and in one domain, and the means of these, weighed, are those of all."""
+    whole = score(settled)
+    assert whole is not None
+    parts: list[list[Score]] = [[one.score for one in bins(settled)], [found for _, found in by_domain(settled)]]
+    for scores in parts:
+        assert sum(one.count for one in scores) == whole.count == len(settled)
+        for name in ("accuracy", "brier", "said", "came_true"):
+            weighed = sum(getattr(one, name) * one.count for one in scores) / whole.count
+            assert weighed == pytest.approx(getattr(whole, name), abs=1e-9)
+
+
+@settings(max_examples=25)
+@given(SETTLED)
+def test_every_figure_is_a_share_and_no_order_matters(settled: list[Settled]) -> None:
+    """From 0 to 1; a bin's mean lies within the bin."""
+    whole = score(settled)
+    assert whole is not None
+    assert whole == score(settled[::-1])
+    assert all(0 <= share <= 1 for share in (whole.accuracy, whole.brier, whole.said, whole.came_true))
+    for one in bins(settled):
+        assert one.low_percent - 1e-9 <= 100 * one.score.said <= one.high_percent + 1e-9
+
+
+def test_of_nothing_there_is_no_score() -> None:
+    """No figure at all, rather than a zero that looks like one."""
+    assert (score([]), bins([]), by_domain([])) == (None, (), ())

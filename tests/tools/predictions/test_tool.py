@@ -1,0 +1,309 @@
+"""The tools around `predict`: what the model fills in reaches the port; scores come out as one reckons them by hand."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tools import BadArguments, Forecast, NotFound, Prediction, ToolContext, Verdict
+from tools.predictions.tool import (
+    CalibrationStats,
+    ListPredictions,
+    Predict,
+    PredictArguments,
+    ResolvePrediction,
+    StatsArguments,
+)
+
+TODAY, DUE = date(2026, 11, 21), date(2026, 12, 31)
+
+
+class Book:
+    """A port that keeps predictions in a list; others in the conversation have made `others`."""
+
+    def __init__(self, kept: Sequence[Prediction] = (), others: Sequence[tuple[float, bool]] = ()) -> None:
+        self.kept = list(kept)
+        self.others = others
+
+    async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
+        self.kept.append(Prediction(number=len(self.kept) + 1, forecast=forecast, made=TODAY))
+        return self.kept[-1]
+
+    async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
+        if number > len(self.kept):
+            raise NotFound("no such prediction")
+        self.kept[number - 1] = replace(self.kept[number - 1], verdict=verdict, is_overdue=False)
+        return self.kept[number - 1]
+
+    async def strike(self, number: int, context: ToolContext) -> Prediction:
+        return self.kept.pop(number - 1)
+
+    async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
+        return tuple(self.kept)
+
+    async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
+        return (*self.others,)
+
+
+def book(*said: tuple[float, Any, str | None]) -> Book:
+    """Predictions by their probability, what came of them, and their domain."""
+    return Book(
+        [
+            Prediction(
+                number=number,
+                forecast=Forecast(statement=f"it {number}", probability=probability, due=DUE, domain=domain),
+                made=TODAY,
+                verdict=verdict,
+            )
+            for number, (probability, verdict, domain) in enumerate(said, 1)
+        ]
+    )
+
+
+async def asked(kind: Any, kept: Book, context: ToolContext, **given: Any) -> Any:
+    tool = kind(kept)
+    return (await tool.run(tool.spec.arguments(**given), context)).data
+
+
+# What is recorded
+
+
+async def test_a_prediction_is_recorded_and_its_number_told(context: ToolContext) -> None:
+    """Cleaned and on one line, its domain in small letters, its day with the day of the week."""
+    kept = Book()
+    told = await asked(
+        Predict,
+        kept,
+        context,
+        statement="Rain\u202e on\nChristmas",
+        probability=0.7,
+        due="2026-12-25",
+        domain="Weather",
+    )
+    assert told == {
+        "number": 1,
+        "statement": "Rain on Christmas",
+        "probability": 0.7,
+        "due": "Friday 2026-12-25",
+        "status": "open",
+        "made": "2026-11-21",
+        "domain": "weather",
+    }
+
+
+@pytest.mark.parametrize("statement", ["\u200b\u200b", "?!"])
+async def test_a_statement_without_words_is_none(statement: str, context: ToolContext) -> None:
+    """Nobody could tell later on what came of it."""
+    kept = Book()
+    with pytest.raises(BadArguments):
+        await asked(Predict, kept, context, statement=statement, probability=0.5, due=DUE)
+    assert kept.kept == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"probability": 70},
+        {"probability": -0.1},
+        {"probability": "nan"},
+        {"due": "Christmas"},
+        {"statement": ""},
+        {"statement": "x" * 401},
+        {"domain": "two words"},
+    ],
+)
+def test_what_cannot_be_meant_is_refused(wrong: dict[str, Any]) -> None:
+    """Percent are no probability, and a domain is one word."""
+    with pytest.raises(ValidationError):
+        PredictArguments(**{"statement": "it", "probability": 0.5, "due": "2026-12-31"} | wrong)
+
+
+@pytest.mark.parametrize("outcome", ["came_true", "did_not", "void"])
+async def test_what_came_of_it_is_kept(context: ToolContext, outcome: Verdict) -> None:
+    """And is taken back by `open`."""
+    kept = book((0.7, None, None))
+    assert (await asked(ResolvePrediction, kept, context, number=1, outcome=outcome))["status"] == outcome
+    assert kept.kept[0].verdict == outcome
+    assert (await asked(ResolvePrediction, kept, context, number=1, outcome="open"))["status"] == "open"
+    with pytest.raises(NotFound):
+        await asked(ResolvePrediction, kept, context, number=2, outcome=outcome)
+
+
+async def test_one_can_be_struck_off_the_record(context: ToolContext) -> None:
+    """It is told once more, and then it is gone."""
+    kept = book((0.7, None, None))
+    told = await asked(ResolvePrediction, kept, context, number=1, outcome="struck")
+    assert told["struck"]["statement"] == "it 1"
+    assert kept.kept == []
+
+
+# What is listed
+
+
+async def test_a_list_shows_what_is_wanted_and_counts_the_rest(context: ToolContext) -> None:
+    """By status and by domain, no more than the limit; what is left out is said."""
+    kept = book((0.1, None, "a"), (0.2, None, "b"), (0.3, "did_not", "a"), (0.4, "void", "b"))
+    kept.kept[0] = replace(kept.kept[0], is_overdue=True, until="2026-11-23T08:00Z")
+
+    async def numbers(**given: Any) -> list[int]:
+        return [one["number"] for one in (await asked(ListPredictions, kept, context, **given))["predictions"]]
+
+    assert await numbers() == [1, 2]
+    assert await numbers(status="overdue") == [1]
+    assert await numbers(status="resolved") == [3, 4]
+    assert await numbers(status="all") == [1, 2, 3, 4]
+    assert await numbers(status="all", domain="B") == [2, 4]
+    told = await asked(ListPredictions, kept, context, limit=1)
+    assert told == {
+        "predictions": [
+            {
+                "number": 1,
+                "statement": "it 1",
+                "probability": 0.1,
+                "due": "Thursday 2026-12-31",
+                "status": "overdue",
+                "made": "2026-11-21",
+                "domain": "a",
+                "disappears": "2026-11-23T08:00Z",
+            }
+        ],
+        "overdue": 1,
+        "open": 2,
+        "resolved": 1,
+        "void": 1,
+        "left_out": 1,
+    }
+
+
+# What is scored
+
+
+async def test_scores_are_what_one_reckons_by_hand(context: ToolContext) -> None:
+    """Void and open ones do not count; each domain and each bin has its own row."""
+    kept = book(
+        (0.9, "came_true", "sports"),  # 0.01, a hit
+        (0.6, "did_not", "sports"),  # 0.36, a miss
+        (0.2, "did_not", "work"),  # 0.04, a hit
+        (0.3, "came_true", None),  # 0.49, a miss
+        (0.99, "void", "sports"),
+        (0.01, None, "sports"),
+    )
+    told = await asked(CalibrationStats, kept, context)
+    assert {name: told[name] for name in ("whose", "resolved", "void", "open", "overdue", "count")} == {
+        "whose": "mine",
+        "resolved": 4,
+        "void": 1,
+        "open": 1,
+        "overdue": 0,
+        "count": 4,
+    }
+    assert (told["accuracy"], told["brier_score"]) == (0.5, 0.225)  # (0.01 + 0.36 + 0.04 + 0.49) / 4
+    assert (told["mean_said"], told["came_true"]) == (0.5, 0.5)
+    assert told["by_domain"] == [
+        {"domain": "sports", "count": 2, "accuracy": 0.5, "brier_score": 0.185, "mean_said": 0.75, "came_true": 0.5},
+        {"domain": "(none)", "count": 1, "accuracy": 0.0, "brier_score": 0.49, "mean_said": 0.3, "came_true": 1.0},
+        {"domain": "work", "count": 1, "accuracy": 1.0, "brier_score": 0.04, "mean_said": 0.2, "came_true": 0.0},
+    ]
+    assert [(row["from"], row["to"], row["count"], row["came_true"]) for row in told["reliability"]] == [
+        ("20 %", "30 %", 1, 0.0),
+        ("30 %", "40 %", 1, 1.0),
+        ("60 %", "70 %", 1, 0.0),
+        ("90 %", "100 %", 1, 1.0),
+    ]
+    alone = await asked(CalibrationStats, kept, context, domain="Sports")
+    assert (alone["resolved"], alone["brier_score"], alone["void"]) == (2, 0.185, 1)
+
+
+@pytest.mark.parametrize(
+    ("probability", "verdict", "accuracy", "brier"),
+    [
+        (0.0, "did_not", 1.0, 0.0),
+        (0.0, "came_true", 0.0, 1.0),
+        (1.0, "came_true", 1.0, 0.0),
+        (1.0, "did_not", 0.0, 1.0),
+        (0.5, "came_true", 0.5, 0.25),
+        (0.5, "did_not", 0.5, 0.25),
+        (0.51, "came_true", 1.0, 0.2401),
+    ],
+)
+async def test_the_ends_and_the_middle_count(
+    context: ToolContext, probability: float, verdict: Verdict, accuracy: float, brier: float
+) -> None:
+    """Being sure is perfect or worst; exactly one half takes no side and is half a hit."""
+    told = await asked(CalibrationStats, book((probability, verdict, None)), context)
+    assert (told["accuracy"], told["brier_score"]) == (accuracy, brier)
+
+
+@pytest.mark.parametrize(
+    ("probability", "low"),
+    [(0, 0), (0.0999, 0), (0.1, 10), (0.29, 20), (0.3, 30), (0.57, 50), (0.6, 60), (0.7, 70), (0.9, 90), (1, 90)],
+)
+async def test_a_bin_begins_with_its_lower_end(context: ToolContext, probability: float, low: int) -> None:
+    """What is said in tenths lies in the bin that one expects, however a machine writes it; certainty in the last."""
+    [row] = (await asked(CalibrationStats, book((probability, "came_true", None)), context))["reliability"]
+    assert row["from"] == f"{low} %"
+
+
+async def test_too_few_are_said_to_be_too_few(context: ToolContext) -> None:
+    """None gives no figures at all, and no picture; from ten on nothing is said."""
+    nothing = await CalibrationStats(book((0.5, "void", None))).run(
+        StatsArguments(chart=True),
+        context,
+    )
+    assert "nothing to score" in nothing.data["note"]
+    assert "accuracy" not in nothing.data
+    assert nothing.files == ()
+    few, enough = (book(*[(0.5, "came_true", None)] * count) for count in (9, 10))
+    assert "Only 9" in (await asked(CalibrationStats, few, context))["note"]
+    assert "note" not in await asked(CalibrationStats, enough, context)
+
+
+async def test_many_domains_are_cut(context: ToolContext) -> None:
+    """Those with most predictions stay, and the rest is counted."""
+    kept = book(*[(0.5, "came_true", f"d{number:02}") for number in range(25)], (0.5, "did_not", "d24"))
+    told = await asked(CalibrationStats, kept, context)
+    assert [row["domain"] for row in told["by_domain"]][:3] == ["d24", "d00", "d01"]
+    assert len(told["by_domain"]) == 20
+    assert told["domains_left_out"] == 5
+
+
+async def test_of_everybody_nothing_but_figures_is_told(context: ToolContext) -> None:
+    """No statement, no domain, no list: the others' words are not the asker's to see here."""
+    kept = book((0.9, "came_true", "secret"))
+    kept.others = ((0.9, True), (0.8, False))
+    told = await asked(CalibrationStats, kept, context, whose="everybody")
+    assert (told["resolved"], told["accuracy"], told["brier_score"]) == (2, 0.5, 0.325)  # (0.01 + 0.64) / 2
+    assert "secret" not in repr(told)
+    assert "it 1" not in repr(told)
+
+
+# What is drawn
+
+
+async def test_a_plot_is_a_picture_or_the_same_in_letters(
+    context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the machine has no Pillow the rows stand there with bars."""
+    said = [
+        (0.05, "did_not", None),
+        (0.75, "came_true", None),
+        (0.75, "did_not", None),
+    ]
+    tool = CalibrationStats(book(*said))
+    result = await tool.run(StatsArguments(chart=True), context)
+    [file] = result.files
+    assert (file.name, file.content_type) == ("calibration.png", "image/png")
+    assert file.data.startswith(b"\x89PNG")
+    assert "plot" not in result.data
+    monkeypatch.setitem(sys.modules, "PIL.ImageDraw", None)
+    result = await tool.run(StatsArguments(chart=True), context)
+    assert result.files == ()
+    assert result.data["plot"].splitlines()[1:] == [
+        " 0- 10 % |....................| 0 % of 1",
+        "70- 80 % |##########..........| 50 % of 2",
+    ]
+    assert (await tool.run(StatsArguments(), context)).files == ()

@@ -1,0 +1,855 @@
+"""Searching: each service by itself, and one standing in for the other."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr, ValidationError
+
+from bot.app import user_agent
+from tests.servers import brave as brave_server
+from tests.servers import perplexity as perplexity_server
+from tests.servers import searxng as searxng_server
+from tests.servers import serpapi as serpapi_server
+from tests.servers import tavily as tavily_server
+from tests.servers import wikipedia as wikipedia_server
+from tests.servers.base import Seen, Server, answer_json, hang
+from tests.tools.conftest import USER_AGENT, Plenty
+from tests.waiting import DEADLINE_SECONDS
+from tools import (
+    CATALOG,
+    BadArguments,
+    Disabled,
+    Http,
+    RateLimited,
+    TimedOut,
+    TooLarge,
+    ToolContext,
+    ToolError,
+    Unavailable,
+)
+from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trimmed, with_operators
+from tools.search.brave import Brave
+from tools.search.cache import KEPT, MOST, Found, Recent
+from tools.search.perplexity import Perplexity
+from tools.search.searxng import SearXNG
+from tools.search.serpapi import SerpApi
+from tools.search.service import HIGHEST_NUMBER, SearchDesk
+from tools.search.tavily import Tavily
+from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
+from tools.search.wikipedia import Wikipedia
+
+KEY = brave_server.KEY
+LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+
+@dataclass
+class Services:
+    """All services, running."""
+
+    brave: brave_server.Brave
+    searxng: searxng_server.SearXNG
+    wikipedia: wikipedia_server.Wikipedia
+    tavily: tavily_server.Tavily
+    serpapi: serpapi_server.SerpApi
+    perplexity: perplexity_server.Perplexity
+
+    @property
+    def asked(self) -> list[str]:
+        """Who was asked, in no order."""
+        return [name for name, server in vars(self).items() if server.requests]
+
+
+@pytest.fixture
+async def services() -> AsyncIterator[Services]:
+    async with AsyncExitStack() as stack:
+        yield Services(
+            await stack.enter_async_context(brave_server.Brave()),
+            await stack.enter_async_context(searxng_server.SearXNG()),
+            await stack.enter_async_context(wikipedia_server.Wikipedia()),
+            await stack.enter_async_context(tavily_server.Tavily()),
+            await stack.enter_async_context(serpapi_server.SerpApi()),
+            await stack.enter_async_context(perplexity_server.Perplexity()),
+        )
+
+
+def asked(text: str = "lamps", count: int = 3, **more: Any) -> Query:
+    return Query(text=text, count=count, **more)
+
+
+def brave(services: Services, http: Http, key: str = KEY, **more: Any) -> Brave:
+    given: dict[str, Any] = {"timeout_seconds": DEADLINE_SECONDS, "interval_seconds": 0.0}
+    return Brave(http=http, base_url=services.brave.url + "/res/v1", api_key=SecretStr(key), **(given | more))
+
+
+def searxng(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> SearXNG:
+    return SearXNG(http=http, base_url=services.searxng.url, timeout_seconds=timeout_seconds)
+
+
+def wikipedia(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> Wikipedia:
+    url = services.wikipedia.url + "/{language}"
+    return Wikipedia(http=http, base_url=url, language="de", timeout_seconds=timeout_seconds)
+
+
+def tavily(
+    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str | None = tavily_server.KEY
+) -> Tavily:
+    secret = None if key is None else SecretStr(key)
+    return Tavily(http=http, base_url=services.tavily.url, api_key=secret, timeout_seconds=timeout_seconds)
+
+
+def serpapi(
+    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = serpapi_server.KEY
+) -> SerpApi:
+    url, secret = services.serpapi.url, SecretStr(key)
+    return SerpApi(http=http, base_url=url, api_key=secret, timeout_seconds=timeout_seconds)
+
+
+def perplexity(
+    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = perplexity_server.KEY
+) -> Perplexity:
+    url, secret = services.perplexity.url, SecretStr(key)
+    return Perplexity(http=http, base_url=url, api_key=secret, timeout_seconds=timeout_seconds)
+
+
+def tool(services: Services, http: Http, **options: Any) -> WebSearch:
+    urls: dict[str, Any] = {
+        "base_url": services.brave.url + "/res/v1",
+        "wikipedia_base_url": services.wikipedia.url,
+        "tavily_base_url": services.tavily.url,
+        "serpapi_base_url": services.serpapi.url,
+        "perplexity_base_url": services.perplexity.url,
+        "timeout_seconds": DEADLINE_SECONDS,
+    }
+    given = WebSearchOptions(**(urls | options))
+    return WebSearch(given, SearchDesk(given, http, Plenty()))
+
+
+def limits(*figures: str) -> dict[str, str]:
+    """Brave's rate headers: limit, remaining, reset."""
+    return dict(zip(LIMITS, figures, strict=True))
+
+
+@dataclass
+class Backend:
+    """One of the services: its client, made with a deadline, and its server."""
+
+    within: Callable[[float], SearchBackend]
+    server: Server
+
+    async def search(self, query: Query) -> tuple[Hit, ...]:
+        return await self.within(5.0).search(query)
+
+
+@pytest.fixture(params=["brave", "brave context", "searxng", "wikipedia", "tavily", "serpapi", "perplexity"])
+def any_backend(request: pytest.FixtureRequest, services: Services, http: Http) -> Backend:
+    backends = {
+        "brave": Backend(lambda seconds: brave(services, http, timeout_seconds=seconds), services.brave),
+        "brave context": Backend(
+            lambda seconds: brave(services, http, timeout_seconds=seconds, mode="context"), services.brave
+        ),
+        "tavily": Backend(lambda seconds: tavily(services, http, seconds), services.tavily),
+        "serpapi": Backend(lambda seconds: serpapi(services, http, seconds), services.serpapi),
+        "perplexity": Backend(lambda seconds: perplexity(services, http, seconds), services.perplexity),
+        "searxng": Backend(lambda seconds: searxng(services, http, seconds), services.searxng),
+        "wikipedia": Backend(lambda seconds: wikipedia(services, http, seconds), services.wikipedia),
+    }
+    return backends[request.param]
+
+
+async def test_every_service_gives_plain_hits_of_web_addresses(any_backend: Backend) -> None:
+    """No tags, no entities, no invisible characters, no address that is none of the web, never too many."""
+    hits = await any_backend.search(asked("lamps", 2))
+    assert 1 <= len(hits) <= 2
+    for found in hits:
+        assert found.url.startswith(("http://", "https://"))
+        assert not set("<>\u202e") & set(found.title + found.snippet)
+        assert found.site in found.url
+        assert found.title
+
+
+async def test_every_service_takes_a_query_of_any_length(any_backend: Backend) -> None:
+    """It is cut to what the service allows, behind a word."""
+    assert await any_backend.search(asked("lamp " * 100, 20))
+    assert await any_backend.search(asked("l" * 500, 1))
+
+
+async def internal_error(_: Seen) -> web.StreamResponse:
+    return web.Response(status=500, text="oops")
+
+
+async def page(_: Seen) -> web.StreamResponse:
+    return web.Response(text="<html>log in</html>", content_type="text/html")
+
+
+async def flood(_: Seen) -> web.StreamResponse:
+    return web.Response(body=b" " * 3_000_000, content_type="application/json")
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (internal_error, Unavailable),
+        (page, Unavailable),
+        (answer_json(["no", "object"]), Unavailable),
+        (answer_json({"results": 5, "web": 5, "query": 5, "organic_results": 5, "grounding": 5}), Unavailable),
+        (flood, TooLarge),
+        (answer_json({}, status=429, headers={"Retry-After": "99", **limits("0", "0", "0")}), RateLimited),
+    ],
+)
+async def test_every_service_fails_in_its_kinds_only(any_backend: Backend, fault: Any, kind: type[ToolError]) -> None:
+    """So that another can stand in."""
+    any_backend.server.faults += [fault, fault]
+    with pytest.raises(kind):
+        await any_backend.search(asked("lamps", 3))
+
+
+async def test_every_service_has_a_deadline(any_backend: Backend) -> None:
+    """One that hangs is told from one that fails."""
+    any_backend.server.faults.append(hang)
+    with pytest.raises(TimedOut):
+        await any_backend.within(0.05).search(asked("lamps", 3))
+
+
+async def test_every_service_may_find_nothing(services: Services, http: Http) -> None:
+    """Each says so in its own way; none of them is an error."""
+    services.brave.pages, services.searxng.results, services.wikipedia.articles = [], [], []
+    services.tavily.results, services.serpapi.results, services.perplexity.results = [], [], []
+    made = (brave, searxng, wikipedia, tavily, serpapi, perplexity)
+    for backend in (*(make(services, http) for make in made), brave(services, http, mode="context")):
+        assert await backend.search(asked("lamps", 3)) == ()
+
+
+async def test_brave_is_asked_with_the_key_in_a_header(services: Services, http: Http) -> None:
+    """And its hits keep the age where it is known."""
+    hits = await brave(services, http).search(asked("signal lamps", 4))
+    (seen,) = services.brave.requests
+    assert seen.headers["x-subscription-token"] == KEY
+    assert seen.query["q"] == "signal lamps"
+    assert [(found.title, found.site, found.age) for found in hits] == [
+        ("Lamps & Signals", "lamps.example", "2 days ago"),
+        ("No age", "plain.example", "2026-01-02T03:04:05"),
+        ("Third", "third.example", None),
+    ]
+    assert hits[0].snippet == 'How a lamp talks "across" the sea.'
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "words"),
+    [
+        (brave_server.refused(422, "SUBSCRIPTION_TOKEN_INVALID"), Disabled, "TOOLS__WEB_SEARCH__API_KEY"),
+        (brave_server.refused_as_documented(404, "SUBSCRIPTION_NOT_FOUND"), Disabled, "TOOLS__WEB_SEARCH__API_KEY"),
+        (brave_server.refused(403, "FORBIDDEN"), Disabled, "TOOLS__WEB_SEARCH__API_KEY"),
+        (brave_server.refused(429, "QUOTA_LIMITED"), RateLimited, "quota"),
+        (brave_server.refused_as_documented(429, "QUOTA_LIMITED"), RateLimited, "quota"),
+        (brave_server.refused(422, "VALIDATION"), Unavailable, "invalid"),
+        (brave_server.refused(500, "INTERNAL"), Unavailable, "status 500"),
+    ],
+)
+async def test_brave_s_refusals_are_told_by_their_code(
+    services: Services, http: Http, fault: web.StreamResponse, kind: type[ToolError], words: str
+) -> None:
+    """In both shapes; a spent quota is not asked again."""
+    services.brave.faults.append(lambda _: fault)
+    with pytest.raises(kind, match=words):
+        await brave(services, http).search(asked("lamps", 3))
+    assert len(services.brave.requests) == 1
+
+
+async def test_brave_refuses_a_wrong_key_with_its_own_words(services: Services, http: Http) -> None:
+    """The key is not in the error."""
+    with pytest.raises(Disabled) as caught:
+        await brave(services, http, "wrong-key").search(asked("lamps", 3))
+    assert "wrong-key" not in repr(caught.value)
+
+
+async def test_brave_is_asked_once_more_when_we_were_too_fast(services: Services, http: Http) -> None:
+    """After the short window has opened again, whatever the month's window says."""
+    headers = limits("1, 0", "0, 0", "0, 1419704")
+    services.brave.faults.append(lambda _: brave_server.refused(429, "RATE_LIMITED", headers=headers))
+    assert await brave(services, http).search(asked("lamps", 3))
+    assert len(services.brave.requests) == 2
+
+
+async def test_brave_requests_of_one_key_keep_their_distance(services: Services, http: Http) -> None:
+    """The second waits for its turn, longer than it has time for: it is told so, and Brave not asked."""
+    backend = brave(services, http, interval_seconds=60.0)
+    services.brave.limits = {}
+    await backend.search(asked("lamps", 3))
+    backend._timeout_seconds = 0.05
+    with pytest.raises(TimedOut):
+        await backend.search(asked("lamps", 3))
+    assert len(services.brave.requests) == 1
+
+
+async def test_a_window_that_is_used_up_holds_the_next_request(services: Services, http: Http) -> None:
+    """Brave said how long; the next request would be refused before."""
+    services.brave.limits = limits("1", "0", "4")
+    backend = brave(services, http)
+    await backend.search(asked("lamps", 3))
+    backend._timeout_seconds = 0.05
+    with pytest.raises(TimedOut):
+        await backend.search(asked("lamps", 3))
+    assert len(services.brave.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        limits("50, 0", "49, 0", "1, 1419704"),
+        limits("50, 15000", "49, 0", "1, 1419704"),
+        {},
+        limits("x", "", "nan,"),
+        {LIMITS[0]: "5"},
+    ],
+)
+async def test_a_window_of_a_month_or_of_nothing_holds_nobody(
+    services: Services, http: Http, headers: dict[str, str]
+) -> None:
+    """A zero limit means none, a month's is for Brave to enforce, and nonsense is passed over."""
+    services.brave.limits = headers
+    backend = brave(services, http)
+    for _ in range(3):
+        assert await backend.search(asked("lamps", 3))
+
+
+async def test_brave_s_own_pace_is_learned(services: Services, http: Http) -> None:
+    """It replaces the slow one that was assumed: the second request does not wait for a minute."""
+    services.brave.limits = limits("50, 0", "49, 0", "1, 1419704")
+    backend = brave(services, http, interval_seconds=60.0)
+    await backend.search(asked("lamps", 3))
+    await backend.search(asked("lamps", 3))
+    assert len(services.brave.requests) == 2
+
+
+async def test_searxng_without_json_is_the_operator_s_matter(services: Services, http: Http) -> None:
+    """The default settings of SearXNG answer 403."""
+    services.searxng.formats = ("html",)
+    with pytest.raises(Disabled, match=r"search\.formats"):
+        await searxng(services, http).search(asked("lamps", 3))
+
+
+async def test_searxng_whose_engines_are_silent_has_not_searched(services: Services, http: Http) -> None:
+    """Nothing found by nobody is no result; found in spite of some it is."""
+    services.searxng.silent = [["one", "CAPTCHA"]]
+    assert [found.age for found in await searxng(services, http).search(asked("lamps", 5))] == ["2026-10-09", None]
+    services.searxng.results = []
+    with pytest.raises(Unavailable, match="engines"):
+        await searxng(services, http).search(asked("lamps", 3))
+
+
+async def test_wikipedia_gives_the_beginning_of_articles_in_order(services: Services, http: Http) -> None:
+    """The language stands in the address, who asks in a header; an article without text is a hit too."""
+    hits = await wikipedia(services, http).search(asked("signal lamp", 3))
+    (seen,) = services.wikipedia.requests
+    assert seen.path == "/de/w/api.php"
+    assert [found.title for found in hits] == ["Aldis lamp", "Heliograph", "Semaphore"]
+    assert len(hits[0].snippet) <= 300
+    assert hits[0].snippet.endswith("…")
+    assert hits[2].snippet == ""
+
+
+async def test_wikipedia_s_addresses_are_checked_too(services: Services, http: Http) -> None:
+    """A mirror may be set in its place, and send anything."""
+    page = {"title": "x", "fullurl": "javascript:alert(1)"}
+    services.wikipedia.faults.append(answer_json({"query": {"pages": [page]}}))
+    assert await wikipedia(services, http).search(asked("lamps", 3)) == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [("ratelimited", RateLimited), ("maxlag", RateLimited), ("badvalue", Unavailable)]
+)
+async def test_wikipedia_s_errors_come_with_a_success(
+    services: Services, http: Http, code: str, kind: type[ToolError]
+) -> None:
+    """Status 200, error in the body."""
+    services.wikipedia.faults.append(answer_json({"error": {"code": code, "info": "x"}}))
+    with pytest.raises(kind):
+        await wikipedia(services, http).search(asked("lamps", 3))
+
+
+async def test_wikipedia_wants_to_know_who_asks(services: Services) -> None:
+    """A library is turned away; Aldis may ask, and often if it says how its operator can be reached."""
+    async with Http("python-httpx/0.28") as nameless:
+        with pytest.raises(Disabled):
+            await wikipedia(services, nameless).search(asked("lamps", 3))
+    async with Http(user_agent()) as unreachable:
+        backend = wikipedia(services, unreachable)
+        for _ in range(10):
+            assert await backend.search(asked("lamps", 3))
+        with pytest.raises(RateLimited, match="ask again in 39 seconds"):
+            await backend.search(asked("lamps", 3))
+    for contact in ("keeper@lamps.example", "https://lamps.example/keeper"):
+        async with Http(user_agent(contact)) as known:
+            backend = wikipedia(services, known)
+            assert all([await backend.search(asked("lamps", 3)) for _ in range(11)])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "ftp://files.example/",
+        "//nothing.example/",
+        "https://",
+        "https://user@bank.example/",
+        "https://a b.example/",
+        "https://evil.example\\.gov.uk/",
+        "https://evil.example%5c.gov.uk/",
+        "https://evil.example;.gov.uk/",
+        "https://a.example/\u202egpj.exe",
+        "http://[half",
+        "https://long.example/" + "x" * 2000,
+        "",
+    ],
+)
+def test_an_address_that_is_none_makes_no_hit(url: str) -> None:
+    """Whatever a service sends, people are given web addresses only, and no disguised ones."""
+    assert hit(title="t", url=url, snippet="s") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "max_chars", "max_words", "left"),
+    [
+        ("a  b\nc", 10, None, "a b c"),
+        ("one two three", 9, None, "one two"),
+        ("one two three", 7, None, "one two"),
+        ("abcdef", 3, None, "abc"),
+        ("a b c d", 99, 2, "a b"),
+    ],
+)
+def test_a_query_is_cut_behind_a_word(query: str, max_chars: int, max_words: int | None, left: str) -> None:
+    """Unless the first word alone is too long."""
+    assert trimmed(query, max_chars=max_chars, max_words=max_words) == left
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://WWW.Lamps.example:8443/a\\b", "lamps.example"),
+        ("https://bücher.example/", "bücher.example"),
+        ("http://[::1]/", "::1"),
+        ("http://192.0.2.7/", "192.0.2.7"),
+        ("https://a_b.xn--bcher-kva.example/", "a_b.xn--bcher-kva.example"),
+    ],
+)
+def test_a_hit_names_its_site(url: str, site: str) -> None:
+    """The host that a browser would ask, in whatever script."""
+    found = hit(title="t", url=url, snippet="s")
+    assert found is not None
+    assert (found.site, found.url) == (site, url)
+
+
+async def search(
+    search_tool: WebSearch, context: ToolContext, query: str = "signal lamps", count: int | None = None
+) -> Any:
+    return (await search_tool.run(WebSearchArguments(query=query, count=count), context)).data
+
+
+async def test_results_are_numbered_and_name_their_source(services: Services, http: Http, context: ToolContext) -> None:
+    """Title, address, site, age where known, snippet."""
+    data = await search(tool(services, http, api_key=KEY), context)
+    assert (data["query"], data["source"]) == ("signal lamps", "Brave Search")
+    assert "failed_before" not in data
+    assert data["results"][0] == {
+        "number": 1,
+        "title": "Lamps & Signals",
+        "url": "https://www.lamps.example/signals?a=1",
+        "site": "lamps.example",
+        "age": "2 days ago",
+        "snippet": 'How a lamp talks "across" the sea.',
+    }
+    assert [row["number"] for row in data["results"]] == [1, 2, 3]
+    assert "age" not in data["results"][2]
+
+
+async def test_without_any_setting_wikipedia_answers(services: Services, http: Http, context: ToolContext) -> None:
+    """And no query goes anywhere else."""
+    assert (await search(tool(services, http), context))["source"] == "Wikipedia"
+    assert services.asked == ["wikipedia"]
+
+
+async def test_one_s_own_searxng_is_asked_first(services: Services, http: Http, context: ToolContext) -> None:
+    """Then nobody else is."""
+    data = await search(tool(services, http, api_key=KEY, searxng_base_url=services.searxng.url), context)
+    assert data["source"] == "SearXNG"
+    assert services.asked == ["searxng"]
+
+
+async def test_the_next_service_stands_in_for_one_that_fails(
+    services: Services, http: Http, context: ToolContext, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer says who failed and why, the log who and of what kind; neither has the key, the log no query."""
+    caplog.set_level(logging.DEBUG)
+    services.searxng.formats = ("html",)
+    search_tool = tool(services, http, api_key="wrong-key", searxng_base_url=services.searxng.url)
+    data = await search(search_tool, context, "private matters")
+    assert data["source"] == "Wikipedia"
+    assert [reason.partition(" ")[0] for reason in data["failed_before"]] == ["SearXNG", "Brave"]
+    assert "Brave Search failed, kind disabled" in caplog.text
+    assert "private" not in caplog.text
+    assert "wrong-key" not in caplog.text + str(data)
+
+
+async def test_when_none_answers_every_reason_is_told(services: Services, http: Http, context: ToolContext) -> None:
+    """As an error of the kind of the last one."""
+    services.wikipedia.faults += [answer_json({"error": {"code": "ratelimited"}})]
+    with pytest.raises(RateLimited, match=r"Brave Search refuses the key.*Wikipedia wants fewer"):
+        await search(tool(services, http, api_key="wrong"), context)
+
+
+async def test_no_results_are_said(services: Services, http: Http, context: ToolContext) -> None:
+    """It is an answer, not an error, and nobody else is asked."""
+    services.brave.pages = []
+    data = await search(tool(services, http, api_key=KEY), context)
+    assert (data["results"], data["source"]) == ([], "Brave Search")
+    assert "Nothing was found" in data["message"]
+    assert not services.wikipedia.requests
+
+
+@pytest.mark.parametrize(("count", "given"), [(None, 2), (1, 1), (9, 2)])
+async def test_the_count_is_the_model_s_up_to_the_operator_s(
+    services: Services, http: Http, context: ToolContext, count: int | None, given: int
+) -> None:
+    """More than the setting is never fetched."""
+    data = await search(tool(services, http, max_results=2), context, count=count)
+    assert len(data["results"]) == given
+    assert services.wikipedia.requests[0].query["gsrlimit"] == str(given)
+
+
+async def test_the_query_is_cleaned(services: Services, http: Http, context: ToolContext) -> None:
+    """What nobody sees is not sent; what is nothing then is refused."""
+    await search(tool(services, http), context, "  lamps\u202e\U000e0041\n\x00 and flags ")
+    assert services.wikipedia.requests[0].query["gsrsearch"] == "lamps and flags"
+    with pytest.raises(BadArguments, match="empty"):
+        await search(tool(services, http), context, "\u200b")
+
+
+async def test_a_wish_is_told_to_each_service_in_its_own_words(services: Services, http: Http) -> None:
+    """News, age, sites and language; each double refuses what the real one would not understand."""
+    wish = asked(freshness="week", without_sites=("bad.example",), language="de")
+    await brave(services, http).search(wish)
+    await brave(services, http, mode="context").search(wish)
+    await searxng(services, http).search(wish)
+    await tavily(services, http).search(wish)
+    await serpapi(services, http).search(wish)
+    await perplexity(services, http).search(wish)
+    web_search, context = (seen.query for seen in services.brave.requests)
+    assert (web_search["q"], web_search["freshness"], web_search["search_lang"]) == (
+        "lamps -site:bad.example",
+        "pw",
+        "de",
+    )
+    assert (context["maximum_number_of_urls"], context["safesearch"]) == ("3", "moderate")
+    assert services.searxng.requests[0].query == {
+        "q": "lamps -site:bad.example",
+        "format": "json",
+        "safesearch": "1",
+        "time_range": "week",
+        "language": "de",
+    }
+    assert services.tavily.requests[0].json() == {
+        "query": "lamps",
+        "topic": "general",
+        "search_depth": "basic",
+        "max_results": 3,
+        "time_range": "week",
+        "exclude_domains": ["bad.example"],
+    }
+    google = services.serpapi.requests[0].query
+    assert (google["engine"], google["tbs"], google["hl"]) == ("google", "qdr:w", "de")
+    assert services.perplexity.requests[0].json() == {
+        "query": "lamps",
+        "max_results": 3,
+        "max_tokens_per_page": 512,
+        "search_domain_filter": ["-bad.example"],
+        "search_recency_filter": "week",
+        "search_language_filter": ["de"],
+    }
+
+
+async def test_the_news_are_searched_where_there_are_any(services: Services, http: Http) -> None:
+    """Each service that has them, where it has them; the others say that they cannot."""
+    news = asked(is_news=True, sites=("lamps.example", "flags.example"))
+    for make in (brave, searxng, tavily, serpapi):
+        assert make(services, http).takes(news)
+        assert await make(services, http).search(news)
+    assert services.brave.requests[0].path == "/res/v1/news/search"
+    assert services.brave.requests[0].query["q"] == "lamps site:lamps.example OR site:flags.example"
+    assert services.searxng.requests[0].query["categories"] == "news"
+    assert services.tavily.requests[0].json()["topic"] == "news"
+    assert services.serpapi.requests[0].query["engine"] == "google_news_light"
+    assert not wikipedia(services, http).takes(news)
+    assert not perplexity(services, http).takes(news)
+    assert not serpapi(services, http).takes(asked(is_news=True, freshness="day"))
+    assert not wikipedia(services, http).takes(asked(freshness="day"))
+    assert not wikipedia(services, http).takes(asked(sites=("lamps.example",)))
+    assert not perplexity(services, http).takes(asked(sites=("a.example",), without_sites=("b.example",)))
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [("ja", "jp"), ("no", "nb"), ("pt", "pt-pt"), ("zh", "zh-hans"), ("xx", None)]
+)
+async def test_brave_s_languages_have_codes_of_their_own(
+    services: Services, http: Http, language: str, code: str | None
+) -> None:
+    """One that it does not know is left out rather than refused."""
+    await brave(services, http).search(asked(language=language))
+    assert services.brave.requests[0].query.get("search_lang") == code
+
+
+async def test_wikipedia_is_asked_in_the_language_that_is_wanted(services: Services, http: Http) -> None:
+    """Else in the operator's."""
+    await wikipedia(services, http).search(asked(language="fr"))
+    assert services.wikipedia.requests[0].path == "/fr/w/api.php"
+
+
+async def test_passages_come_in_the_place_of_snippets(services: Services, http: Http) -> None:
+    """Brave's context mode: several of a page, with its date."""
+    hits = await brave(services, http, mode="context").search(asked())
+    assert hits[0].snippet == 'How a lamp talks "across" the sea. … Another passage.'
+    assert [found.age for found in hits] == ["2026-11-19", "2026-01-02"]
+
+
+async def test_scores_and_ages_are_kept(services: Services, http: Http) -> None:
+    """Where the service tells."""
+    hits = await tavily(services, http).search(asked())
+    assert [(found.title, found.score, found.age) for found in hits] == [
+        ("Lamps & signals", 0.87, "Wed, 18 Nov 2026 09:30:00 GMT"),
+        ("Flags", 0.4, None),
+    ]
+    assert [found.score for found in await searxng(services, http).search(asked())] == [1.0, None]
+    assert [found.age for found in await serpapi(services, http).search(asked())] == ["3 days ago", None]
+    assert [found.age for found in await perplexity(services, http).search(asked())] == ["2026-11-02", None]
+    assert len((await perplexity(services, http).search(asked()))[0].snippet) <= 1_000
+
+
+@pytest.mark.parametrize("make", [tavily, serpapi, perplexity])
+async def test_a_refused_key_is_the_operator_s_matter(services: Services, http: Http, make: Any) -> None:
+    """The error names the setting and not the key."""
+    with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{make.__name__.upper()}_API_KEY") as caught:
+        await make(services, http, key="wrong-key").search(asked())
+    assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("status", [432, 433])
+async def test_tavily_s_own_statuses_mean_that_the_plan_is_used_up(services: Services, http: Http, status: int) -> None:
+    """It is not asked again for that."""
+    services.tavily.faults.append(tavily_server.refused(status, tavily_server.PLAN_USED_UP))
+    with pytest.raises(RateLimited, match="credits"):
+        await tavily(services, http).search(asked())
+    assert len(services.tavily.requests) == 1
+
+
+async def test_tavily_without_a_key_is_asked_only_if_the_operator_wants(
+    services: Services, http: Http, context: ToolContext
+) -> None:
+    """Then within its limits; when these are reached Wikipedia stands in."""
+    keyless = tool(services, http, tavily_keyless=True)
+    data = await search(keyless, context)
+    assert (data["source"], services.asked) == ("Tavily", ["tavily"])
+    services.tavily.keyless = False
+    data = await search(keyless, context, "other words")
+    assert (data["source"], data["failed_before"]) == ("Wikipedia", ["Tavily wants fewer requests."])
+
+
+async def test_serpapi_tells_nothing_found_from_a_search_that_failed(services: Services, http: Http) -> None:
+    """Both come with a success and an error."""
+    services.serpapi.faults.append(answer_json({"search_metadata": {"status": "Error"}, "error": "No valid results."}))
+    with pytest.raises(Unavailable):
+        await serpapi(services, http).search(asked())
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (asked("one two"), "one two"),
+        (asked("one two three four", sites=("a.example",)), "one two site:a.example"),
+        (asked("one", sites=("a.example", "b.example" * 9)), "one site:a.example"),
+        (asked("one two three four five six"), "one two three four"),
+    ],
+)
+def test_operators_fit_behind_the_words(query: Query, words: str) -> None:
+    """The words are cut for them; they never take more than half of the room."""
+    assert with_operators(query, max_chars=35, max_words=3 if query.sites else 4) == words
+
+
+@pytest.mark.parametrize(
+    ("host", "lies"), [("a.example", True), ("b.a.example", True), ("ba.example", False), ("example", False)]
+)
+def test_what_lies_below_a_site(host: str, lies: bool) -> None:
+    """The site itself and its own, not what only ends like it."""
+    assert lies_in(host, ("x.example", "a.example")) is lies
+
+
+async def test_the_order_is_the_operator_s(services: Services, http: Http, context: ToolContext) -> None:
+    """One that has no key is passed over, one that fails is followed by the next."""
+    keys = {
+        "tavily_api_key": tavily_server.KEY,
+        "serpapi_api_key": "wrong",
+        "perplexity_api_key": perplexity_server.KEY,
+    }
+    search_tool = tool(services, http, providers="brave, SerpApi,perplexity,tavily", **keys)
+    data = await search(search_tool, context)
+    assert (data["source"], services.asked) == ("Perplexity", ["serpapi", "perplexity"])
+
+
+async def test_a_search_costs_what_its_service_takes(services: Services, http: Http, context: ToolContext) -> None:
+    """The one that answered; what was found a moment ago costs nothing."""
+    search_tool = tool(services, http, api_key=KEY)
+    wish = WebSearchArguments(query="lamps")
+    costs = [(await search_tool.run(wish, context)).cost_usd for _ in range(2)]
+    assert costs == [Decimal("0.005"), Decimal(0)]
+
+
+async def test_the_same_search_is_asked_once_in_ten_minutes(
+    services: Services, http: Http, context: ToolContext
+) -> None:
+    """For all conversations; another wish is another search, and later it is asked anew."""
+    search_tool = tool(services, http)
+
+    async def asks(after: timedelta, **more: Any) -> int:
+        later = replace(context, now=context.now + after, chat=f"direct:{after}")
+        await search_tool.run(WebSearchArguments(query="lamps", **more), later)
+        return len(services.wikipedia.requests)
+
+    assert [await asks(timedelta(0)), await asks(timedelta(minutes=9))] == [1, 1]
+    assert [await asks(timedelta(minutes=9), count=1), await asks(timedelta(minutes=9), language="de")] == [2, 3]
+    assert await asks(KEPT) == 4
+
+
+async def test_what_a_stand_in_found_is_not_kept(services: Services, http: Http, context: ToolContext) -> None:
+    """The better service may be back in a moment."""
+    search_tool = tool(services, http, searxng_base_url=services.searxng.url)
+    services.searxng.faults += [internal_error]
+    sources = [(await search(search_tool, context))["source"] for _ in range(2)]
+    assert sources == ["Wikipedia", "SearXNG"]
+
+
+def test_no_more_is_kept_than_so_much(context: ToolContext) -> None:
+    """The oldest goes first."""
+    recent = Recent()
+    for number in range(MOST + 1):
+        recent.put(asked(f"words {number}"), Found(source="x", hits=()), context.now)
+    assert recent.get(asked("words 0"), context.now) is None
+    assert recent.get(asked("words 1"), context.now) is not None
+
+
+async def test_no_address_comes_twice(services: Services, http: Http, context: ToolContext) -> None:
+    """However it is spelled; the better place counts."""
+    row = {"title": "Lamps", "content": "x", "score": 0.5}
+    services.tavily.results = [
+        row | {"url": url} for url in ("https://A.example/x#1", "https://a.example:443/x", "https://b.example")
+    ]
+    data = await search(tool(services, http, tavily_api_key=tavily_server.KEY), context)
+    assert [found["url"] for found in data["results"]] == ["https://A.example/x#1", "https://b.example"]
+
+
+async def test_sites_are_kept_to_whatever_the_service_makes_of_them(
+    services: Services, http: Http, context: ToolContext
+) -> None:
+    """A service may pass over what it does not know."""
+    search_tool = tool(services, http, tavily_api_key=tavily_server.KEY)
+    only = WebSearchArguments(query="x", sites=("https://www.Lamps.example/page",))
+    without = WebSearchArguments(query="x", without_sites=("lamps.example",))
+    assert [row["site"] for row in (await search_tool.run(only, context)).data["results"]] == ["lamps.example"]
+    assert [row["site"] for row in (await search_tool.run(without, context)).data["results"]] == ["flags.example"]
+
+
+async def test_what_no_service_can_do_is_said(services: Services, http: Http, context: ToolContext) -> None:
+    """Wikipedia has no news; and with nobody to ask nothing is found."""
+    with pytest.raises(Disabled, match="Wikipedia cannot search like that"):
+        await tool(services, http).run(WebSearchArguments(query="x", topic="news"), context)
+    with pytest.raises(Disabled, match="No search service"):
+        await search(tool(services, http, providers="brave"), context)
+    assert not services.asked
+
+
+async def test_numbers_go_on_from_search_to_search(services: Services, http: Http, context: ToolContext) -> None:
+    """So that a number in an answer means one page; far enough away they begin again."""
+    search_tool = tool(services, http)
+    numbers = [[row["number"] for row in (await search(search_tool, context))["results"]] for _ in range(2)]
+    assert numbers == [[1, 2, 3], [4, 5, 6]]
+    search_tool._desk._next_number = HIGHEST_NUMBER - 1
+    numbers = [[row["number"] for row in (await search(search_tool, context))["results"]] for _ in range(2)]
+    assert numbers == [[899, 900, 901], [1, 2, 3]]
+
+
+@pytest.mark.parametrize("providers", ["google", "brave,brave"])
+def test_an_order_that_makes_no_sense_is_refused(providers: str) -> None:
+    """Every service is named once, and exists."""
+    with pytest.raises(ValidationError):
+        WebSearchOptions.model_validate({"providers": providers})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": ""},
+        {"query": "x" * 501},
+        {"query": "x", "count": 0},
+        {"query": "x", "count": 21},
+        {},
+        {"query": "x", "sites": ["no site"]},
+        {"query": "x", "sites": ["a.example"] * 6},
+        {"query": "x", "language": "German"},
+    ],
+)
+def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
+    """At most 500 characters, 1 to 20 results."""
+    with pytest.raises(ValidationError):
+        WebSearchArguments(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing", "unasked"),
+    [
+        ({}, None, {"Brave Search", "Perplexity", "SearXNG", "SerpApi", "Tavily"}),
+        ({"api_key": KEY, "tavily_keyless": True}, None, {"Perplexity", "SearXNG", "SerpApi"}),
+        ({"providers": "brave,tavily"}, "API_KEY or TAVILY_API_KEY", {"Brave Search", "Tavily"}),
+        ({"providers": "brave,tavily", "tavily_api_key": "k"}, None, {"Brave Search"}),
+        ({"providers": "wikipedia"}, None, set()),
+    ],
+)
+def test_the_options_say_what_is_passed_over(given: dict[str, Any], missing: str | None, unasked: set[str]) -> None:
+    """Of the services of the order, each with its variable; something is missing only if none of them can be asked."""
+    options = WebSearchOptions(**given)
+    assert (options.missing(), set(options.unasked())) == (missing, unasked)
+    assert not set(options.seen_by()) & unasked
+    assert all(hasattr(options, variable.lower()) for variable in options.unasked().values())
+
+
+@pytest.mark.parametrize(
+    ("given", "who"),
+    [
+        ({}, ("Wikimedia",)),
+        ({"api_key": KEY, "tavily_keyless": True}, ("Brave Search", "Tavily", "Wikimedia")),
+        ({"providers": "wikipedia,brave", "api_key": KEY}, ("Wikimedia", "Brave Search")),
+        ({"searxng_base_url": "http://127.0.0.1:1"}, ("SearXNG", "Wikimedia")),
+        ({"providers": "brave"}, ()),
+    ],
+)
+def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: tuple[str, ...]) -> None:
+    """In the order in which they are asked; nobody who is passed over."""
+    assert WebSearchOptions(**given).seen_by() == who
+
+
+@pytest.mark.parametrize(("given", "is_open"), [({}, True), ({"providers": "brave"}, False)])
+def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
+    """Then no tool that searches is offered; the catalogue asks for it."""
+    options = WebSearchOptions(**given)
+    desk = SearchDesk(options, Http(USER_AGENT), Plenty())
+    around: Any = SimpleNamespace(search=desk)
+    built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
+    assert [tool != () for tool in built] == [is_open, is_open]
+    assert desk.is_open is is_open
+    assert desk.takes(asked()) is is_open
+    assert not desk.reaches("x.com")

@@ -1,0 +1,309 @@
+"""Posts on X, from a double of its recent search, with a double of Brave for when X cannot be asked."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from bot.clock import SetClock
+from bot.turn.quotas import Quotas
+from store import Store
+from tests.servers.base import Answer, answer_json, hang
+from tests.servers.brave import KEY, Brave, page
+from tests.servers.x import NOW, TOKEN, X, post, refused
+from tests.tools.conftest import Plenty
+from tests.waiting import DEADLINE_SECONDS
+from tools import BadArguments, Disabled, Http, Result, ToolContext, Unavailable
+from tools.search.options import SearchOptions
+from tools.search.service import SearchDesk
+from tools.twitter.tool import TwitterArguments, TwitterOptions, TwitterSearch
+
+AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
+ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
+
+
+@pytest.fixture
+async def x() -> AsyncIterator[X]:
+    async with X() as running:
+        yield running
+
+
+@pytest.fixture
+async def brave() -> AsyncIterator[Brave]:
+    async with Brave(pages=[AT_X, ELSEWHERE]) as running:
+        yield running
+
+
+class Asked:
+    """The tool over the doubles; `web=False` leaves the searches without any service that keeps to a site."""
+
+    def __init__(self, x: X, brave: Brave, http: Http, *, quotas: Any = None, web: bool = True, **options: Any) -> None:
+        given = {"bearer_token": SecretStr(TOKEN), "base_url": x.url, **options}
+        key: Any = {"api_key": KEY} if web else {}
+        search = SearchOptions(**key, base_url=f"{brave.url}/res/v1")
+        quotas = quotas or Plenty()
+        self.tool = TwitterSearch(TwitterOptions(**given), http, quotas, SearchDesk(search, http, quotas))
+        self.context = ToolContext(now=NOW, timezone="UTC")
+
+    async def result(self, query: str = "lamp", **arguments: Any) -> Result:
+        return await self.tool.run(TwitterArguments(query=query, **arguments), self.context)
+
+    async def __call__(self, query: str = "lamp", **arguments: Any) -> Any:
+        return (await self.result(query, **arguments)).data
+
+
+@pytest.fixture
+def ask(x: X, brave: Brave, http: Http) -> Asked:
+    return Asked(x, brave, http)
+
+
+async def test_posts_come_with_author_time_counts_and_address(ask: Asked, x: X, brave: Brave) -> None:
+    """Numbered like pages of other searches, so that an answer can cite them; `source` is X itself."""
+    data = await ask("lamp -fog", count=10)
+    assert (data["query"], data["source"], "why_not_x" in data) == ("lamp -fog", "X", False)
+    assert data["results"][0] == {
+        "number": 1,
+        "title": "The Keeper on X",
+        "url": "https://x.com/keeper/status/1900000000000000003",
+        "site": "x.com",
+        "age": "2026-11-20 09:05 UTC",
+        "snippet": "The lamp is lit & turns.",
+        "author": "@keeper",
+        "verified": True,
+        "language": "en",
+        "likes": 42,
+        "reposts": 5,
+        "replies": 2,
+        "quotes": 1,
+        "views": 900,
+    }
+    assert [row["number"] for row in data["results"]] == [1, 2, 3]
+    assert [row["number"] for row in (await ask("lit"))["results"]] == [4, 5]
+    assert not brave.requests
+
+
+async def test_what_was_read_is_what_it_cost(ask: Asked) -> None:
+    """Three posts and their two authors; nothing found costs nothing; a usual search of ten is told beforehand."""
+    assert (await ask.result("lamp")).cost_usd == Decimal("0.035")
+    assert (await ask.result("xyzzy")).cost_usd == 0
+    assert ask.tool.spec.cost_usd == Decimal("0.15")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ({}, {"max_results": "10", "sort_order": "relevancy"}),
+        ({"count": 30, "order": "newest"}, {"max_results": "30", "sort_order": "recency"}),
+        ({"hours": 24}, {"start_time": "2026-11-20T14:30:15Z"}),
+        ({"hours": 168}, {"start_time": "2026-11-14T14:31:15Z"}),
+    ],
+)
+async def test_x_is_asked_in_its_own_words(ask: Asked, x: X, arguments: dict[str, Any], sent: dict[str, str]) -> None:
+    """With a token in a header, never in the address."""
+    await ask("lamp lang:en", **arguments)
+    [seen] = x.requests
+    assert sent.items() <= seen.query.items()
+    assert seen.query["query"] == "lamp lang:en"
+    assert seen.headers["authorization"] == f"Bearer {TOKEN}"
+    assert TOKEN not in str(seen.query)
+
+
+async def test_both_spellings_of_the_fields_are_read(ask: Asked, x: X) -> None:
+    """X is renaming tweets to posts; a long post is whole in its note."""
+    long = {"note_post": {"text": "lamp " * 300}, "public_metrics": {"repost_count": 3, "like_count": "many"}}
+    x.posts = [post("19", "lamp ...", **long), post("18", "lamp", note_tweet={"text": "The whole lamp."})]
+    first, second = (await ask())["results"]
+    assert (first["reposts"], "likes" in first, len(first["snippet"]) <= 600) == (3, False, True)
+    assert first["snippet"].startswith("lamp lamp lamp")
+    assert second["snippet"] == "The whole lamp."
+
+
+async def test_what_strangers_write_is_cleaned_and_makes_no_address(ask: Asked, x: X) -> None:
+    """Names and words are anybody's; an author that cannot be one has none, and a post without an id is left out."""
+    x.users = [{"id": "42", "username": "../evil?x=", "name": "E\u202evil\n\u200b", "verified": None}]
+    odd = {"created_at": "tomorrow", "lang": "klingon", "public_metrics": {}}
+    x.posts = [post("19", "lamp\u202e\n\n<b>x</b>", **odd), post("../1", "lamp"), post("18", "lamp", "77")]
+    first, second = (await ask())["results"]
+    assert first == {
+        "number": 1,
+        "title": "Evil on X",
+        "url": "https://x.com/i/status/19",
+        "site": "x.com",
+        "snippet": "lamp x",
+    }
+    assert (second["title"], "author" in second) == ("A post on X", False)
+
+
+async def test_posts_that_are_gone_do_not_hide_the_others(ask: Asked, x: X) -> None:
+    """X tells of them beside the rest."""
+    gone = {"title": "Not Found Error", "type": "https://api.x.com/2/problems/resource-not-found"}
+    x.faults.append(
+        answer_json({"data": [{"id": "123", "text": "Hello"}], "errors": [gone], "meta": {"result_count": 1}})
+    )
+    assert [row["url"] for row in (await ask())["results"]] == ["https://x.com/i/status/123"]
+
+
+async def test_no_more_is_taken_than_was_asked_for(ask: Asked, x: X) -> None:
+    """Whatever is sent: posts and authors beyond that are neither shown nor counted."""
+    many = [post(str(number), "lamp", author=str(number)) for number in range(1, 60)]
+    users = [{"id": str(number), "username": f"user{number}"} for number in range(1, 60)]
+    x.faults.append(answer_json({"data": many, "includes": {"users": users}, "meta": {"result_count": 59}}))
+    result = await ask.result(count=10)
+    rows: Any = result.data["results"]
+    assert ([row["number"] for row in rows], result.cost_usd) == ([*range(1, 11)], Decimal("0.15"))
+
+
+async def test_nothing_found_is_said(ask: Asked) -> None:
+    """An empty list, and what to do."""
+    data = await ask("xyzzy")
+    assert data["results"] == []
+    assert "other words" in data["message"]
+
+
+async def test_a_query_that_x_refuses_is_told_before_it_is_paid(ask: Asked, x: X, brave: Brave) -> None:
+    """Nobody is asked, neither X nor the web."""
+    for query, words in (("lamp min_faves:5", "min_likes"), ("\u200b", "empty"), ("x" * 513, "512")):
+        with pytest.raises(BadArguments, match=words):
+            await ask(query)
+    x.faults.append(lambda _: refused(400, "Invalid Request", "SECRET"))
+    with pytest.raises(BadArguments, match="plain words") as caught:
+        await ask()
+    assert "SECRET" not in str(caught.value)
+    assert (len(x.requests), len(brave.requests)) == (1, 0)
+
+
+def fault(status: int, **headers: str) -> Answer:
+    return lambda _: refused(status, "SECRET", **headers)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (fault(401), "TOOLS__TWITTER__BEARER_TOKEN"),
+        (fault(403), "TOOLS__TWITTER__BEARER_TOKEN"),
+        (fault(402), "credits are used up"),
+        (fault(429), "fewer requests"),
+        (fault(503), "status 503"),
+        (answer_json(["SECRET"]), "cannot be read"),
+        (answer_json({"errors": [{"title": "SECRET"}]}), "cannot be read"),
+        (answer_json({"data": [{"id": 5}], "meta": {"result_count": 1}}), "cannot be read"),
+        (hang, "did not answer"),
+    ],
+)
+async def test_the_web_stands_in_for_x(x: X, brave: Brave, http: Http, answer: Answer, why: str) -> None:
+    """Only what lies at x.com, and it is said who answered, and why not X; X is not asked twice."""
+    x.faults.append(answer)
+    ask = Asked(x, brave, http, timeout_seconds=0.2 if answer is hang else DEADLINE_SECONDS)
+    data = await ask('"the lamp" -fog is:verified', hours=24)
+    assert (data["query"], data["source"]) == ('"the lamp"', "Brave Search, limited to x.com")
+    assert why in data["why_not_x"]
+    assert [row["url"] for row in data["results"]] == ["https://x.com/keeper/status/7"]
+    assert "SECRET" not in str(data)
+    assert TOKEN not in str(data)
+    [seen] = brave.requests
+    assert (seen.query["q"], seen.query["freshness"]) == ('"the lamp" site:x.com', "pd")
+    assert len(x.requests) == 1
+
+
+async def test_without_a_token_the_web_answers_at_its_own_price(x: X, brave: Brave, http: Http) -> None:
+    """What a search costs there is the cost; X is not asked, and its price is not told beforehand."""
+    ask = Asked(x, brave, http, bearer_token=None)
+    result = await ask.result("lamp lang:en", hours=100)
+    assert "has set no TOOLS__TWITTER__BEARER_TOKEN" in str(result.data["why_not_x"])
+    assert (result.cost_usd, ask.tool.spec.cost_usd) == (Decimal("0.005"), 0)
+    assert (brave.requests[0].query["freshness"], brave.requests[0].query["search_lang"]) == ("pw", "en")
+    assert not x.requests
+    brave.pages = [ELSEWHERE]
+    data = await ask("another lamp")
+    assert (data["results"], "web_search" in data["message"]) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("token", "missing", "seen_by"),
+    [
+        (SecretStr(TOKEN), None, ("X", "in its stead whoever sees what is asked of web_search")),
+        (None, "BEARER_TOKEN", ("whoever sees what is asked of web_search",)),
+    ],
+)
+def test_an_operator_is_told_who_sees_what_is_asked(
+    token: SecretStr | None, missing: str | None, seen_by: tuple[str, ...]
+) -> None:
+    """With a token X does; without one it does not, and the token is what switches X on."""
+    options = TwitterOptions(bearer_token=token)
+    assert (options.missing(), options.seen_by()) == (missing, seen_by)
+    assert dict(options.unasked()) == ({} if token else {"X": "BEARER_TOKEN"})
+
+
+async def test_when_nobody_answers_both_reasons_are_told(x: X, brave: Brave, http: Http) -> None:
+    """Of the kind of the last failure."""
+    x.faults += [fault(402), fault(402)]
+    brave.faults.append(answer_json({}, status=500))
+    with pytest.raises(Unavailable, match=r"credits are used up.*Brave Search"):
+        await Asked(x, brave, http)()
+    with pytest.raises(Disabled, match=r"credits are used up.*cannot search like that"):
+        await Asked(x, brave, http, web=False)()
+
+
+async def test_a_day_s_posts_are_not_overrun(x: X, brave: Brave, http: Http, store: Store, clock: SetClock) -> None:
+    """Posts that did not come do not count, over restarts as well; the next day begins from nothing."""
+
+    async def source(query: str = "lamp", **arguments: Any) -> str:
+        ask = Asked(x, brave, http, quotas=Quotas(store, clock), posts_per_day=14)
+        ask.context = replace(ask.context, now=clock.now())
+        return (await ask(query, **arguments))["source"].partition(",")[0]
+
+    asked = [await source() for _ in range(3)]  # 3 posts each: ten more fit behind the first, not behind the second
+    assert asked == ["X", "X", "Brave Search"]
+    x.credits, x.posts = 1000, [post(f"{19 + number}", "lamp") for number in range(40)]
+    clock.move(timedelta(days=1).total_seconds())
+    assert [await source(count=15), await source(count=14), await source(count=10)] == [
+        "Brave Search",
+        "X",
+        "Brave Search",
+    ]
+    assert len(x.requests) == 3
+
+
+async def test_a_refusal_costs_none_of_the_day_s_posts(
+    x: X, brave: Brave, http: Http, store: Store, clock: SetClock
+) -> None:
+    """Nothing was read; where nobody knows, it counts."""
+    patient, hasty = (
+        Asked(x, brave, http, quotas=Quotas(store, clock), posts_per_day=10, timeout_seconds=seconds)
+        for seconds in (DEADLINE_SECONDS, 0.1)
+    )
+    x.faults += [fault(429), fault(402), hang]
+    why = [(await ask(f"lamp {number}"))["why_not_x"] for number, ask in enumerate((patient, patient, hasty, patient))]
+    assert "fewer requests" in why[0]
+    assert "credits are used up" in why[1]
+    assert "did not answer" in why[2]
+    assert "that may be read in a day are used up" in why[3]  # the silence may have read ten
+    assert len(x.requests) == 3
+
+
+async def test_credits_that_run_out_are_noticed(ask: Asked, x: X) -> None:
+    """X says so by a status of its own, and the next search is not X's."""
+    x.credits = 3
+    assert [(await ask(words))["source"] for words in ("lamp", "the lamp")] == ["X", "Brave Search, limited to x.com"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": ""},
+        {"count": 9},
+        {"count": 51},
+        {"hours": 0},
+        {"hours": 169},
+        {"order": "best"},
+        {"query": "x" * 2001},
+    ],
+)
+def test_arguments_without_bounds_are_refused(arguments: dict[str, Any]) -> None:
+    """Before anybody is asked."""
+    with pytest.raises(ValidationError):
+        TwitterArguments(**{"query": "lamp", **arguments})

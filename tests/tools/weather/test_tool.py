@@ -1,0 +1,488 @@
+"""The weather, from a double of Open-Meteo that refuses what the real one refuses."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import ValidationError
+
+from tests.servers.base import answer_json, hang
+from tests.servers.open_meteo import OpenMeteo, place
+from tools import (
+    BadArguments,
+    Disabled,
+    Http,
+    NotFound,
+    RateLimited,
+    Result,
+    TimedOut,
+    ToolContext,
+    ToolError,
+    Unavailable,
+)
+from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments, WeatherOptions
+
+KEY = "om-key-4711"
+
+
+@pytest.fixture
+async def open_meteo() -> AsyncIterator[OpenMeteo]:
+    async with OpenMeteo() as running:
+        yield running
+
+
+class Asked:
+    """The tool over the double."""
+
+    def __init__(self, server: OpenMeteo, http: Http, context: ToolContext, **options: Any) -> None:
+        hosts = ("base_url", "geocoding_base_url", "air_quality_base_url")
+        urls: dict[str, Any] = dict.fromkeys(hosts, server.url)
+        self.tool = Weather(WeatherOptions(**(urls | options)), http)
+        self._context = context
+
+    async def __call__(self, place: str | None = None, **arguments: Any) -> Any:
+        return (await self.result(place=place, **arguments)).data
+
+    async def result(self, **arguments: Any) -> Result:
+        return await self.tool.run(WeatherArguments(**arguments), self._context)
+
+
+@pytest.fixture
+def ask(open_meteo: OpenMeteo, http: Http, context: ToolContext) -> Asked:
+    return Asked(open_meteo, http, context)
+
+
+async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked) -> None:
+    """Now and the coming days, in the units that the answer names; what is null is left out."""
+    data = await ask("Utopia", days=2)
+    assert data["place"] == {
+        "name": "Utopia",
+        "region": "North",
+        "country": "Atlantis",
+        "latitude": 52.52437,
+        "longitude": 13.41053,
+    }
+    assert data["timezone"] == "Europe/Berlin (GMT+1)"
+    assert data["current"] == {
+        "local_time": "2026-11-21T15:45",
+        "weather": "slight rain",
+        "temperature": "8.13 °C",
+        "feels_like": "-0.2 °C",
+        "humidity": "87%",
+        "precipitation": "0.1 mm",
+        "wind": "14.8 km/h",
+    }
+    assert data["days"] == [
+        {
+            "date": "Saturday 2026-11-21",
+            "weather": "moderate rain",
+            "temperature_min": "2.2 °C",
+            "temperature_max": "9.1 °C",
+            "precipitation": "4.2 mm",
+            "precipitation_probability": "78%",
+            "wind_max": "31.3 km/h",
+            "uv_index_max": "0.55",
+            "sunrise": "07:41",
+            "sunset": "16:02",
+        },
+        {
+            "date": "Sunday 2026-11-22",
+            "weather": "overcast",
+            "temperature_min": "0.4 °C",
+            "temperature_max": "8.2 °C",
+            "precipitation_probability": "12%",
+            "wind_max": "20 km/h",
+            "uv_index_max": "1",
+            "sunrise": "07:42",
+            "sunset": "16:01",
+        },
+    ]
+    assert data["attribution"] == ATTRIBUTION
+    assert [other["region"] for other in data["other_places"]] == ["South"]
+
+
+async def test_a_code_that_nobody_knows_is_shown_and_a_missing_one_is_said(ask: Asked) -> None:
+    """Weather is never guessed."""
+    days = (await ask("Utopia", days=7))["days"]
+    assert [day["weather"] for day in days[2:4]] == ["weather code 7", "unknown"]
+    assert len(days) == 7
+
+
+async def test_three_days_are_told_unless_asked_otherwise(ask: Asked) -> None:
+    """The default is what people want to know."""
+    assert len((await ask("Utopia"))["days"]) == 3
+
+
+async def test_coordinates_need_no_place(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """They are asked for as given; nothing is looked up."""
+    data = await ask(latitude=-33.9, longitude=18.4)
+    assert data["place"] == {"latitude": -33.9, "longitude": 18.4}
+    assert [seen.path for seen in open_meteo.requests] == ["/v1/forecast"]
+    assert open_meteo.requests[0].query["latitude"] == "-33.9"
+
+
+@pytest.mark.parametrize(
+    ("setting", "argument", "temperature", "wind"),
+    [
+        ("metric", "imperial", "8.13 °F", "14.8 mp/h"),
+        ("imperial", None, "8.13 °F", "14.8 mp/h"),
+        ("imperial", "metric", "8.13 °C", "14.8 km/h"),
+    ],
+)
+async def test_units_come_from_the_argument_else_from_the_setting(
+    open_meteo: OpenMeteo,
+    http: Http,
+    context: ToolContext,
+    setting: str,
+    argument: str | None,
+    temperature: str,
+    wind: str,
+) -> None:
+    """And they are printed as the answer names them."""
+    current = (await Asked(open_meteo, http, context, units=setting)("Utopia", units=argument))["current"]
+    assert (current["temperature"], current["wind"]) == (temperature, wind)
+
+
+@pytest.mark.parametrize(
+    ("asked", "region"),
+    [
+        ("utopia", "North"),
+        ("Springwell, Lilliput", "Hills"),
+        ("Springwell, East", "East"),
+        ("Doppel", "East"),
+        ("Hamlet", None),
+        ("kohln", "East"),
+        ("Utopia A", "North"),
+    ],
+)
+async def test_the_place_that_is_clearly_meant_is_taken(
+    ask: Asked, open_meteo: OpenMeteo, asked: str, region: str | None
+) -> None:
+    """The much larger one of a name, the qualified one, one that is listed twice, the only one; accents aside."""
+    open_meteo.places.append(place("Kohln", "Erewhon", "West", 3))
+    assert (await ask(asked))["place"].get("region") == region
+
+
+async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """The candidates are named, largest first, and no weather is asked for."""
+    data = await ask("Springwell")
+    assert data["ambiguous"] is True
+    assert "'Springwell'" in data["message"]
+    assert [(row["region"], row["country"]) for row in data["candidates"]] == [
+        ("East", "Erewhon"),
+        ("West", "Erewhon"),
+        ("Hills", "Lilliput"),
+    ]
+    assert [seen.path for seen in open_meteo.requests] == ["/v1/search"]
+
+
+@pytest.mark.parametrize("asked", ["Nowhere", "X", "\u200b"])
+async def test_a_place_that_is_not_there_is_said(ask: Asked, asked: str) -> None:
+    """Open-Meteo answers 200 without results."""
+    with pytest.raises(NotFound, match="No place is named"):
+        await ask(asked)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"place": ""},
+        {"latitude": 1.0},
+        {"place": "Utopia", "longitude": 1.0},
+        {"latitude": 91.0, "longitude": 0.0},
+        {"latitude": 0.0, "longitude": float("inf")},
+        {"place": "Utopia", "days": 8},
+        {"place": "Utopia", "days": 0},
+        {"place": "x" * 101},
+        {"place": "Utopia", "units": "kelvin"},
+        {"place": "Utopia", "hours": "noon"},
+        {"place": "Utopia", "day": "2026-11-22"},
+        {"place": "Utopia", "day": "2026-11-22", "hours": "next_24"},
+        {"place": "Utopia", "day": "tomorrow", "hours": "morning"},
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused_before_anything_is_asked(arguments: dict[str, Any]) -> None:
+    """The toolbox hands the reason to the model."""
+    with pytest.raises(ValidationError):
+        WeatherArguments(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "kind", "words"),
+    [
+        (429, "Minutely API request limit exceeded. Please try again in one minute.", RateLimited, "in one minute"),
+        (429, "Daily API request limit exceeded. Please try again tomorrow.", RateLimited, "tomorrow"),
+        (401, "API key required. Please add &apikey= to the URL.", Disabled, "TOOLS__WEATHER__API_KEY"),
+        (400, "The supplied API key is invalid.", Disabled, "TOOLS__WEATHER__API_KEY"),
+        (403, "This API endpoint requires the API Professional or Enterprise plan", Disabled, "operator"),
+        (400, "Latitude must be in range of -90 to 90°. Given: 123.0.", BadArguments, "Latitude must be in range"),
+        (400, "r" * 900, BadArguments, "r" * 150),
+        (200, "Something is wrong", BadArguments, "Something is wrong"),
+        (500, "Internal", Unavailable, "status 500"),
+    ],
+)
+async def test_a_refusal_is_told_by_its_reason(
+    ask: Asked, open_meteo: OpenMeteo, status: int, reason: str, kind: type[ToolError], words: str
+) -> None:
+    """Who must act follows from the reason more than from the status; asking again would change nothing."""
+    open_meteo.faults.append(answer_json({"error": True, "reason": reason}, status=status))
+    with pytest.raises(kind, match=words) as caught:
+        await ask("Utopia")
+    assert len(str(caught.value)) < 300
+    assert len(open_meteo.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [(429, "Too many concurrent requests"), (503, "The service is overloaded")]
+)
+async def test_a_crowd_is_waited_out_once(ask: Asked, open_meteo: OpenMeteo, status: int, reason: str) -> None:
+    """Both are over in a moment."""
+    open_meteo.faults.append(answer_json({"error": True, "reason": reason}, status=status))
+    assert (await ask("Utopia"))["place"]["name"] == "Utopia"
+
+
+async def test_questions_queue_for_a_host_that_takes_one_at_a_time(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Five at once are all answered, and never did two requests meet."""
+    answers = await asyncio.gather(*(ask("Utopia") for _ in range(5)))
+    assert len(answers) == 5
+    assert len(open_meteo.requests) == 10
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        "weather",
+        {"results": {"name": "x"}},
+        {"results": [{"name": "Utopia", "latitude": "north", "longitude": 1}]},
+    ],
+)
+async def test_a_geocoding_answer_of_another_shape_is_a_failure(ask: Asked, open_meteo: OpenMeteo, body: Any) -> None:
+    """It is not taken for "no such place"."""
+    open_meteo.faults.append(answer_json(body))
+    with pytest.raises(Unavailable, match="cannot be read"):
+        await ask("Utopia")
+
+
+@pytest.mark.parametrize("body", [[{}], {}, {"timezone": "UTC", "daily": [1]}, {"timezone": 5}])
+async def test_a_forecast_of_another_shape_is_a_failure(ask: Asked, open_meteo: OpenMeteo, body: Any) -> None:
+    """Half an answer is none."""
+    open_meteo.faults.append(answer_json(body))
+    with pytest.raises(Unavailable, match="cannot be read"):
+        await ask(latitude=1.0, longitude=1.0)
+
+
+async def test_a_forecast_with_holes_is_told_as_far_as_it_goes(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Nulls, short lists, missing units and odd dates are left out or shown as they are."""
+    daily = {"time": ["2026-11-21", "soon"], "weather_code": ["x", 0], "temperature_2m_max": [1.5], "sunset": [None, 3]}
+    body = {"timezone": "UTC", "daily": daily, "daily_units": None, "current": {"time": None}}
+    open_meteo.faults.append(answer_json(body))
+    data = await ask(latitude=1.0, longitude=1.0)
+    assert data["days"] == [
+        {"date": "Saturday 2026-11-21", "weather": "unknown", "temperature_max": "1.5"},
+        {"date": "soon", "weather": "clear sky", "sunset": "3"},
+    ]
+    assert data["current"] == {"local_time": "unknown", "weather": "unknown"}
+    assert data["timezone"] == "UTC"
+
+
+async def test_the_deadline_covers_both_requests_and_the_queue(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext
+) -> None:
+    """A question behind one that hangs is told in its own time."""
+    ask = Asked(open_meteo, http, context, timeout_seconds=0.1)
+    open_meteo.faults += [hang, hang]
+    answers = await asyncio.gather(ask("Utopia"), ask("Utopia"), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [TimedOut, TimedOut]
+
+
+async def test_the_customer_host_gets_the_key(http: Http, context: ToolContext) -> None:
+    """With both requests, as a parameter: it knows no header."""
+    async with OpenMeteo(key=KEY) as customer_host:
+        await Asked(customer_host, http, context, api_key=KEY)("Utopia")
+        assert {seen.query["apikey"] for seen in customer_host.requests} == {KEY}
+        with pytest.raises(Disabled):
+            await Asked(customer_host, http, context)("Utopia")
+
+
+async def test_the_key_is_in_no_error_even_where_the_service_repeats_it(
+    open_meteo: OpenMeteo, http: Http, context: ToolContext
+) -> None:
+    """What is said to a model may reach a person."""
+    open_meteo.faults.append(answer_json({"error": True, "reason": f"Bad request ?apikey={KEY}"}, status=400))
+    with pytest.raises(BadArguments) as caught:
+        await Asked(open_meteo, http, context, api_key=KEY)("Utopia")
+    assert KEY not in str(caught.value)
+
+
+async def test_words_of_the_service_are_cleaned(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """A name in the database is a stranger's text."""
+    open_meteo.places = [place("Evil\u202e\U000e0041town" + "!" * 200, "X", "Y")]
+    name = (await ask("Evil"))["place"]["name"]
+    assert name.startswith("Eviltown!")
+    assert len(name) == 100
+
+
+async def test_a_host_that_is_gone_is_a_failure(http: Http, context: ToolContext) -> None:
+    """Connection refused, a page in place of JSON: unavailable."""
+    async with OpenMeteo() as gone:
+        ask = Asked(gone, http, context)
+        gone.faults.append(lambda _: web.Response(text="<html>", content_type="text/html"))
+        with pytest.raises(Unavailable):
+            await ask("Utopia")
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await ask("Utopia")
+
+
+async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """What is over at the place (it is 15:45 there) is left out; all hours are said in short as well."""
+    hours = (await ask("Utopia", hours="afternoon", days=1))["hours"]
+    assert (hours["from"], hours["until"]) == ("Saturday 2026-11-21 15:00", "Saturday 2026-11-21 18:00")
+    assert hours["in_short"] == {
+        "highest_precipitation_probability": "65%",
+        "precipitation_in_all": "0.5 mm",
+        "temperature_from": "6 °C",
+        "temperature_to": "8.8 °C",
+        "strongest_wind": "24 km/h",
+    }
+    assert hours["hours"] == [
+        {
+            "time": "Sat 15:00",
+            "weather": "slight rain",
+            "temperature": "8.8 °C",
+            "precipitation_probability": "65%",
+            "precipitation": "0.5 mm",
+            "wind": "12 km/h",
+        },
+        {
+            "time": "Sat 16:00",
+            "weather": "slight rain showers",
+            "temperature": "6.5 °C",
+            "precipitation": "0 mm",
+            "wind": "18.5 km/h",
+        },
+        {
+            "time": "Sat 17:00",
+            "weather": "partly cloudy",
+            "temperature": "6 °C",
+            "precipitation_probability": "30%",
+            "precipitation": "0 mm",
+            "wind": "24 km/h",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "day", "first", "last", "count"),
+    [
+        ("next_24", None, "Sat 15:00", "Sun 14:00", 24),
+        ("evening", None, "Sat 18:00", "Sat 22:00", 5),
+        ("night", None, "Sat 22:00", "Sun 05:00", 8),
+        ("all_day", None, "Sat 15:00", "Sat 23:00", 9),
+        ("morning", "2026-11-22", "Sun 06:00", "Sun 11:00", 6),
+        ("all_day", "2026-11-22", "Sun 00:00", "Sun 23:00", 24),
+        ("night", "2026-11-27", "Fri 22:00", "Sat 05:00", 8),
+    ],
+)
+async def test_parts_of_days_are_told_from_their_first_hour_to_their_last(
+    ask: Asked, part: str, day: str | None, first: str, last: str, count: int
+) -> None:
+    """A night reaches into the next day, and the forecast that is asked for always reaches as far."""
+    data = await ask("Utopia", hours=part, day=day, days=2)
+    rows = data["hours"]["hours"]
+    assert (rows[0]["time"], rows[-1]["time"], len(rows)) == (first, last, count)
+    assert len(data["days"]) == 2
+
+
+async def test_a_part_of_a_day_that_is_over_is_said_to_be(ask: Asked) -> None:
+    """Past weather is not known, and yesterday's forecast is none."""
+    hours = (await ask("Utopia", hours="morning"))["hours"]
+    assert "over at this place" in hours["message"]
+    assert hours["hours"] == []
+
+
+@pytest.mark.parametrize("day", ["2026-11-19", "2026-11-29", "9999-12-31", "0001-01-01"])
+async def test_a_day_beyond_the_forecast_is_refused_before_anything_is_asked(
+    ask: Asked, open_meteo: OpenMeteo, day: str
+) -> None:
+    """It may be one day off from ours at the place, no more."""
+    with pytest.raises(BadArguments, match="six days ahead"):
+        await ask("Utopia", hours="morning", day=day)
+    assert open_meteo.requests == []
+
+
+async def test_hours_with_holes_are_told_as_far_as_they_go(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Times that cannot be read or lie beyond all calendars are left out, and nothing is drawn of nothing."""
+    hourly = {"time": ["2026-11-21T15:00", "soon", "9999-12-31T23:00", None, 5], "temperature_2m": [None]}
+    body = {"timezone": "UTC", "current": {"time": "9999-12-31T23:00"}, "hourly": hourly, "hourly_units": None}
+    open_meteo.faults += [answer_json(body)] * 2
+    data = await ask(latitude=1.0, longitude=1.0, hours="next_24", chart=True)
+    assert data["hours"]["hours"] == [{"time": "Sat 15:00", "weather": "unknown"}]
+    assert "nothing to draw" in data["chart"]
+    open_meteo.faults = [answer_json({"timezone": "UTC"})]
+    assert "further ahead" in (await ask(latitude=1.0, longitude=1.0, hours="night"))["hours"]["message"]
+
+
+async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """With a word for it, units and the pollen that are measured there; else nobody is asked."""
+    assert (await ask("Utopia", air_quality=True))["air_quality"] == {
+        "air": "fair",
+        "european_index": "35 EAQI",
+        "us_index": "41 USAQI",
+        "fine_particles_pm2_5": "8.3 μg/m³",
+        "particles_pm10": "12.5 μg/m³",
+        "ozone": "61 μg/m³",
+        "nitrogen_dioxide": "9.9 μg/m³",
+        "grass_pollen": "0.4 grains/m³",
+    }
+    asked = len(open_meteo.requests)
+    assert "air_quality" not in await ask("Utopia")
+    assert len(open_meteo.requests) == asked + 2
+
+
+@pytest.mark.parametrize(
+    ("index", "word"),
+    [
+        (0, "good"),
+        (20, "good"),
+        (20.5, "fair"),
+        (61, "poor"),
+        (100, "very poor"),
+        (101, "extremely poor"),
+        (None, "unknown"),
+    ],
+)
+async def test_the_european_index_has_a_word(ask: Asked, open_meteo: OpenMeteo, index: float | None, word: str) -> None:
+    """The one that Europe's environment agency uses."""
+    await ask(latitude=1.0, longitude=1.0)
+    forecast = {"timezone": "UTC"}
+    open_meteo.faults += [answer_json(forecast), answer_json(forecast | {"current": {"european_aqi": index}})]
+    assert (await ask(latitude=1.0, longitude=1.0, air_quality=True))["air_quality"]["air"] == word
+
+
+async def test_the_weather_is_told_though_the_air_is_not_known(ask: Asked, open_meteo: OpenMeteo) -> None:
+    """Half of what was asked is better than nothing, and the other half is said to be missing."""
+    refusal = {"error": True, "reason": "Daily API request limit exceeded. Please try again tomorrow."}
+    open_meteo.faults += [answer_json({"timezone": "UTC"}), answer_json(refusal, status=429)]
+    data = await ask(latitude=1.0, longitude=1.0, air_quality=True)
+    assert "tomorrow" in data["air_quality"]["failed"]
+    assert data["timezone"] == "UTC"
+
+
+@pytest.mark.parametrize("more", [{}, {"hours": "next_24"}, {"hours": "evening"}, {"days": 7, "units": "imperial"}])
+async def test_a_chart_comes_as_a_picture(ask: Asked, more: dict[str, Any]) -> None:
+    """Of the hours that were asked for, else of all days; the same weather gives the same picture."""
+    first, again = [await ask.result(place="Utopia", chart=True, **more) for _ in range(2)]
+    (file,) = first.files
+    assert (file.name, file.content_type) == ("weather.png", "image/png")
+    assert file.data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert again.files == first.files
+    assert "chart" not in first.data
+
+
+async def test_without_the_wish_there_is_no_picture(ask: Asked) -> None:
+    """Nobody gets a file that they did not want."""
+    assert (await ask.result(place="Utopia", hours="evening")).files == ()

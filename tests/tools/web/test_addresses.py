@@ -1,0 +1,521 @@
+"""The guard against attacks: nothing but the public web is ever connected to, however it is spelled, named or led to.
+
+Every attack runs against a server that really listens in the forbidden place and counts who comes.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from aiohttp import web
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.servers.base import Answer, Seen, Server
+from tests.tools.conftest import USER_AGENT
+from tests.tools.sites import HERE, INSIDE, SECRET, Line, Names, fetch, line, only_here
+from tools import BadArguments, Denied, Fetcher, NotFound, ToolError, Unavailable, canonical_url
+from tools.web.addresses import MAX_CHARS, Reach, WebAddress, is_public, redirected, web_address
+
+PUBLIC = "93.184.216.34"
+
+
+@dataclass
+class Site(Server):
+    """A page at every path; `answers` give single paths something else."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        answer = self.answers.get(seen.path)
+        given = answer(seen) if answer else web.Response(text=f"page {seen.path}", content_type="text/html")
+        assert isinstance(given, web.StreamResponse)
+        return given
+
+
+def redirect(location: str | None, status: int = 302) -> Answer:
+    headers = {} if location is None else {"Location": location}
+    return lambda _: web.Response(status=status, headers=headers, text="moved", content_type="text/html")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as running:
+        yield running
+
+
+@pytest.fixture
+async def trap() -> AsyncIterator[Line]:
+    """What listens on this machine and is nobody's business."""
+    async with line(SECRET) as listening:
+        yield listening
+
+
+@pytest.fixture
+async def inner() -> AsyncIterator[Line]:
+    """The same in the place that is never admitted, while `HERE` is."""
+    async with line(SECRET, INSIDE) as listening:
+        yield listening
+
+
+NUMBERS = [
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.1",
+    "127.0.1",
+    "127.255.255.254",
+    "2130706433",
+    "0x7f000001",
+    "0X7F000001",
+    "0x7f.0.0.1",
+    "0x7f.1",
+    "017700000001",
+    "0177.1",
+    "0x7f.0x0.0.1",
+    "127。0。0。1",
+    "127．0．0．1",
+    "127｡0｡0｡1｡",
+    "0",
+    "0.0.0.0",
+    "0x0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "167772161",
+    "10.255.255.255",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "0xc0a80101",
+    "192.168.257",
+    "169.254.169.254",
+    "2852039166",
+    "0xA9FEA9FE",
+    "169.254.43518",
+    "169.254.170.2",
+    "100.64.0.1",
+    "100.100.100.200",
+    "168.63.129.16",
+    "2822734096",
+    "192.0.0.192",
+    "192.0.0.8",
+    "192.0.0.9",
+    "192.0.0.170",
+    "192.0.2.1",
+    "192.88.99.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "239.255.255.250",
+    "240.0.0.1",
+    "255.255.255.255",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::ffff:a9fe:a9fe]",
+    "[0:0:0:0:0:FFFF:10.0.0.1]",
+    "[::ffff:168.63.129.16]",
+    "[::ffff:0:127.0.0.1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b::169.254.169.254]",
+    "[64:ff9b:1::7f00:1]",
+    "[2002:7f00:1::]",
+    "[2002:a9fe:a9fe::1]",
+    "[2001::f:80ff:fffe]",
+    "[2001:0:4136:e378:8000:63bf:3fff:fdd2]",
+    "[2001:20::1]",
+    "[2001:db8::1]",
+    "[3fff::1]",
+    "[100::1]",
+    "[5f00::1]",
+    "[fc00::1]",
+    "[fd00:ec2::254]",
+    "[fd20:ce::254]",
+    "[fe80::1]",
+    "[fec0::1]",
+    "[ff02::1]",
+    "[ff0e::1]",
+]
+
+
+@pytest.mark.parametrize("host", NUMBERS)
+async def test_no_spelling_of_an_inner_address_is_connected_to(trap: Line, host: str) -> None:
+    """Decimal, octal, hexadecimal, shortened, wrapped in IPv6, full stops of other scripts: it is where it leads."""
+    names = Names({})
+    async with Fetcher(USER_AGENT, reach=Reach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+        with pytest.raises(Denied, match="private or reserved network"):
+            await fetch(fetcher, f"http://{host}:{trap.port}/latest/meta-data/")
+    assert (trap.accepted, sum(names.asked.values())) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("host", "addresses"),
+    [
+        ("localhost", [HERE, "::1"]),
+        ("LocalHost.", [HERE]),
+        ("anything.localhost", [HERE]),
+        ("127.0.0.1.nip.io", [HERE]),
+        ("7f000001.evil.example", [HERE]),
+        ("metadata.google.internal", ["169.254.169.254"]),
+        ("instance-data", ["169.254.169.254"]),
+        ("signal-cli", ["172.18.0.3"]),
+        ("kubernetes.default.svc", ["10.96.0.1"]),
+        ("good-and-bad.example", [PUBLIC, HERE]),
+        ("bad-and-good.example", [HERE, PUBLIC]),
+        ("good-and-inner-six.example", [PUBLIC, "fd00::1"]),
+        ("good-and-wrapped.example", ["2606:2800:220:1:248:1893:25c8:1946", "::ffff:7f00:1"]),
+        ("azure.example", ["168.63.129.16"]),
+        ("sixtofour.example", ["2002:7f00:1::"]),
+        ("translated.example", ["64:ff9b::7f00:1"]),
+        ("zone.example", ["fe80::1%1"]),
+        ("xn--fiqs8s.example", [HERE]),
+        ("bücher.example", [HERE]),
+    ],
+)
+async def test_no_name_leads_to_an_inner_address(trap: Line, host: str, addresses: Sequence[str]) -> None:
+    """A name is nothing but its addresses, and one bad among them is enough."""
+    spelled = web_address(f"http://{host}").host
+    names = Names({spelled: [addresses]})
+    async with Fetcher(USER_AGENT, reach=Reach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+        with pytest.raises(Denied, match="private or reserved network") as caught:
+            await fetch(fetcher, f"http://{host}:{trap.port}/")
+    assert (trap.accepted, dict(names.asked)) == (0, {spelled: 1})
+    assert not [address for address in addresses if address in str(caught.value)]
+
+
+async def test_the_default_reach_is_the_strict_one(trap: Line) -> None:
+    """With nothing given, the system's own names lead nowhere inside, and neither does the port."""
+    async with Fetcher(USER_AGENT) as fetcher:
+        for url in ("http://localhost/", "https://localhost/", f"http://{HERE}/", "http://[::1]/"):
+            with pytest.raises(Denied, match="private or reserved network"):
+                await fetch(fetcher, url)
+        with pytest.raises(Denied, match=r"ports of the web are fetched from \(80, 443\)"):
+            await fetch(fetcher, f"http://{HERE}:{trap.port}/")
+    assert trap.accepted == 0
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [
+        ("file:///etc/passwd", BadArguments),
+        ("FILE://localhost/etc/passwd", BadArguments),
+        ("gopher://127.0.0.1:{port}/_GET", BadArguments),
+        ("ftp://127.0.0.1:{port}/", BadArguments),
+        ("dict://127.0.0.1:{port}/d", BadArguments),
+        ("ws://127.0.0.1:{port}/", BadArguments),
+        ("data:text/html,<b>x</b>", BadArguments),
+        ("javascript:alert(1)", BadArguments),
+        ("view-source:http://127.0.0.1:{port}/", BadArguments),
+        ("http+unix://%2Fvar%2Frun%2Fdocker.sock/info", BadArguments),
+        ("unix:///var/run/docker.sock", BadArguments),
+        ("//127.0.0.1:{port}/", BadArguments),
+        ("127.0.0.1:{port}/", BadArguments),
+        ("/etc/passwd", BadArguments),
+        ("", BadArguments),
+        ("http://", BadArguments),
+        ("http:///127.0.0.1:{port}/", BadArguments),
+        ("http:127.0.0.1:{port}/", BadArguments),
+        ("http://site.example\\@127.0.0.1:{port}/", BadArguments),
+        ("http://127.0.0.1:{port}\\.site.example/", BadArguments),
+        ("http:\\\\127.0.0.1:{port}\\", BadArguments),
+        ("http://site.example:{port}/ HTTP/1.1\r\nHost: inner\r\n\r\n", BadArguments),
+        ("http://site.example:{port}/\r\nX-Injected: 1", BadArguments),
+        ("http://site.example\t:{port}/", BadArguments),
+        ("http://site.example\n:{port}/", BadArguments),
+        (" http://site.example:{port}/", BadArguments),
+        ("http://site.example\x00.evil.example:{port}/", BadArguments),
+        ("http://site.example\u00a0:{port}/", BadArguments),
+        ("http://site.example:{port}/\ud800", BadArguments),
+        ("http://site.example%00.evil.example:{port}/", BadArguments),
+        ("http://%31%32%37.0.0.1:{port}/", BadArguments),
+        ("http://127.0.0.1%2f@site.example:{port}/", Denied),
+        ("http://１２７.０.０.１:{port}/", BadArguments),
+        ("http://0177.0.0.1:{port}/", BadArguments),
+        ("http://00000177.0.0.01:{port}/", BadArguments),
+        ("http://0251.0376.0251.0376:{port}/", BadArguments),
+        ("http://①②⑦.⓪.⓪.①:{port}/", BadArguments),
+        ("http://ⓛocalhost:{port}/", BadArguments),
+        ("http://[::1:{port}/", BadArguments),
+        ("http://[127.0.0.1]:{port}/", BadArguments),
+        ("http://[fe80::1%25lo]:{port}/", BadArguments),
+        ("http://[::1%lo]:{port}/", BadArguments),
+        ("http://[v1.x]:{port}/", BadArguments),
+        ("http://site..example:{port}/", BadArguments),
+        ("http://.site.example:{port}/", BadArguments),
+        ("http://" + "a" * 64 + ".example:{port}/", BadArguments),
+        ("http://" + "abc." * 64 + "example:{port}/", BadArguments),
+        ("http://site.example:{port}x/", BadArguments),
+        ("http://site.example:-80/", BadArguments),
+        ("http://site.example:0/", BadArguments),
+        ("http://site.example:65536/", BadArguments),
+        ("http://user:password@site.example:{port}/", Denied),
+        ("http://user@site.example:{port}/", Denied),
+        ("http://site.example:{port}@127.0.0.1:{port}/", Denied),
+        ("http://127.0.0.1:{port}@site.example/", Denied),
+        ("http://site.example@127.0.0.1@site.example:{port}/", Denied),
+        ("http://127.0.0.1:{port}#@site.example/", Denied),
+        ("http://127.0.0.1:{port}?@site.example/", Denied),
+        ("http://site.example/" + "a" * MAX_CHARS, BadArguments),
+    ],
+)
+async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line, form: str, kind: type[ToolError]) -> None:
+    """Other schemes, passwords, backslashes, line ends and half addresses are refused, in words without the address."""
+    names = Names({"site.example": [[PUBLIC]]})
+    url = form.replace("{port}", str(trap.port))
+    async with Fetcher(USER_AGENT, reach=Reach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+        with pytest.raises(kind) as caught:
+            await fetch(fetcher, url)
+    assert (trap.accepted, names.asked["site.example"]) == (0, 0)
+    assert "site.example" not in str(caught.value)
+
+
+@pytest.mark.parametrize("port", ["{trap}", "22", "25", "2375", "6379", "8080", "65535"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_no_port_but_those_of_the_web_is_connected_to(trap: Line, scheme: str, port: str) -> None:
+    """Even of a host that is admitted; it is not even looked up."""
+    names = Names({"site.example": [[HERE]]})
+    async with Fetcher(USER_AGENT, reach=only_here(80, 443), resolve=names) as fetcher:
+        with pytest.raises(Denied, match="ports of the web"):
+            await fetch(fetcher, f"{scheme}://site.example:{port.format(trap=trap.port)}/")
+    assert (trap.accepted, dict(names.asked)) == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("location", "kind"),
+    [
+        (f"http://{INSIDE}:{{inner}}/", Denied),
+        (f"//{INSIDE}:{{inner}}/", Denied),
+        ("http://2130706434:{inner}/", Denied),
+        ("http://0x7f.2:{inner}/", Denied),
+        ("http://0177.0.0.2:{inner}/", Unavailable),
+        ("http://0177.2:{inner}/", Denied),
+        ("http://[::ffff:127.0.0.2]:{inner}/", Denied),
+        ("http://[::1]:{inner}/", Denied),
+        ("http://inner.example:{inner}/", Denied),
+        ("http://both.example:{inner}/", Denied),
+        ("http://169.254.169.254:{inner}/latest/", Denied),
+        ("http://site.example:22/", Denied),
+        ("http://user:password@site.example:{site}/", Denied),
+        ("http://site.example:{site}@127.0.0.2:{inner}/", Denied),
+        (f"http://{INSIDE}:{{inner}}\\@site.example:{{site}}/", Unavailable),
+        (f"\\\\{INSIDE}:{{inner}}\\", Unavailable),
+        ("file:///etc/passwd", Unavailable),
+        (f"gopher://{INSIDE}:{{inner}}/_", Unavailable),
+        ("javascript:alert(1)", Unavailable),
+        ("http://[", Unavailable),
+        ("http://site.example:0/", Unavailable),
+        ("/" + "a" * MAX_CHARS, Unavailable),
+        ("", Unavailable),
+        (None, Unavailable),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 307])
+async def test_a_redirect_passes_the_guard_anew(
+    site: Site, inner: Line, location: str | None, kind: type[ToolError], status: int
+) -> None:
+    """A good site leads inside, elsewhere or nowhere: it was asked once, and nobody came inside."""
+    names = Names({"site.example": [[HERE]], "inner.example": [[INSIDE]], "both.example": [[HERE, INSIDE]]})
+    there = location and location.format(inner=inner.port, site=site.port)
+    site.answers["/go"] = redirect(there, status)
+    async with Fetcher(USER_AGENT, reach=only_here(site.port, inner.port), resolve=names) as fetcher:
+        with pytest.raises(kind):
+            await fetch(fetcher, f"http://site.example:{site.port}/go")
+    assert (inner.accepted, len(site.requests)) == (0, 1)
+
+
+async def test_a_name_that_changes_behind_the_check_reaches_nothing_new(site: Site) -> None:
+    """Good when it is judged, bad when it would be asked again: it is not asked again, the judged address is used."""
+    names = Names({"rebinding.example": [[HERE], [INSIDE]]})
+    async with line(SECRET, INSIDE) as inner, Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as fetcher:
+        page = await fetch(fetcher, f"http://rebinding.example:{site.port}/")
+    assert (page.body, names.asked["rebinding.example"], inner.accepted) == (b"page /", 1, 0)
+    assert site.requests[0].headers["host"] == f"rebinding.example:{site.port}"
+
+
+async def test_a_name_that_changes_between_redirects_is_judged_again(site: Site) -> None:
+    """Every hop opens its own connection: the second answer for the same name does not slip through on the first."""
+    names = Names({"rebinding.example": [[HERE], [HERE], [INSIDE]]})
+    site.answers |= {"/a": redirect("/b"), "/b": redirect("/c")}
+    async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as fetcher:
+        with pytest.raises(Denied):
+            await fetch(fetcher, f"http://rebinding.example:{site.port}/a")
+    assert [seen.path for seen in site.requests] == ["/a", "/b"]
+
+
+async def test_a_page_fetched_before_opens_no_way_past_the_guard(site: Site) -> None:
+    """No connection is kept: the same name is judged again with every fetch."""
+    names = Names({"rebinding.example": [[HERE], [INSIDE]]})
+    async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as fetcher:
+        assert (await fetch(fetcher, f"http://rebinding.example:{site.port}/")).ok
+        with pytest.raises(Denied):
+            await fetch(fetcher, f"http://rebinding.example:{site.port}/")
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ([], NotFound),
+        (socket.gaierror(socket.EAI_NONAME, "unknown"), NotFound),
+        (socket.gaierror(socket.EAI_AGAIN, "later"), Unavailable),
+    ],
+)
+async def test_a_name_without_an_address_is_told(answer: Sequence[str] | Exception, kind: type[ToolError]) -> None:
+    """Nothing of that name, or a name service that is down: in words without the name."""
+    async with Fetcher(USER_AGENT, resolve=Names({"nowhere.example": [answer]})) as fetcher:
+        with pytest.raises(kind) as caught:
+            await fetch(fetcher, "http://nowhere.example/")
+    assert "nowhere" not in str(caught.value)
+
+
+async def test_no_proxy_of_the_environment_is_used(site: Site, trap: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy would look names up by itself, behind the guard's back."""
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://{HERE}:{trap.port}")
+    names = Names({"site.example": [[HERE]]})
+    async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as fetcher:
+        assert (await fetch(fetcher, f"http://site.example:{site.port}/")).ok
+    assert trap.accepted == 0
+
+
+async def test_no_socket_of_this_machine_is_opened(tmp_path: object) -> None:
+    """The one other way of httpcore to open a connection is shut as well."""
+    async with Fetcher(USER_AGENT) as fetcher:
+        assert fetcher._pool is not None
+        with pytest.raises(Denied):
+            await fetcher._pool._network_backend.connect_unix_socket(f"{tmp_path}/socket")
+
+
+INNER_NETWORKS = """
+0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24
+192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
+"""
+inner_addresses = st.sampled_from(INNER_NETWORKS.split()).flatmap(lambda network: st.ip_addresses(network=network))
+WRAPPINGS = [0xFFFF << 32, 0xFFFF << 48, 0, 0x64FF9B << 96, 0x64FF9B0001 << 80]
+
+
+@given(inner_addresses, st.sampled_from(WRAPPINGS))
+@settings(max_examples=150, deadline=None)
+def test_no_inner_address_is_public_in_whatever_it_is_wrapped(address: ipaddress.IPv4Address, prefix: int) -> None:
+    """Bare, mapped, translated, compatible, or carried by 6to4 and Teredo."""
+    number = int(address)
+    assert not is_public(address)
+    assert not is_public(ipaddress.IPv6Address(prefix | number))
+    assert not is_public(ipaddress.IPv6Address((0x2002 << 112) | (number << 80)))
+    assert not is_public(ipaddress.IPv6Address((0x2001 << 112) | (number ^ 0xFFFFFFFF)))
+
+
+@given(st.ip_addresses(v=6))
+@settings(max_examples=150, deadline=None)
+def test_ipv6_is_public_only_where_the_internet_is(address: ipaddress.IPv6Address) -> None:
+    """Everything outside of 2000::/3 is refused, known today or not, but for mapped addresses of the public IPv4."""
+    if is_public(address) and address.ipv4_mapped is None:
+        assert int(address) >> 125 == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.1.1.1",
+        PUBLIC,
+        "192.0.1.1",
+        "192.31.196.1",
+        "223.255.255.255",
+        "::ffff:1.1.1.1",
+        "2606:4700::1111",
+        "2a00:1450::1",
+    ],
+)
+def test_public_addresses_are_public(text: str) -> None:
+    """What is served to everybody may be fetched."""
+    assert is_public(ipaddress.ip_address(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("HTTP://Site.Example", "http://site.example/"),
+        ("https://site.example:443/a?b=c#d", "https://site.example/a?b=c"),
+        ("http://site.example:80", "http://site.example/"),
+        ("http://site.example:443/", "http://site.example:443/"),
+        ("http://site.example./a", "http://site.example/a"),
+        ("https://site.example/a/../b/./c", "https://site.example/b/c"),
+        ("https://site.example?q=ä", "https://site.example/?q=%C3%A4"),
+        ("https://site.example/ä", "https://site.example/%C3%A4"),
+        ("https://site.example/%C3%A4", "https://site.example/%C3%A4"),
+        ("https://Bücher.example/", "https://xn--bcher-kva.example/"),
+        ("https://faß.example/", "https://xn--fa-hia.example/"),
+        ("https://site。example/", "https://site.example/"),
+        ("https://[2606:4700:0:0::1111]/", "https://[2606:4700::1111]/"),
+        ("https://site.example/#@127.0.0.1/", "https://site.example/"),
+        ("https://@site.example/", "https://site.example/"),
+        ("https://a_b--c.example/", "https://a_b--c.example/"),
+        ("ftp://site.example/", None),
+        ("not an address", None),
+        ("https://user@site.example/", None),
+    ],
+)
+def test_an_address_has_one_spelling(text: str, canonical: str | None) -> None:
+    """What means the same is spelled the same, and sent in that spelling."""
+    assert canonical_url(text) == canonical
+
+
+@given(st.text(max_size=60), st.sampled_from(["", "http://", "https://site.example/", "http://[", "https://a.b:"]))
+@example("0:0", "http://[::")
+@settings(max_examples=150, deadline=None)
+def test_every_text_is_an_address_or_refused(text: str, beginning: str) -> None:
+    """No text makes the reader fail otherwise, and a canonical address read again is the same."""
+    try:
+        address = web_address(beginning + text)
+    except ToolError:
+        return
+    assert web_address(str(address)) == address
+    assert str(address).isascii()
+    assert " " not in str(address)
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_every_redirect_leads_to_an_address_or_is_refused(location: str) -> None:
+    """No Location makes the reader fail otherwise."""
+    origin = web_address("https://site.example/a/b?c")
+    try:
+        address = redirected(origin, location)
+    except ToolError:
+        return
+    assert isinstance(address, WebAddress)
+    assert address.scheme == "https"
+
+
+@pytest.mark.parametrize("sign", ["\t", "\n", "\r", "\\", "\x00", "\u2028", "\ud800"])
+def test_a_redirect_with_disputed_signs_leads_nowhere(sign: str) -> None:
+    """Joining would drop some of them without a word; spaces, which many servers leave as they are, are escaped."""
+    origin = web_address("https://site.example/a/b?c")
+    for location in (f"/x{sign}y", f"ht{sign}tps://site.example/", f"{sign}/x", f"/x{sign}"):
+        with pytest.raises(Unavailable):
+            redirected(origin, location)
+    assert str(redirected(origin, " x y ")) == "https://site.example/a/x%20y"
+
+
+async def test_a_fetch_that_is_stopped_leaves_nothing_behind(trap: Line) -> None:
+    """Cancellation during the lookup reaches it and connects to nothing."""
+    asked = asyncio.Event()
+
+    async def never(host: str, port: int) -> Sequence[ipaddress.IPv4Address]:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with Fetcher(USER_AGENT, reach=only_here(trap.port), resolve=never) as fetcher:
+        fetching = asyncio.create_task(fetch(fetcher, f"http://site.example:{trap.port}/"))
+        await asked.wait()
+        fetching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await fetching
+    assert trap.accepted == 0

@@ -1,0 +1,504 @@
+"""The fetcher on pages that are what they say, and on servers that misbehave."""
+
+import asyncio
+import gzip
+import logging
+import ssl
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from tests.servers.base import Answer, Seen, Server, hang
+from tests.tools.conftest import USER_AGENT
+from tests.tools.sites import HERE, SECRET, Names, Talk, certified, fetch, line, only_here, says
+from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
+from tools.web.addresses import IpAddress, Reach
+from tools.web.fetch import MOST_AT_ONCE, MOST_REDIRECTS
+
+SITE = "site.example"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+class Site(Server):
+    """A page at every path, unless a fault says otherwise."""
+
+    def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        return web.Response(text=f"page {seen.path}", content_type="text/html")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as running:
+        yield running
+
+
+def fetcher_for(port: int, *more: int, authorities: ssl.SSLContext | None = None) -> Fetcher:
+    names = Names({SITE: [[HERE]], "www.site.example": [[HERE]], "xn--bcher-kva.example": [[HERE]]})
+    return Fetcher(USER_AGENT, reach=only_here(port, *more), resolve=names, authorities=authorities)
+
+
+@pytest.fixture
+async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
+    async with fetcher_for(site.port) as opened:
+        yield opened
+
+
+def url_of(site: Site, path: str = "/", host: str = SITE) -> str:
+    return f"http://{host}:{site.port}{path}"
+
+
+def answer(body: bytes = b"page", content_type: str | None = "text/html", status: int = 200, **headers: str) -> Answer:
+    given = {name.replace("_", "-"): text for name, text in headers.items()}
+    if content_type is not None:
+        given["Content-Type"] = content_type
+    return lambda _: web.Response(body=body, status=status, headers=given)
+
+
+async def test_a_page_is_status_type_body_and_where_it_stood(fetcher: Fetcher, site: Site) -> None:
+    """The request says who asks and what may come back, and nothing else."""
+    site.faults.append(answer("grüße".encode(), 'Text/HTML; x=1; Charset="UTF-8"', X_A="1"))
+    page = await fetch(fetcher, url_of(site, "/ä?q=b#c"))
+    assert (page.status, page.ok, page.content_type, page.charset) == (200, True, "text/html", "utf-8")
+    assert (page.body.decode(), page.headers["x-a"]) == ("grüße", "1")
+    assert page.url == url_of(site, "/%C3%A4?q=b")
+    (seen,) = site.requests
+    assert (seen.method, seen.path, seen.query, seen.body) == ("GET", "/ä", {"q": "b"}, b"")
+    assert seen.headers == {
+        "host": f"{SITE}:{site.port}",
+        "user-agent": USER_AGENT,
+        "accept": "text/html, text/plain",
+        "accept-encoding": "gzip, identity",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "spelled"),
+    [("/a", "/a"), ("/a#fragment", "/a"), ("/b/../a", "/a"), ("/a?x=1", "/a?x=1"), ("/a?x=ü", "/a?x=%C3%BC")],
+)
+@pytest.mark.parametrize("host", [SITE, "SITE.Example", "site.example.", "site。example"])
+async def test_the_choice_of_a_spelling_tells_a_server_nothing(path: str, spelled: str, host: str) -> None:
+    """Spellings that count as the same are sent as the same, to the byte."""
+    async with line(SECRET) as heard, fetcher_for(heard.port) as fetcher:
+        await fetch(fetcher, f"http://{host}:{heard.port}{path}")
+    assert heard.heard[0].startswith(f"GET {spelled} HTTP/1.1\r\nHost: {SITE}:{heard.port}\r\n")
+
+
+async def test_an_international_name_is_asked_for_in_its_own_spelling(fetcher: Fetcher, site: Site) -> None:
+    """The name service and the server see `xn--`."""
+    assert (await fetch(fetcher, url_of(site, host="bücher.example"))).ok
+    assert site.requests[0].headers["host"] == f"xn--bcher-kva.example:{site.port}"
+
+
+async def test_a_compressed_page_is_read(fetcher: Fetcher, site: Site) -> None:
+    """Gzip is asked for and understood."""
+    site.faults.append(answer(gzip.compress(b"packed", mtime=0), Content_Encoding="gzip"))
+    assert (await fetch(fetcher, url_of(site))).body == b"packed"
+
+
+async def test_a_page_in_pieces_is_read(fetcher: Fetcher, site: Site) -> None:
+    """Without a length in front, in chunks, compressed."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for at in range(0, len(packed), 7):
+            yield packed[at : at + 7]
+
+    packed = gzip.compress(b"piece by piece", mtime=0)
+    site.faults.append(
+        lambda _: web.Response(body=pieces(), content_type="text/plain", headers={"Content-Encoding": "gzip"})
+    )
+    assert (await fetch(fetcher, url_of(site))).body == b"piece by piece"
+
+
+async def test_a_body_of_absurdly_small_pieces_is_refused() -> None:
+    """A hundred thousand chunks of a byte are as much work as gigabytes; a thousand are let pass."""
+    chunks = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 1_000 + b"0\r\n\r\n"
+    async with line(says(chunks)) as few, fetcher_for(few.port) as fetcher:
+        page = await fetch(fetcher, f"http://{SITE}:{few.port}/", max_bytes=1_000)
+        assert page.body == b"x" * 1_000
+    flood = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 100_000
+    async with line(says(flood)) as many, fetcher_for(many.port) as fetcher:
+        with pytest.raises(Unavailable, match="too small"):
+            await fetch(fetcher, f"http://{SITE}:{many.port}/", max_bytes=100_000)
+
+
+async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetcher: Fetcher) -> None:
+    """However much arrives at once, it is taken in sips: at least one turn of the loop for each four kilobytes."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    site.faults.append(answer(b"x" * 1_000_000))
+    counting = asyncio.create_task(count())
+    await fetch(fetcher, url_of(site))
+    counting.cancel()
+    assert turns >= 1_000_000 // 4_096
+
+
+async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site) -> None:
+    """A host that has several is reached over any."""
+    everywhere = Reach(ports=frozenset({site.port}), admits=lambda _: True)
+    names = Names({SITE: [["::1", HERE]]})
+    async with Fetcher(USER_AGENT, reach=everywhere, resolve=names) as fetcher:
+        assert (await fetch(fetcher, url_of(site))).ok
+
+
+async def test_the_system_looks_names_up(site: Site) -> None:
+    """With no resolver given it is the system's, in threads of its own."""
+    loopback = Reach(ports=frozenset({site.port}), admits=lambda address: address.is_loopback)
+    async with Fetcher(USER_AGENT, reach=loopback) as fetcher:
+        assert (await fetch(fetcher, url_of(site, host="localhost"))).ok
+    assert site.requests[0].headers["host"] == f"localhost:{site.port}"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site, status: int) -> None:
+    """Relative to where it stood or whole, to another host too; cookies are left behind."""
+    for location in (
+        "c d?e=f",
+        "../a/./c d?e=f",
+        url_of(site, "/a/c d?e=f", "www.site.example"),
+        "//SITE.example:{}/a/c d?e=f",
+    ):
+        site.requests.clear()
+        there = location.format(site.port)
+        site.faults.append(answer(status=status, Location=there, Set_Cookie="track=1; Path=/"))
+        page = await fetch(fetcher, url_of(site, "/a/b"))
+        assert (page.ok, page.body, page.url.partition(f":{site.port}")[2]) == (True, b"page /a/c d", "/a/c%20d?e=f")
+        assert [seen.method for seen in site.requests] == ["GET", "GET"]
+        assert "cookie" not in site.requests[1].headers
+        assert "referer" not in site.requests[1].headers
+
+
+async def test_what_a_redirect_says_is_not_read(fetcher: Fetcher, site: Site) -> None:
+    """Only where it leads counts; an endless text beside it is left behind."""
+    site.faults.append(endless(b"x", b"x" * 65_536, 302, Location="/next"))
+    assert (await fetch(fetcher, url_of(site), max_bytes=100)).body == b"page /next"
+
+
+async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
+    """Five are followed, the sixth is not."""
+    hops = [answer(status=302, Location=f"/{hop}") for hop in range(MOST_REDIRECTS + 1)]
+    site.faults[:] = hops[:MOST_REDIRECTS]
+    assert (await fetch(fetcher, url_of(site))).body == b"page /4"
+    site.requests.clear()
+    site.faults[:] = hops
+    with pytest.raises(Unavailable, match="more than 5 times"):
+        await fetch(fetcher, url_of(site))
+    assert len(site.requests) == MOST_REDIRECTS + 1
+
+
+@pytest.mark.parametrize("status", [300, 304, 403, 404, 410, 429, 500])
+async def test_what_a_status_means_is_left_to_the_tool(fetcher: Fetcher, site: Site, status: int) -> None:
+    """A refusal is a page without a body, whatever its type; it is asked once and not read."""
+    site.faults.append(answer(b"" if status == 304 else b"no", "image/png", status, Retry_After="7"))
+    page = await fetch(fetcher, url_of(site))
+    assert (page.ok, page.status, page.body, page.headers["retry-after"]) == (False, status, b"", "7")
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("content_type", "accept", "fine"),
+    [
+        ("text/html", ["text/html"], True),
+        ("TEXT/HTML;charset=x", ["text/html"], True),
+        ("text/markdown", ["text/*"], True),
+        ("application/json", ["text/*", "application/json"], True),
+        ("image/png", ["text/*"], False),
+        ("text/html-ish", ["text/html"], False),
+        ("text/html, image/png", ["text/html"], False),
+        ("application/octet-stream", ["text/html"], False),
+        ("text", ["text/html"], False),
+        (" ", ["text/*"], False),
+    ],
+)
+async def test_only_the_types_that_were_asked_for_are_read(
+    fetcher: Fetcher, site: Site, content_type: str, accept: list[str], fine: bool
+) -> None:
+    """The server's word counts, nothing is guessed; its word is not repeated to the model either."""
+    site.faults.append(answer(content_type=content_type))
+    if fine:
+        assert (await fetch(fetcher, url_of(site), accept=accept)).body == b"page"
+        return
+    with pytest.raises(BadArguments) as caught:
+        await fetch(fetcher, url_of(site), accept=accept)
+    assert str(caught.value) == f"What stands at this address is none of: {', '.join(accept)}."
+
+
+async def test_a_page_without_a_type_is_not_read() -> None:
+    """What it is would have to be guessed."""
+    async with (
+        line(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage")) as bare,
+        fetcher_for(bare.port) as fetcher,
+    ):
+        with pytest.raises(BadArguments):
+            await fetch(fetcher, f"http://{SITE}:{bare.port}/")
+
+
+GZIP_HEAD = gzip.compress(b"", mtime=0)[:10]
+
+
+def bomb() -> bytes:
+    """A gzip of 1 MB that unpacks to 1 GB."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return GZIP_HEAD + block * 1024
+
+
+def endless(first: bytes, piece: bytes, status: int = 200, **headers: str) -> Answer:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield first
+        while True:
+            yield piece
+
+    given = {"Content-Type": "text/html"} | {name.replace("_", "-"): text for name, text in headers.items()}
+    return lambda _: web.Response(body=pieces(), status=status, headers=given)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        endless(b"x", b"x" * 65_536),
+        endless(GZIP_HEAD, b"\x00\x00\x00\xff\xff" * 8192, Content_Encoding="gzip"),
+        answer(bomb(), Content_Encoding="gzip"),
+        answer(bomb(), Content_Encoding="x-gzip"),
+        answer(b"x" * 300_001),
+        answer(gzip.compress(b"x" * 300_001, mtime=0), Content_Encoding="gzip"),
+        answer(b"x" * 300_001, Content_Encoding="Identity"),
+    ],
+    ids=["endless", "endless nothing", "bomb", "another bomb", "a byte too many", "packed", "called identity"],
+)
+async def test_a_body_that_is_too_large_is_left_unread(fetcher: Fetcher, site: Site, fault: Answer) -> None:
+    """Endless bodies, bombs and a byte too many, in the memory that the limit allows."""
+    site.faults.append(fault)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match=r"more than 0\.3 MB"):
+            await fetch(fetcher, url_of(site), max_bytes=300_000)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 8_000_000
+
+
+async def test_a_body_of_the_largest_size_is_read(fetcher: Fetcher, site: Site) -> None:
+    """The limit itself is allowed, packed or not."""
+    body = b"x" * 300_000
+    site.faults += [answer(body), answer(gzip.compress(body, mtime=0), Content_Encoding="gzip")]
+    for _ in range(2):
+        assert (await fetch(fetcher, url_of(site), max_bytes=300_000)).body == body
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "words"),
+    [
+        (b"whatever", "br", "not asked for"),
+        (b"whatever", "zstd", "not asked for"),
+        (b"whatever", "deflate", "not asked for"),
+        (gzip.compress(gzip.compress(b"x", mtime=0), mtime=0), "gzip, gzip", "not asked for"),
+        (b"not gzip at all", "gzip", "broken compression"),
+        (gzip.compress(b"whole", mtime=0)[:-9], "gzip", "broke off"),
+        (gzip.compress(b"whole", mtime=0)[:-4] + b"\0\0\0\0", "gzip", "broken compression"),
+    ],
+)
+async def test_compression_that_cannot_be_trusted_is_refused(
+    fetcher: Fetcher, site: Site, body: bytes, encoding: str, words: str
+) -> None:
+    """Of a kind whose size is not bounded here, or broken."""
+    site.faults.append(answer(body, Content_Encoding=encoding))
+    with pytest.raises(Unavailable, match=words):
+        await fetch(fetcher, url_of(site))
+
+
+def trickle(head: bytes, piece: bytes) -> Talk:
+    async def talk(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while not writer.is_closing():
+            writer.write(piece)
+            await asyncio.sleep(0.05)
+
+    return talk
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        trickle(HEAD + b"Content-Length: 100000\r\n\r\n", b"x"),
+        trickle(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+        trickle(b"", b"H"),
+        trickle(HEAD, b"X-More: 1\r\n"),
+        trickle(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        trickle(HEAD + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, b"\x00\x00\x00\xff\xff"),
+    ],
+    ids=["bytes", "chunks", "no line", "headers", "continue", "empty blocks"],
+)
+async def test_a_trickle_does_not_outlast_the_deadline(talk: Talk) -> None:
+    """The deadline is total: a byte now and then does not prolong it."""
+    async with line(talk) as slow, fetcher_for(slow.port) as fetcher:
+        with pytest.raises(TimedOut, match=r"did not answer within 0\.3 seconds"):
+            await fetch(fetcher, f"http://{SITE}:{slow.port}/", timeout_seconds=0.3)
+
+
+async def test_redirects_share_one_deadline(fetcher: Fetcher, site: Site) -> None:
+    """A chain is no way to more time: each hop is quick enough for the deadline, all of them together are not."""
+
+    async def dawdle(_: Seen) -> web.StreamResponse:
+        await asyncio.sleep(0.1)
+        return web.Response(status=302, headers={"Location": "/next"})
+
+    site.faults += [dawdle] * MOST_REDIRECTS
+    with pytest.raises(TimedOut):
+        await fetch(fetcher, url_of(site), timeout_seconds=0.4)
+
+
+async def test_a_lookup_stands_under_the_deadline() -> None:
+    """A name server that never answers holds up nothing but its own fetch."""
+
+    async def never(host: str, port: int) -> Sequence[IpAddress]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with Fetcher(USER_AGENT, resolve=never) as fetcher:
+        with pytest.raises(TimedOut):
+            await fetch(fetcher, f"http://{SITE}/", timeout_seconds=0.05)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        says(b"220 mail.example ESMTP\r\n\r\n"),
+        says(b""),
+        says(HEAD + b"Content-Length: 50\r\n\r\nhalf"),
+        says(HEAD + b"Content-Length: many\r\n\r\nhalf"),
+        says(HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nhalf"),
+        says(HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
+        says(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 1_000_000),
+        says(b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 200_000),
+        says(b"HTTP/1.1 302 Found\r\nLocation: \xff\xfe\x00\r\n\r\n"),
+        says(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 50 + b"\r\n\r\n"),
+    ],
+    ids=["mail", "nothing", "cut", "length", "lengths", "chunk", "long header", "headers", "location", "tls"],
+)
+async def test_an_answer_that_breaks_the_rules_is_a_failure(said: Talk) -> None:
+    """Another program, half an answer, a bomb of headers: told in words, in bounded memory."""
+    tracemalloc.start()
+    try:
+        async with line(said) as strange, fetcher_for(strange.port) as fetcher:
+            with pytest.raises(Unavailable):
+                await fetch(fetcher, f"http://{SITE}:{strange.port}/")
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 12_000_000
+
+
+async def test_a_refused_connection_is_told_without_the_address(fetcher: Fetcher, site: Site) -> None:
+    """Nobody listens."""
+    url = url_of(site)
+    await site.stop()
+    with pytest.raises(Unavailable) as caught:
+        await fetch(fetcher, url)
+    assert str(caught.value) == "The page cannot be reached (ConnectError)."
+
+
+async def test_fetches_run_side_by_side_and_no_more_than_there_are_slots(fetcher: Fetcher, site: Site) -> None:
+    """Three times as many are asked for: they come as many as there are slots, and each waits for its company."""
+    company, inside, most = asyncio.Barrier(MOST_AT_ONCE), 0, 0
+
+    async def together(_: Seen) -> web.StreamResponse:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await company.wait()
+        inside -= 1
+        return web.Response(text="page", content_type="text/html")
+
+    wanted = 3 * MOST_AT_ONCE
+    site.faults += [together] * wanted
+    pages = await asyncio.gather(*(fetch(fetcher, url_of(site, f"/{number}")) for number in range(wanted)))
+    assert (len(pages), most) == (wanted, MOST_AT_ONCE)
+
+
+async def test_waiting_for_a_slot_stands_under_the_deadline(fetcher: Fetcher, site: Site) -> None:
+    """Those that hang hold up another one no longer than its own time."""
+    arrived = asyncio.Barrier(MOST_AT_ONCE + 1)
+
+    async def stay(seen: Seen) -> web.StreamResponse:
+        await arrived.wait()
+        return await hang(seen)
+
+    site.faults += [stay] * MOST_AT_ONCE
+    hanging = [asyncio.create_task(fetch(fetcher, url_of(site))) for _ in range(MOST_AT_ONCE)]
+    await arrived.wait()
+    with pytest.raises(TimedOut):
+        await fetch(fetcher, url_of(site), timeout_seconds=0.05)
+    assert len(site.requests) == MOST_AT_ONCE
+    for task in hanging:
+        task.cancel()
+    await asyncio.gather(*hanging, return_exceptions=True)
+    assert (await fetch(fetcher, url_of(site))).ok
+
+
+async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:
+    """The connection goes to the address that was judged; the certificate must be for the name."""
+    server, client = certified(SITE, tmp_path)
+    async with line(SECRET, authority=server) as secure, fetcher_for(secure.port, authorities=client) as fetcher:
+        page = await fetch(fetcher, f"https://{SITE}:{secure.port}/a")
+        with pytest.raises(Unavailable, match="ConnectError"):
+            await fetch(fetcher, f"https://www.site.example:{secure.port}/a")
+        with pytest.raises(Unavailable, match="ConnectError"):
+            await fetch(fetcher, f"https://{HERE}:{secure.port}/a")
+    assert (page.ok, page.url) == (True, f"https://{SITE}:{secure.port}/a")
+    assert len(secure.heard) == 1
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+    """The usual authorities are asked where none are given."""
+    server, _ = certified(SITE, tmp_path)
+    async with line(SECRET, authority=server) as secure, fetcher_for(secure.port) as fetcher:
+        with pytest.raises(Unavailable, match="ConnectError"):
+            await fetch(fetcher, f"https://{SITE}:{secure.port}/")
+    assert not secure.heard
+
+
+async def test_no_redirect_leads_from_https_to_http(site: Site, tmp_path: Path) -> None:
+    """Everybody on the way could read the page and change it; from http to https is fine."""
+    server, client = certified(SITE, tmp_path)
+    away = says(f"HTTP/1.1 302 Found\r\nLocation: {url_of(site)}\r\nContent-Length: 0\r\n\r\n")
+    async with (
+        line(away, authority=server) as secure,
+        line(SECRET, authority=server) as better,
+        fetcher_for(secure.port, site.port, better.port, authorities=client) as fetcher,
+    ):
+        with pytest.raises(Denied, match="from https to http"):
+            await fetch(fetcher, f"https://{SITE}:{secure.port}/")
+        assert not site.requests
+        site.faults.append(answer(status=301, Location=f"https://{SITE}:{better.port}/"))
+        assert (await fetch(fetcher, url_of(site))).body == b"secret"
+
+
+async def test_addresses_are_in_no_log_and_no_error(
+    fetcher: Fetcher, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What people read is theirs, even where everything is logged."""
+    caplog.set_level(logging.DEBUG)
+    await fetch(fetcher, url_of(site, "/private?word=canary"))
+    site.faults.append(hang)
+    with pytest.raises(TimedOut) as caught:
+        await fetch(fetcher, url_of(site, "/private?word=canary"), timeout_seconds=0.05)
+    for words in (caplog.text, repr(caught.value)):
+        assert "canary" not in words
+        assert SITE not in words
+
+
+async def test_a_fetcher_that_is_not_open_says_so() -> None:
+    """To forget `async with` is a bug of the caller."""
+    with pytest.raises(RuntimeError, match="async with"):
+        await fetch(Fetcher(USER_AGENT), f"http://{SITE}/")

@@ -1,0 +1,60 @@
+"""What sites say to programs, and that it is asked for once and obeyed, behind redirects too."""
+
+import pytest
+
+from tools.web.robots import allows, rules_of
+
+FILE = """\ufeff# for all
+User-agent: *
+Disallow: /private
+Allow: /private/open
+Disallow: /*.zip$
+Disallow: /a*b*c
+
+User-agent: Other
+User-agent: ALDIS
+Crawl-delay: 10
+Disallow: /lamps # not these
+Disallow:
+nonsense
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "is_allowed"),
+    [
+        ("", "/anything", True),
+        ("<html>404</html>", "/anything", True),
+        ("User-agent: *\nDisallow: /", "/", False),
+        ("User-agent: *\nDisallow: /\nAllow: /$", "/", True),
+        ("User-agent: *\nDisallow: /\nAllow: /$", "/x", False),
+        ("user-AGENT : *\n disallow:/x", "/x/y", False),
+        ("User-agent: other\nDisallow: /", "/", True),
+        ("Disallow: /", "/", True),
+        ("User-agent: *\nDisallow: /p\nAllow: /p", "/p", True),
+        ("User-agent: *\nDisallow: /%7Ea", "/~a", False),
+        ("User-agent: *\nDisallow: /~a", "/%7Ea", False),
+        ("User-agent: *\nDisallow: /x?", "/x?q=1", False),
+        ("User-agent: *\nDisallow: " + "/*" * 20, "/a/b", True),
+        ("User-agent: *\nDisallow: *.zip$", "/a/b.zip", False),
+        ("User-agent: *\nDisallow: /*.zip$", "/b.zip?x", True),
+        ("User-agent: *\nDisallow: /a*b*c", "/a1c2b", True),
+        ("User-agent: *\nDisallow: /a*b*c", "/a1b2c3", False),
+        (FILE, "/private", True),
+        (FILE, "/lamps/aldis", False),
+    ],
+)
+def test_the_longest_rule_of_the_own_group_counts(text: str, path: str, is_allowed: bool) -> None:
+    """As RFC 9309 has it; what cannot be understood forbids nothing."""
+    assert allows(rules_of(text), path) is is_allowed
+
+
+def test_a_file_without_end_is_bounded() -> None:
+    """A thousand rules are kept."""
+    assert len(rules_of("User-agent: *\n" + "Disallow: /x\n" * 5_000)) == 1_000
+
+
+def test_a_file_of_agents_takes_no_time() -> None:
+    """Thirty thousand of them in a row stopped everybody's conversations for half a minute."""
+    file = "".join(f"User-agent: {number}\n" for number in range(30_000)) + "User-agent: aldis\nDisallow: /a\n"
+    assert not allows(rules_of(file), "/a")

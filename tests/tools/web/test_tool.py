@@ -1,0 +1,394 @@
+"""Reading pages: in pieces, in their encodings, as their sites allow; and what is said of those that cannot be read."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import ValidationError
+
+from bot.media.pdf_port import Library
+from tests.bot.media.samples import pdf
+from tests.bot.media.test_pdf import locked
+from tests.cells import sandbox
+from tests.servers.base import Answer, Seen, Server
+from tests.tools.conftest import USER_AGENT, Shelf
+from tests.tools.sites import HERE, Names, only_here
+from tools import (
+    BadArguments,
+    Denied,
+    Fetcher,
+    NotFound,
+    Paper,
+    RateLimited,
+    TooLarge,
+    ToolContext,
+    ToolError,
+    Unavailable,
+    fitted,
+)
+from tools.web.robots import REMEMBERED_SECONDS
+from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, PageOptions, WebFetch
+
+HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
+
+
+@dataclass
+class Site(Server):
+    """Pages by path, each as type and body; and what the site says to programs."""
+
+    pages: dict[str, tuple[str, str | bytes]] = field(default_factory=lambda: {"/": ("text/html", HTML)})
+    robots: str | None = None
+    answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
+
+    def respond(self, seen: Seen, request: web.Request) -> Any:
+        if seen.path in self.answers:
+            return self.answers[seen.path](seen)
+        if seen.path == "/robots.txt" and self.robots is not None:
+            return web.Response(text=self.robots)
+        if seen.path not in self.pages:
+            return web.Response(status=404, text="none")
+        named, body = self.pages[seen.path]
+        data = body.encode() if isinstance(body, str) else body
+        return web.Response(body=data, headers={"Content-Type": named})
+
+    def url_of(self, path: str, host: str = "site.example") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    @property
+    def asked(self) -> list[str]:
+        return [f"{seen.headers['host'].partition(':')[0]}{seen.path}" for seen in self.requests]
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as running:
+        yield running
+
+
+@pytest.fixture
+async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
+    names = Names({"site.example": [[HERE]], "other.example": [[HERE]], "inside.example": [["10.0.0.1"]]})
+    async with Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names) as opened:
+        yield opened
+
+
+@pytest.fixture
+def tool(fetcher: Fetcher) -> WebFetch:
+    return WebFetch(PageOptions(), fetcher, Shelf())
+
+
+async def fetched(tool: WebFetch, context: ToolContext, url: str, **more: Any) -> dict[str, Any]:
+    return dict((await tool.run(PageArguments(url=url, **more), context)).data)
+
+
+async def test_a_page_is_read_with_its_title_and_links(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """What is not there is not named."""
+    assert await fetched(tool, context, site.url_of("/#part")) == {
+        "url": site.url_of("/"),
+        "title": "Lamps",
+        "text": "# Lamps\n\nThey flash. Morse",
+        "links": [{"text": "Morse", "url": site.url_of("/morse")}],
+    }
+
+
+async def test_a_long_page_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Piece by piece, each whole in the model's eyes whatever has to be escaped in it, until nothing is left."""
+    lines = [f'"{number}" \\ a quoted line\t"with" signs' for number in range(300)]
+    site.pages["/long"] = ("text/plain; charset=utf-8", "\n".join(lines))
+    tool = WebFetch(PageOptions(max_chars=1_000), fetcher, Shelf())
+    pieces, offset = "", 0
+    while offset is not None:
+        data = await fetched(tool, context, site.url_of("/long"), offset=offset)
+        assert tool.spec.max_result_chars is not None
+        assert "[cut" not in fitted(data, tool.spec.max_result_chars)
+        assert len(data["text"]) <= 1_000
+        pieces += data["text"]
+        offset = data.get("next_offset")
+    assert pieces == "\n".join(lines)
+    assert len((await fetched(tool, context, site.url_of("/long"), max_chars=300))["text"]) <= 300
+    with pytest.raises(BadArguments, match="nothing from"):
+        await fetched(tool, context, site.url_of("/long"), offset=len(pieces))
+
+
+async def test_the_fullest_page_fits_its_result(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Nothing that the tool gives is cut behind its back, or `next_offset` would skip what was."""
+    links = "".join(f"<a href='/{'x' * 440}{n}'>{'&quot;' * 90}</a>" for n in range(60))
+    site.pages["/full"] = ("text/html", f"<title>{'&quot;' * 90}</title>{links}<p>{'&quot;' * 9_000}")
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, Shelf())
+    data = await fetched(tool, context, site.url_of("/full"))
+    assert len(data["links"]) > 5
+    assert tool.spec.max_result_chars is not None
+    assert "[cut" not in fitted(data, tool.spec.max_result_chars)
+    assert "left out" not in fitted(data, tool.spec.max_result_chars)
+
+
+@pytest.mark.parametrize(
+    ("named", "body"),
+    [
+        ("text/html; charset=ISO-8859-1", "<p>Zürich – 5 €".encode("cp1252")),
+        ("text/html", "<meta charset='windows-1252'><p>Zürich – 5 €".encode("cp1252")),
+        ("text/html; charset=cp1252", "\ufeff<p>Zürich – 5 €".encode()),
+        ("text/html; charset=utf-16le", "<p>Zürich – 5 €".encode("utf-16-le")),
+        ("text/html; charset=nonsense", "<p>Zürich – 5 €".encode()),
+        ("text/html; charset=unicode_escape", "<p>Zürich – 5 €".encode()),
+        ("text/plain", "Zürich – 5 €".encode()),
+        ("application/json", '"Zürich – 5 €"'.encode()),
+    ],
+)
+async def test_text_is_read_in_its_encoding(
+    tool: WebFetch, site: Site, context: ToolContext, named: str, body: bytes
+) -> None:
+    """As the body's mark, the header or the page says; else, and where the name is none of the web's, as UTF-8."""
+    site.pages["/"] = (named, body)
+    assert (await fetched(tool, context, site.url_of("/")))["text"].strip('"') == "Zürich – 5 €"
+
+
+@pytest.mark.parametrize(
+    ("html", "note"),
+    [
+        ("<div id=app></div><script src=app.js></script>", "JavaScript"),
+        ("<h1>Sign in</h1><form><input type=password></form><script></script>", "login"),
+        ("<img src=x>", "no text"),
+        (f"<script></script><p>{'words ' * 100}", None),
+    ],
+)
+async def test_a_page_that_hides_its_text_is_told_so(
+    tool: WebFetch, site: Site, context: ToolContext, html: str, note: str | None
+) -> None:
+    """The model should not take an empty frame for the page."""
+    site.pages["/"] = ("text/html", html)
+    told = (await fetched(tool, context, site.url_of("/"))).get("note", "")
+    assert (note in told) if note else not told
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (404, NotFound),
+        (410, NotFound),
+        (401, Denied),
+        (403, Denied),
+        (402, Denied),
+        (429, RateLimited),
+        (500, Unavailable),
+    ],
+)
+async def test_a_page_that_is_refused_says_why(
+    tool: WebFetch, site: Site, context: ToolContext, status: int, kind: type[ToolError]
+) -> None:
+    """In words that help the model on."""
+    site.answers["/"] = lambda _: web.Response(status=status)
+    with pytest.raises(kind):
+        await fetched(tool, context, site.url_of("/"))
+
+
+@pytest.mark.parametrize("named", ["image/png", "application/zip", ""])
+async def test_what_is_no_text_is_not_read(tool: WebFetch, site: Site, context: ToolContext, named: str) -> None:
+    """Pictures and archives are for other hands, whatever is in them."""
+    site.pages["/"] = (named, b"%PDF-")
+    with pytest.raises(BadArguments, match="none of: text/html"):
+        await fetched(tool, context, site.url_of("/"))
+
+
+@pytest.mark.parametrize(
+    ("named", "body"),
+    [
+        ("application/pdf", b"%PDF-words"),
+        ("application/pdf; charset=x", b"<!-- a line of the printer's -->%PDF-words"),
+        ("application/octet-stream", b"\xef\xbb\xbf%PDF-words"),
+        ("text/html", b"\r\n%PDF-words"),
+        ("text/plain", b"%PDF-words"),
+    ],
+)
+async def test_a_pdf_is_known_by_its_bytes(
+    tool: WebFetch, site: Site, context: ToolContext, named: str, body: bytes
+) -> None:
+    """Whatever its server calls it."""
+    site.pages["/"] = (named, body)
+    assert await fetched(tool, context, site.url_of("/")) == {
+        "url": site.url_of("/"),
+        "pages": 1,
+        "text": "Page 1:\nwords",
+    }
+
+
+@pytest.mark.parametrize("named", ["application/pdf", "application/octet-stream"])
+async def test_what_is_called_a_pdf_and_is_none(tool: WebFetch, site: Site, context: ToolContext, named: str) -> None:
+    """It is neither opened as one nor taken for text; a page that speaks of PDFs is a page."""
+    site.pages["/"] = (named, HTML)
+    with pytest.raises(BadArguments, match="neither a PDF nor a page"):
+        await fetched(tool, context, site.url_of("/"))
+    site.pages["/"] = ("text/html", "<p>Files that begin with %PDF-1.7 are PDFs.")
+    assert "are PDFs" in (await fetched(tool, context, site.url_of("/")))["text"]
+
+
+async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Piece by piece under the numbers of its pages, each time only as far as is needed."""
+    site.pages["/"] = ("application/pdf", pdf(*[f"page {number} {'words ' * 20}" for number in range(1, 4)]))
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, Library(sandbox()))
+    whole = "\n\n".join(f"Page {number}:\npage {number} {'words ' * 20}".strip() for number in range(1, 4))
+    pieces, offset = "", 0
+    while offset is not None:
+        data = await fetched(tool, context, site.url_of("/"), offset=offset)
+        assert (data["pages"], "note" in data) == (3, False)
+        assert len(data["text"]) <= 200
+        pieces += data["text"]
+        offset = data.get("next_offset")
+    assert pieces == whole
+    with pytest.raises(BadArguments, match="nothing to read"):
+        await fetched(tool, context, site.url_of("/"), offset=len(whole))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [(locked("key"), r"The PDF cannot be read: it is locked by a password\."), (b"%PDF-1.7 and no more", "damaged")],
+)
+async def test_a_pdf_that_cannot_be_opened(
+    fetcher: Fetcher, site: Site, context: ToolContext, body: bytes, told: str
+) -> None:
+    """The model hears why, in our words."""
+    site.pages["/"] = ("application/pdf", body)
+    with pytest.raises(BadArguments, match=told):
+        await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
+
+
+async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Invisible characters are left out, and what stands behind them is found all the same."""
+    site.pages["/"] = ("application/pdf", b"%PDF-")
+    library = Library(sandbox("tests.bot.media"))
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, library)
+    first = await fetched(tool, context, site.url_of("/"))
+    second = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])
+    assert first["text"] + second["text"] == "Page 1:\nseen" + " and words" * 30
+    assert "next_offset" not in second
+
+
+async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Also where it fills a piece to the last character."""
+    site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * 192)
+    data = await fetched(WebFetch(PageOptions(max_chars=200), fetcher, Shelf()), context, site.url_of("/"))
+    assert len(data["text"]) == 200
+    assert "next_offset" not in data
+
+
+async def test_a_scan_says_that_it_is_one(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Its pages are pictures; a model that sees may be sent it."""
+    site.pages["/"] = ("application/pdf", pdf("", ""))
+    data = await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
+    assert (data["pages"], data["text"]) == (2, "")
+    assert "scan" in data["note"]
+
+
+async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
+    fetcher: Fetcher, site: Site, context: ToolContext
+) -> None:
+    """What there is is given, and nothing leads on to what would take as long again."""
+
+    class Slow(Shelf):
+        async def read(self, data: bytes, *, max_chars: int) -> Paper:
+            return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
+
+    site.pages["/"] = ("application/pdf", b"%PDF-")
+    data = await fetched(WebFetch(PageOptions(), fetcher, Slow()), context, site.url_of("/"))
+    assert data["note"] == "Only 1 of the 9 pages could be read; the others take too long."
+    assert "next_offset" not in data
+
+
+@pytest.mark.parametrize(
+    ("named", "size", "fits"),
+    [
+        ("application/pdf", MAX_PAPER_BYTES, True),
+        ("application/pdf", MAX_PAPER_BYTES + 1, False),
+        ("text/html", MAX_BYTES + 1, False),
+    ],
+)
+async def test_a_pdf_may_be_larger_than_a_page(
+    tool: WebFetch, site: Site, context: ToolContext, named: str, size: int, fits: bool
+) -> None:
+    """And has its bound all the same."""
+    site.pages["/"] = (named, b"%PDF-" + b"x" * (size - 5))
+    if fits:
+        assert (await fetched(tool, context, site.url_of("/")))["next_offset"] == 6_000
+    else:
+        with pytest.raises(TooLarge, match="MB"):
+            await fetched(tool, context, site.url_of("/"))
+
+
+async def test_what_a_site_closes_to_programs_is_left_alone(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """Its rules are asked for once, and the closed page never."""
+    site.robots = "User-agent: *\nDisallow: /closed"
+    site.pages["/closed"] = site.pages["/"]
+    for _ in range(2):
+        with pytest.raises(Denied, match=r"robots\.txt"):
+            await fetched(tool, context, site.url_of("/closed"))
+    await fetched(tool, context, site.url_of("/"))
+    assert site.asked == ["site.example/robots.txt", "site.example/"]
+
+
+async def test_an_operator_may_read_them_all_the_same(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Then nobody asks for the rules."""
+    site.robots = "User-agent: *\nDisallow: /"
+    await fetched(WebFetch(PageOptions(obey_robots=False), fetcher, Shelf()), context, site.url_of("/"))
+    assert site.asked == ["site.example/"]
+
+
+async def test_a_redirect_is_looked_at_anew(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """By the rules of the site that it leads to, and by the guard of the network."""
+
+    def to(host: str, path: str) -> Answer:
+        return lambda _: web.Response(status=302, headers={"Location": site.url_of(path, host)})
+
+    site.robots = "User-agent: *\nDisallow: /closed"
+    site.pages["/open"] = site.pages["/closed"] = site.pages["/"]
+    site.answers |= {"/a": to("other.example", "/open"), "/b": to("other.example", "/closed")}
+    site.answers |= {"/c": to("inside.example", "/open")}
+    assert (await fetched(tool, context, site.url_of("/a")))["url"] == site.url_of("/open", "other.example")
+    with pytest.raises(Denied, match=r"robots\.txt"):
+        await fetched(tool, context, site.url_of("/b"))
+    with pytest.raises(Denied, match="private"):
+        await fetched(tool, context, site.url_of("/c"))
+    assert "other.example/closed" not in site.asked
+    assert not [asked for asked in site.asked if asked.startswith("inside")]
+
+
+async def test_a_site_that_cannot_say_is_asked_again_later(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """A server that fails has not agreed; a file that is none, or too long, says nothing."""
+    site.answers["/robots.txt"] = lambda _: web.Response(status=503)
+    with pytest.raises(Unavailable, match="unknown whether"):
+        await fetched(tool, context, site.url_of("/"))
+    site.answers["/robots.txt"] = lambda _: web.Response(body=b"x" * 600_000, content_type="text/plain")
+    assert await fetched(tool, context, site.url_of("/"))
+
+
+async def test_the_rules_of_a_site_are_asked_for_again_after_an_hour(
+    tool: WebFetch, site: Site, context: ToolContext
+) -> None:
+    """They may have changed."""
+    await fetched(tool, context, site.url_of("/"))
+    until, rules = tool._robots._remembered[site.url_of("")]
+    assert 0 < until - time.monotonic() <= REMEMBERED_SECONDS
+    tool._robots._remembered[site.url_of("")] = time.monotonic(), rules
+    site.robots = "User-agent: *\nDisallow: /"
+    with pytest.raises(Denied):
+        await fetched(tool, context, site.url_of("/"))
+
+
+async def test_more_sites_than_are_remembered(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """The one that was longest not asked for is forgotten."""
+    await fetched(tool, context, site.url_of("/"))
+    rules = tool._robots._remembered[site.url_of("")]
+    for number in range(256):
+        tool._robots._remembered[f"http://s{number}.example"] = rules
+    await fetched(tool, context, site.url_of("/", "other.example"))
+    assert len(tool._robots._remembered) == 256
+    assert site.url_of("") not in tool._robots._remembered
+
+
+@pytest.mark.parametrize("arguments", [{}, {"url": ""}, {"url": "x", "offset": -1}, {"url": "x", "max_chars": 5}])
+def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
+    """An address, and numbers that make sense."""
+    with pytest.raises(ValidationError):
+        PageArguments(**arguments)

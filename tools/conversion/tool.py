@@ -1,0 +1,126 @@
+"""The tool `convert`: an amount into another unit of measurement or another currency.
+
+What a unit is stands in `tools.conversion.units`, what currencies are worth in `tools.conversion.rates`.
+"""
+
+import asyncio
+import re
+from decimal import Context, Decimal
+
+from pydantic import Field
+
+from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
+from tools.conversion.rates import ATTRIBUTION, Rates
+from tools.conversion.units import MAX_CHARS, Unit, carried, unit
+from tools.errors import BadArguments
+from tools.http import Http
+
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_MEASURED = Context(prec=10)
+_LARGEST = 1e30
+_PLAIN_EXPONENTS = range(-8, 16)
+_MANY_DECIMALS = Decimal("0.000001")
+_DECIMALS = Decimal("0.01")
+
+
+class ConvertOptions(Options):
+    """The settings `TOOLS__CONVERT__<FIELD>`."""
+
+    rates_base_url: BaseUrl = "https://api.frankfurter.dev"
+    """Where the rates of currencies come from: Frankfurter, or your own."""
+    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    """For asking the rates."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Frankfurter: that rates are asked for",)
+
+
+class ConvertArguments(Arguments):
+    """How much of what, and into what."""
+
+    amount: float = Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False, description="How much.")
+    unit: str = Field(
+        min_length=1,
+        max_length=MAX_CHARS,
+        description="What it is now: km/h, square feet, US gallon, °C, ... or a currency by its code: EUR.",
+    )
+    to: str = Field(min_length=1, max_length=MAX_CHARS, description="What it shall become, written in the same way.")
+
+
+class Convert:
+    """Converts units and currencies."""
+
+    def __init__(self, options: ConvertOptions, http: Http) -> None:
+        self._rates = Rates(http=http, base_url=options.rates_base_url, timeout_seconds=options.timeout_seconds)
+        self._measuring = asyncio.Lock()
+
+    spec = ToolSpec(
+        name="convert",
+        seldom="units of all kinds and currencies, such as 5 miles to km or 20 EUR to USD",
+        description=(
+            "Converts an amount exactly: units of length, area, volume, weight, speed, temperature, pressure, energy,"
+            " power, data, time and whatever is made of them (km/h, l/100km, N*m), and currencies at the central banks'"
+            " newest reference rates. Say which ton, gallon, cup or horsepower is meant: with an ambiguous name it"
+            " lists the choices. Currencies are three capital letters (EUR, USD); give the rate's date and source with"
+            " the answer. No rates of the past, no cryptocurrencies, no cooking by ingredient (cups to grams)."
+        ),
+        arguments=ConvertArguments,
+        intent=lambda given: Intent(
+            "convert", {"amount": Decimal(str(given.amount)), "unit": given.unit, "to": given.to}
+        ),
+    )
+
+    async def run(self, arguments: ConvertArguments, context: ToolContext) -> Result:
+        """The amount before and after, each with its unit in full.
+
+        Raises:
+            BadArguments: a unit is unknown or ambiguous, or the two measure different things.
+            NotFound: there is no rate for a currency.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there are no rates.
+        """
+        amount = Decimal(repr(arguments.amount))
+        if _CURRENCY.fullmatch(arguments.unit) and _CURRENCY.fullmatch(arguments.to):
+            return await self._exchanged(amount, arguments, context)
+        async with self._measuring:  # the first question builds pint's table, which takes half a second
+            source, target, carried_amount = await asyncio.to_thread(_measured, amount, arguments)
+        return Result(data={"from": _said(amount, source.name), "to": _said(carried_amount, target.name)})
+
+    async def _exchanged(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
+        rate = await self._rates.rate(arguments.unit, arguments.to, context.now)
+        exchanged = amount * rate.value
+        cents = _DECIMALS if abs(exchanged) >= 1 else _MANY_DECIMALS
+        return Result(
+            data={
+                "from": _said(amount, arguments.unit),
+                "to": _said(_rounded(exchanged, cents), arguments.to),
+                "rate": f"1 {arguments.unit} = {_plain(_MEASURED.plus(rate.value))} {arguments.to}",
+                "rate_date": rate.day.isoformat(),
+                "note": "A reference rate: banks and cards charge more.",
+                "attribution": ATTRIBUTION,
+            }
+        )
+
+
+def _measured(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
+    source, target = unit(arguments.unit), unit(arguments.to)
+    return source, target, _MEASURED.plus(carried(amount, source, target))
+
+
+def _rounded(amount: Decimal, step: Decimal) -> Decimal:
+    try:
+        return amount.quantize(step)
+    except ArithmeticError as error:
+        raise BadArguments("The amount is too large for money.") from error
+
+
+def _said(amount: Decimal, name: str) -> str:
+    return f"{_plain(amount)} {name}"
+
+
+def _plain(number: Decimal) -> str:
+    """The number without idle zeros; with a power of ten only where it is very large or very small."""
+    if not number:
+        return "0"
+    exact = number.normalize()
+    return f"{exact:f}" if exact.adjusted() in _PLAIN_EXPONENTS else f"{exact:E}"

@@ -1,0 +1,230 @@
+"""Units of measurement by their names, and amounts carried from one into another. The only home of pint.
+
+    unit("miles per hour") -> Unit          read by a small grammar of our own; pint only ever sees single names
+    carried(Decimal(5), unit, unit) -> Decimal
+
+    text = part { ( "/" | " per " | "*" ) part }        everything behind the first "/" or "per" divides
+    part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
+
+A name that means different amounts to different people (ton, gallon, cup, horsepower, calories) is not guessed: the
+error lists the exact names. Left to others: currencies, what an answer looks like (`tools.conversion.tool`).
+
+Source: pint 0.25.3, its table of units (SI, NIST and imperial definitions) and its behaviour, 2026-11-22. Importing it
+takes 0.3 seconds and 3 MB, building its table half a second more, which is why that waits for the first question.
+"""
+
+import functools
+import re
+from dataclasses import dataclass
+from decimal import Context, Decimal, DecimalException, localcontext
+from typing import Any, cast
+
+from tools.errors import BadArguments
+from tools.text import cleaned
+
+MAX_CHARS = 80
+"""The longest text that is read as a unit."""
+
+_MAX_PARTS = 6
+_DIGITS = 40
+
+_DIVIDING = re.compile(r"\s*/\s*|\s+per\s+", re.IGNORECASE)
+_TIMES = re.compile(r"\s*[*·⋅×]\s*")
+_PART = re.compile(
+    r"(?:(?P<count>[1-9][0-9]{0,3})\s*)?"
+    r"(?:(?P<shape>square|cubic|sq|cu)[\s_]+)?"
+    r"(?P<name>°?\s?[^\W\d_²³](?:(?:[^\W\d²³]|[\s-])*[^\W\d_²³])?|%)"
+    r"(?:\s*\^?\s*(?P<power>-?[1-9])|(?P<raised>[²³]))?",
+    re.IGNORECASE,
+)
+_POWERS = {"square": 2, "sq": 2, "²": 2, "cubic": 3, "cu": 3, "³": 3}
+
+# What people write and pint reads otherwise or not at all: first as it is written, then in lower case.
+_SYMBOLS = (
+    {"PS": "metric_horsepower", "Cal": "kilocalorie"}
+    | {"kb": "kilobit", "Mb": "megabit", "Gb": "gigabit", "Tb": "terabit"}
+)  # fmt: skip
+_SPOKEN = (
+    {"%": "percent", "c": "degree_Celsius", "f": "degree_Fahrenheit", "°k": "kelvin"}
+    | {"°c": "degree_Celsius", "degree_celsius": "degree_Celsius", "degrees_celsius": "degree_Celsius"}
+    | {"°f": "degree_Fahrenheit", "degree_fahrenheit": "degree_Fahrenheit", "degrees_fahrenheit": "degree_Fahrenheit"}
+    | {"centigrade": "degree_Celsius", "kmh": "kilometer_per_hour", "kph": "kilometer_per_hour"}
+    | {"kwh": "kilowatt_hour", "food_calorie": "kilocalorie", "mechanical_horsepower": "horsepower"}
+    | {f"us_{name}": name for name in ("gallon", "quart", "pint", "cup", "gill", "fluid_ounce", "barrel")}
+    | {"us_tablespoon": "tablespoon", "us_teaspoon": "teaspoon", "us_hundredweight": "US_hundredweight"}
+    | {f"uk_{name}": f"imperial_{name}" for name in ("gallon", "quart", "pint", "cup", "gill", "fluid_ounce")}
+    | {"us_ton": "short_ton", "uk_ton": "long_ton", "uk_hundredweight": "UK_hundredweight"}
+)
+_DEFINITIONS = ("metric_cup = 250 milliliter", "metric_tablespoon = 15 milliliter", "metric_teaspoon = 5 milliliter")
+_AMBIGUOUS = {
+    "ton": "metric ton (1000 kg), short ton (US, 907 kg), long ton (UK, 1016 kg)",
+    "gallon": "US gallon (3.785 l), imperial gallon (4.546 l)",
+    "quart": "US quart (0.946 l), imperial quart (1.137 l)",
+    "pint": "US pint (473 ml), imperial pint (568 ml)",
+    "cup": "US cup (237 ml), metric cup (250 ml), imperial cup (284 ml)",
+    "gill": "US gill (118 ml), imperial gill (142 ml)",
+    "fluid_ounce": "US fluid ounce (29.57 ml), imperial fluid ounce (28.41 ml)",
+    "tablespoon": "US tablespoon (14.79 ml), metric tablespoon (15 ml)",
+    "teaspoon": "US teaspoon (4.93 ml), metric teaspoon (5 ml)",
+    "barrel": "oil barrel (159 l), US barrel (119 l), beer barrel (117 l)",
+    "hundredweight": "US hundredweight (45.4 kg), UK hundredweight (50.8 kg)",
+    "horsepower": "metric horsepower (735.5 W), mechanical horsepower (745.7 W)",
+    "calorie": "kilocalorie (what food labels mean), cal (a thousandth of it)",
+    "degree": "degree Celsius, degree Fahrenheit, arcdegree",
+    "mpg": "mile / US gallon, mile / imperial gallon",
+}
+_SHORT = (
+    {"gal": "gallon", "qt": "quart", "pt": "pint", "floz": "fluid_ounce", "fl_oz": "fluid_ounce", "bbl": "barrel"}
+    | {"tbsp": "tablespoon", "tsp": "teaspoon", "hp": "horsepower", "cwt": "hundredweight"}
+)  # fmt: skip
+_SCALES = frozenset({"degree_Celsius", "degree_Fahrenheit", "degree_Reaumur"})
+# pint's names of the American measures, which are nothing but the bare words.
+_EXACT_NAMES = {
+    name: f"US {name}" for name in ("gallon", "quart", "pint", "cup", "gill", "tablespoon", "teaspoon", "barrel")
+} | {"fluid_ounce": "US fluid ounce", "ton": "short ton", "UK_ton": "long ton", "horsepower": "mechanical horsepower"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """A unit that an amount can be carried into and out of."""
+
+    name: str
+    """In full words, such as `kilometer/hour`, so that a wrong reading shows."""
+    count: Decimal
+    """How many of `measure` make one of it."""
+    measure: Any
+    """Pint's own unit."""
+
+
+def unit(text: str) -> Unit:
+    """The unit that a text of at most `MAX_CHARS` characters names.
+
+    Raises:
+        BadArguments: it names none, or one that has several meanings: the message lists them.
+    """
+    parts = _parts(text)
+    count, measure = Decimal(1), _table().Unit("")
+    for part, is_divisor in parts:
+        factor, factor_measure = _read(part, text, is_alone=len(parts) == 1)
+        count = count / factor if is_divisor else count * factor
+        measure = measure / factor_measure if is_divisor else measure * factor_measure
+    return Unit(name=_words(measure) if count == 1 else cleaned(text), count=count, measure=measure)
+
+
+def carried(amount: Decimal, source: Unit, target: Unit) -> Decimal:
+    """The amount in the target unit; distance per volume and volume per distance (fuel) turn into each other.
+
+    Raises:
+        BadArguments: the two measure different things, or the amount means nothing there.
+    """
+    with localcontext(Context(prec=_DIGITS)):
+        try:
+            return _carried(amount, source, target)
+        except _pint().DimensionalityError as error:
+            raise BadArguments(_different(source, target)) from error
+        # TypeError: logarithmic units know no Decimal.
+        except (_pint().PintError, DecimalException, TypeError) as error:
+            raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error
+
+
+def _carried(amount: Decimal, source: Unit, target: Unit) -> Decimal:
+    quantity = _table().Quantity(amount * source.count, source.measure)
+    if source.measure.is_compatible_with("kelvin") and quantity.to("kelvin").magnitude < 0:
+        raise BadArguments("That is below absolute zero; a difference of temperatures is written delta_degC.")
+    if _is_fuel(source, target):
+        if amount <= 0:
+            raise BadArguments("The consumption of fuel must be above zero.")
+        quantity = 1 / quantity
+    return cast("Decimal", quantity.to(target.measure).magnitude) / target.count
+
+
+def _is_fuel(source: Unit, target: Unit) -> bool:
+    lengths = dict(source.measure.dimensionality), dict(target.measure.dimensionality)
+    return lengths in (({"[length]": -2}, {"[length]": 2}), ({"[length]": 2}, {"[length]": -2}))
+
+
+def _different(source: Unit, target: Unit) -> str:
+    kinds = [_kind(source.measure), _kind(target.measure)]
+    return (
+        f"{source.name} measures {kinds[0]} and {target.name} measures {kinds[1]}:"
+        " one cannot be converted into the other."
+    )
+
+
+def _kind(measure: Any) -> str:
+    said = str(measure.dimensionality).replace("[", "").replace("]", "").replace(" ** ", "^")
+    return "a bare number" if said == "dimensionless" else said
+
+
+def _parts(text: str) -> tuple[tuple[str, bool], ...]:
+    """The parts of the text, each with whether it divides."""
+    if len(text) > MAX_CHARS:
+        raise BadArguments(f"A unit has at most {MAX_CHARS} characters.")
+    first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
+    above = [(part, False) for part in _TIMES.split(first)] if first != "1" or not divisors else []
+    below = [(part, True) for divisor in divisors for part in _TIMES.split(divisor)]
+    if len(above) + len(below) > _MAX_PARTS:
+        raise BadArguments(f"A unit has at most {_MAX_PARTS} parts.")
+    return (*above, *below)
+
+
+def _read(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
+    """How many of which of pint's units one part is."""
+    found = _PART.fullmatch(part)
+    name = _meant(found["name"]) if found else ""
+    if found is None or not name:
+        raise _unknown(text)
+    power = int(found["power"] or 1) * _POWERS.get((found["shape"] or found["raised"] or "").lower(), 1)
+    if name in _SCALES and (power != 1 or found["count"] or not is_alone):
+        raise BadArguments("Within another unit, a difference of temperatures is written delta_degC or delta_degF.")
+    try:
+        return Decimal(found["count"] or 1), _table().Unit(name) ** power
+    except _pint().PintError as error:  # a prefix before a unit that takes none
+        raise _unknown(text) from error
+
+
+def _meant(name: str) -> str:
+    """The name by which pint knows what a person calls a unit; empty where it knows none."""
+    written = re.sub(r"[\s-]+", "_", name.strip())
+    key = written.lower()
+    singular = key.removesuffix("s")
+    choices = _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
+    if choices and written not in _SYMBOLS:
+        raise BadArguments(f"{cleaned(name)!r} has several meanings; name one: {choices}.")
+    tried = (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, key)
+    return next((known for candidate in tried if candidate and (known := _known(candidate))), "")
+
+
+def _known(name: str) -> str:
+    """Pint's full name of a single unit; empty where it has none."""
+    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(name)
+    return readings[0][0] + readings[0][1] if readings else ""
+
+
+def _unknown(text: str) -> BadArguments:
+    return BadArguments(
+        f"No unit is named {cleaned(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
+        " US gallon; a currency by its three capital letters, and only into another currency."
+    )
+
+
+def _words(measure: Any) -> str:
+    said = re.sub(r"\w+", lambda word: _EXACT_NAMES.get(word[0], word[0].replace("_", " ")), f"{measure:P}")
+    return said.replace("1 1/", "1/")
+
+
+@functools.cache
+def _pint() -> Any:
+    """Pint itself; imported with the first question, for a start can do without its third of a second."""
+    import pint  # noqa: PLC0415 - see above
+
+    return pint
+
+
+@functools.cache
+def _table() -> Any:
+    """Pint's table of units, in decimal numbers."""
+    table = _pint().UnitRegistry(non_int_type=Decimal)
+    for definition in _DEFINITIONS:
+        table.define(definition)
+    return table

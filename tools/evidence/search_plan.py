@@ -1,0 +1,122 @@
+"""Pure: what is searched for next, of what was found and what was looked for already; nothing when that is enough.
+
+    round 1   the claim in its own words, in the news and on the web
+    then      what is missing: denials, unless one was found; an official word, unless one was found; the operator's
+              preferred sites, unless one is among the sources; and while too few independent reports are there, the
+              claim's other wordings, at last fewer of its words
+
+Nothing is looked for twice. A check whose sources are several, with an official word and a look at denials, ends early.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tools.evidence.scoring import Evidence, Source
+from tools.evidence.stance import Claim, language
+from tools.evidence.word_lists import IDLE, LANGUAGES, words
+from tools.search.base import Query, trimmed
+
+Aim = Literal["reports", "denials", "official word", "preferred sites", "other words", "fewer words"]
+"""What a search is for."""
+
+SEARCHES_PER_ROUND = 3
+HITS_PER_SEARCH = 10
+
+_MAX_QUERY_CHARS = 300
+_MOST_KEY_WORDS = 10
+_FEWER_WORDS = 5
+_MOST_SITES = 10  # in one query
+_DENIALS = {
+    "en": "fact check false",
+    "de": "Faktencheck falsch",
+    "fr": "fact-check faux",
+    "es": "verificación bulo",
+}
+_OFFICIAL = {
+    "en": "official statement confirmed",
+    "de": "offizielle Mitteilung bestätigt",
+    "fr": "communiqué officiel confirmé",
+    "es": "comunicado oficial confirmado",
+}
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One search, and what it is for."""
+
+    aim: Aim
+    query: Query
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inquiry:
+    """What is to be found out, and within which bounds of the web."""
+
+    claim: Claim
+    needed: int
+    """How many independent reports are enough."""
+    preferred_sites: tuple[str, ...] = ()
+    excluded_sites: tuple[str, ...] = ()
+    language: str | None = None
+    """Of the pages, two letters; None: any."""
+
+    def following(self, found: Sequence[Source], evidence: Evidence, tried: Sequence[Step]) -> tuple[Step, ...]:
+        """The searches of the next round; none where nothing is missing, or nothing is left to try."""
+        if not tried:
+            return self._first()
+        asked = {step.query for step in tried}
+        looked_for: set[Aim] = {step.aim for step in tried}
+        left = (step for step in self._missing(found, evidence, looked_for) if step.query not in asked)
+        return tuple(dict.fromkeys(left))[:SEARCHES_PER_ROUND]
+
+    def _first(self) -> tuple[Step, ...]:
+        text = self.claim.wordings[0]
+        return tuple(Step(aim="reports", query=self._query(text, is_news=is_news)) for is_news in (True, False))
+
+    def _missing(self, found: Sequence[Source], evidence: Evidence, looked_for: Collection[Aim]) -> Iterator[Step]:
+        spoken = self._marker_language()
+        if not evidence.contradicting and "denials" not in looked_for:
+            yield Step(aim="denials", query=self._query(f"{self._key_words()} {_DENIALS[spoken]}"))
+        if not (evidence.official_confirms or evidence.official_contradicts) and "official word" not in looked_for:
+            yield Step(aim="official word", query=self._query(f"{self._key_words()} {_OFFICIAL[spoken]}"))
+        is_lacking = self.preferred_sites and not any(source.is_preferred for source in found)
+        if is_lacking and "preferred sites" not in looked_for:
+            yield Step(aim="preferred sites", query=self._query(self._key_words(), sites=self.preferred_sites))
+        if evidence.independent < self.needed:
+            yield from (Step(aim="other words", query=self._query(other)) for other in self.claim.wordings[1:])
+            yield Step(aim="fewer words", query=self._query(self._fewer_words()))
+
+    def _query(self, text: str, *, is_news: bool = False, sites: tuple[str, ...] = ()) -> Query:
+        return Query(
+            text=trimmed(text, max_chars=_MAX_QUERY_CHARS),
+            count=HITS_PER_SEARCH,
+            is_news=is_news,
+            sites=sites[:_MOST_SITES],
+            # Some services take either; what is found is looked through for excluded sites anyway.
+            without_sites=() if sites else self.excluded_sites[:_MOST_SITES],
+            language=self.language,
+        )
+
+    def _marker_language(self) -> str:
+        if self.language in LANGUAGES:
+            return self.language
+        return language(self.claim.wordings[0]) or LANGUAGES[0]
+
+    def _key_words(self) -> str:
+        """The claim's telling words as they were written, in their order; the claim where it has none."""
+        return " ".join(_telling(self.claim.wordings[0])[:_MOST_KEY_WORDS]) or self.claim.wordings[0]
+
+    def _fewer_words(self) -> str:
+        """The names and numbers of the claim first, then its longest words: enough to find it told otherwise."""
+        telling = _telling(self.claim.wordings[0])
+        by_weight = sorted(telling, key=lambda word: (not (word[0].isupper() or word[0].isdigit()), -len(word)))
+        kept = set(by_weight[:_FEWER_WORDS])
+        return " ".join(word for word in telling if word in kept) or self.claim.wordings[0]
+
+
+def _telling(text: str) -> tuple[str, ...]:
+    said = (word.strip(".,;:!?\"'()[]\u201c\u201d\u201e\u00ab\u00bb") for word in _WORD.findall(text))
+    return tuple(dict.fromkeys(word for word in said if set(words(word)) - IDLE))

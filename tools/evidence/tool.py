@@ -1,0 +1,285 @@
+"""The tool `verify_news`: looks for what speaks for a claim and what against it, and gives evidence, never a verdict.
+
+    claim --> plan --> searches side by side --> read, grouped, weighed --what is missing?--> plan, up to three rounds
+                                                                       '--nothing more, or time is up--> evidence
+
+No model takes part in here: planning and judging are tables (`tools.evidence`), and what they cannot see is told with
+every answer; the model that asked explains it. `tools.search.service` asks the services, and its ten minutes, its
+months and its numbers hold here too. A search that fails costs the others nothing: the answer says that data are
+incomplete.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.errors import RateLimited, ToolError
+from tools.evidence.scoring import Evidence, Reader, Rules, Source, confidence, sources, weighed
+from tools.evidence.search_plan import Inquiry, Step
+from tools.evidence.stance import Claim
+from tools.search.base import Hit, lies_in
+from tools.search.cache import Found
+from tools.search.service import SearchDesk, worded
+from tools.search.sites import Site, listed
+from tools.search.wikipedia import Wikipedia
+from tools.text import shortened
+from tools.web.addresses import canonical_url
+
+NOTE = (
+    "This is evidence, not a verdict. It was read by word lists (en, de, fr, es) out of titles and snippets alone: it"
+    " sees no irony, no rewritten copies and no other wordings of a denial. Before you rely on a source, fetch it; say"
+    " what agrees, what contradicts and what is missing."
+)
+
+_MAX_CLAIM_CHARS = 400
+_MAX_SNIPPET_CHARS = 300
+_MAX_RESULT_CHARS = 14_000  # ten sources of usual length, whole: a citation needs its address uncut
+_MOST_SITES = 30
+_SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
+
+Sites = Annotated[tuple[Site, ...], BeforeValidator(listed), Field(max_length=_MOST_SITES)]
+Wording = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_CLAIM_CHARS)]
+
+
+class VerifyNewsOptions(Options):
+    """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. The services that are searched are those of `TOOLS__WEB_SEARCH__`."""
+
+    independent_sources: int = Field(default=3, ge=1, le=20)
+    """How many independent reports must agree before the evidence says that several do."""
+    max_rounds: int = Field(default=3, ge=1, le=3)
+    """The most rounds of searches for one claim."""
+    max_searches: int = Field(default=7, ge=1, le=9)
+    """The most searches for one claim, over all rounds: each may cost what the search service takes."""
+    max_sources: int = Field(default=10, ge=1, le=40)
+    """The most pages that are told of; all that were found are counted."""
+    preferred_sites: Sites = ()
+    """Sites that are searched by themselves where none of them was found, and told first: a comma list."""
+    excluded_sites: Sites = ()
+    """Sites that never count and are not told of: a comma list."""
+    official_sites: Sites = ()
+    """Authorities whose word counts as official, besides those of states that are known: a comma list."""
+    timeout_seconds: float = Field(default=24, gt=0, le=300)
+    """How long the searches for one claim may take together; then it answers with what it has."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("those who see web_search: searches about the claim",)
+
+
+class VerifyNewsArguments(Arguments):
+    """What is to be checked."""
+
+    claim: Wording = Field(
+        description="The claim, as one short plain sentence with its names, places and numbers. No question."
+    )
+    other_words: Annotated[tuple[Wording, ...], Field(max_length=2)] = Field(
+        default=(),
+        description="The same claim in other words, or in the language of where it happened (en, de, fr, es): found"
+        " pages are compared with these, too.",
+    )
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")] | None = Field(
+        default=None, description="Only pages in it, two letters; left out: any."
+    )
+
+
+@dataclass
+class _Case:
+    """What one check has gathered so far."""
+
+    reader: Reader
+    tried: list[Step] = field(default_factory=list)
+    rounds: int = 0
+    found_by_step: dict[Step, Found] = field(default_factory=dict)
+    failures_by_step: dict[Step, tuple[ToolError, ...]] = field(default_factory=dict)
+    """Of searches that no service answered, or the encyclopaedia in the place of one that failed."""
+    is_out_of_time: bool = False
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """What the searches found, in the order in which they were planned, whichever was answered first."""
+        return tuple(self.found_by_step[step] for step in self.tried if step in self.found_by_step)
+
+    @property
+    def failures(self) -> tuple[ToolError, ...]:
+        """Likewise, why searches failed."""
+        return tuple(failure for step in self.tried for failure in self.failures_by_step.get(step, ()))
+
+
+class VerifyNews:
+    """Gathers evidence on a claim."""
+
+    def __init__(self, options: VerifyNewsOptions, desk: SearchDesk) -> None:
+        self._options = options
+        self._desk = desk
+        self._rules = Rules(
+            needed=options.independent_sources,
+            preferred_sites=options.preferred_sites,
+            official_sites=options.official_sites,
+        )
+        self.spec = ToolSpec(
+            name="verify_news",
+            seldom="evidence whether a claim in the news is true",
+            description=(
+                "Gathers evidence on one claim about the world by several rounds of web searches: how many independent"
+                " reports agree, which contradict, whether an official source confirms or denies, dates, tone, a"
+                " confidence from 0 to 1 that says how well the evidence carries the claim (not how true it is), and"
+                " `data_incomplete` where it could not look properly. Use it when somebody asks whether something is"
+                " true, real or happened. It gives no verdict: explain the evidence with its dates, name what"
+                " contradicts and what is missing, and fetch pages that matter. Sources of one `report` count once."
+                " Cite by number in square brackets, such as [3]: Aldis adds the addresses."
+            ),
+            arguments=VerifyNewsArguments,
+            intent=lambda given: Intent("verify", {"claim": given.claim}),
+            finds_pages=True,
+            timeout_seconds=options.timeout_seconds + _SECONDS_TO_ANSWER,
+            cost_usd=options.max_searches * desk.usual_usd,
+            max_result_chars=_MAX_RESULT_CHARS,
+        )
+
+    async def run(self, arguments: VerifyNewsArguments, context: ToolContext) -> Result:
+        """The evidence, with its sources as numbered `results`; incomplete rather than an error where searches fail.
+
+        Raises:
+            BadArguments: the claim holds nothing that can be read.
+        """
+        inquiry = self._inquiry(arguments)
+        case = _Case(Reader(inquiry.claim))
+        try:
+            async with asyncio.timeout(self._options.timeout_seconds):
+                await self._examine(inquiry, case, context.now)
+        except TimeoutError:
+            case.is_out_of_time = True
+        cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
+        return Result(data=self._told(inquiry, case, context.now), cost_usd=cost_usd)
+
+    def _inquiry(self, arguments: VerifyNewsArguments) -> Inquiry:
+        options = self._options
+        return Inquiry(
+            claim=Claim.of(*map(worded, (arguments.claim, *arguments.other_words))),
+            needed=options.independent_sources,
+            preferred_sites=options.preferred_sites,
+            excluded_sites=options.excluded_sites,
+            language=arguments.language,
+        )
+
+    async def _examine(self, inquiry: Inquiry, case: _Case, now: datetime) -> None:
+        for _ in range(self._options.max_rounds):
+            found = self._sources(case, now)
+            steps = inquiry.following(found, weighed(found), case.tried)
+            steps = tuple(filter(self._can, steps))[: self._options.max_searches - len(case.tried)]
+            if not steps:
+                return
+            case.rounds += 1
+            case.tried += steps
+            async with asyncio.TaskGroup() as searches:
+                for step in steps:
+                    searches.create_task(self._search(step, case, now))
+
+    def _can(self, step: Step) -> bool:
+        return self._desk.takes(step.query)
+
+    async def _search(self, step: Step, case: _Case, now: datetime) -> None:
+        try:
+            found = await self._desk.search(step.query, now)
+        except ToolError as error:
+            case.failures_by_step[step] = (error,)
+            return
+        case.found_by_step[step] = found
+        if found.source == Wikipedia.name:
+            case.failures_by_step[step] = found.failures
+
+    def _sources(self, case: _Case, now: datetime) -> tuple[Source, ...]:
+        hits = (hit for hit in _each_once(case.found) if not lies_in(hit.site, self._options.excluded_sites))
+        articles = {hit.url for found in case.found if found.source == Wikipedia.name for hit in found.hits}
+        return sources(case.reader.about(hits), self._rules, now, articles=articles)
+
+    def _told(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
+        found = self._sources(case, now)
+        evidence, needed = weighed(found), self._options.independent_sources
+        shown = found[: self._options.max_sources]
+        lacking = list(_lacking(case, evidence, needed))
+        rows = self._desk.numbered([source.hit for source in shown])
+        data: dict[str, Any] = {
+            "claim": inquiry.claim.wordings[0],
+            "evidence": _told_evidence(evidence, needed, is_incomplete=bool(lacking)),
+            "data_incomplete": bool(lacking),
+        }
+        if lacking:
+            data["incomplete_because"] = lacking
+        if case.failures:
+            data["failed"] = list(dict.fromkeys(map(str, case.failures)))
+        data |= {"rounds": case.rounds, "searched": list(map(_told_step, case.tried)), "note": NOTE}
+        pages_left = len(found) - len(shown)
+        if pages_left:
+            data["more_pages"] = pages_left
+        return data | {"results": [_row(row, source) for row, source in zip(rows, shown, strict=True)]}
+
+
+def _each_once(found: Iterable[Found]) -> Iterable[Hit]:
+    """The hits of all searches, each address once, in the order in which they were found."""
+    by_address: dict[str, Hit] = {}
+    for answer in found:
+        for hit in answer.hits:
+            by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
+    return by_address.values()
+
+
+def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
+    """Why the data are incomplete; nothing where they are not."""
+    if case.is_out_of_time:
+        yield "time_ran_out"
+    if any(isinstance(failure, RateLimited) for failure in case.failures):
+        yield "quota_used_up"
+    if any(not isinstance(failure, RateLimited) for failure in case.failures):
+        yield "searches_failed"
+    if case.found and all(found.source == Wikipedia.name for found in case.found):
+        yield "only_the_encyclopaedia_answered"
+    if evidence.independent < needed:
+        yield "too_few_sources"
+
+
+def _told_step(step: Step) -> Mapping[str, str]:
+    return {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
+
+
+def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
+    told: dict[str, Any] = {
+        "independent_agreeing": evidence.agreeing,
+        "independent_contradicting": evidence.contradicting,
+        "independent_unclear": evidence.unclear,
+        "independent_needed": needed,
+        "several_agree": evidence.agreeing >= needed,
+        "official_confirms": evidence.official_confirms,
+        "official_confirmation_is_cited": evidence.official_is_cited,
+        "official_contradicts": evidence.official_contradicts,
+        "official_denial_is_cited": evidence.official_denial_is_cited,
+        "fact_check_contradicts": evidence.fact_check_contradicts,
+        "tone": dict(evidence.tones),
+    }
+    if evidence.days:
+        told |= {"first_reported": evidence.days[0].isoformat(), "last_reported": evidence.days[-1].isoformat()}
+    return told | {"confidence": confidence(evidence, needed=needed, is_incomplete=is_incomplete)}
+
+
+def _row(row: Mapping[str, Any], source: Source) -> Mapping[str, Any]:
+    told: dict[str, Any] = {
+        **row,
+        "snippet": shortened(row["snippet"], _MAX_SNIPPET_CHARS),
+        "stance": source.reading.stance,
+        "kind": source.kind,
+        "report": source.report,
+        "tone": source.reading.tone,
+    }
+    more: Mapping[str, Any] = {
+        "date": source.day.isoformat() if source.day else None,
+        "because": list(source.reading.because),
+        "cites_official": source.reading.cites_official,
+        "preferred": source.is_preferred,
+    }
+    return told | {name: value for name, value in more.items() if value}

@@ -1,1 +1,0 @@
-"""Prediction markets that can be asked, one module each."""

@@ -1,0 +1,169 @@
+"""Polymarket: real money, read without a key.
+
+What people search for and see is an event, which holds one market (yes or no) or one for each candidate; both become
+one `Market` here, of which the candidates are the outcomes.
+
+Source: docs.polymarket.com, Gamma API, and answers of it, 2026-11-21: lists come as JSON inside texts, numbers as texts
+or numbers; a price is a probability, and a closed market's price of 1 is the winner.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ValidationError
+
+from tools.errors import NotFound, TooLarge, Unavailable
+from tools.http import Http, JsonAnswer
+from tools.markets.base import Instant, Market, Number, Outcome, Status, Texts, is_missing, line, paragraph
+
+_MOST_OUTCOMES = 12
+_WON = 0.999
+_UNREADABLE = "Polymarket answers something that cannot be read."
+
+
+class _Traded(BaseModel):
+    """One of the markets of an event."""
+
+    question: str = ""
+    groupItemTitle: str | None = None  # noqa: N815 - Polymarket's own name; so below
+    outcomes: Texts = ()
+    outcomePrices: Texts = ()  # noqa: N815
+    lastTradePrice: Number = None  # noqa: N815
+    bestBid: Number = None  # noqa: N815
+    bestAsk: Number = None  # noqa: N815
+    closed: bool = False
+
+    @property
+    def prices(self) -> Sequence[float | None]:
+        """A price for each outcome; of a market that lists none the first's is what was last paid or is offered."""
+        read = [_probability(price) for price in self.outcomePrices[: len(self.outcomes)]]
+        known = [*read, *[None] * (len(self.outcomes) - len(read))]
+        if known and known[0] is None:
+            known[0] = self._last_price
+        return known
+
+    @property
+    def _last_price(self) -> float | None:
+        if self.lastTradePrice is not None:
+            return _probability(str(self.lastTradePrice))
+        if self.bestBid is None or self.bestAsk is None:
+            return None
+        return _probability(str((self.bestBid + self.bestAsk) / 2))
+
+
+class _Event(BaseModel):
+    """A question with its markets."""
+
+    slug: str
+    title: str
+    description: str | None = None
+    endDate: Instant = None  # noqa: N815
+    closed: bool = False
+    volume: Number = None
+    volume24hr: Number = None
+    liquidity: Number = None
+    markets: tuple[_Traded, ...] = ()
+
+    @property
+    def outcomes(self) -> Sequence[Outcome]:
+        if len(self.markets) == 1:
+            only = self.markets[0]
+            return [Outcome(name=line(name), probability=p) for name, p in zip(only.outcomes, only.prices, strict=True)]
+        candidates = [
+            Outcome(name=line(each.groupItemTitle or each.question), probability=next(iter(each.prices), None))
+            for each in self.markets
+            if self.closed or not each.closed
+        ]
+        return sorted(candidates, key=lambda outcome: -(outcome.probability or 0))
+
+    @property
+    def winner(self) -> str:
+        """The outcome that has won; empty until one has."""
+        if not self.closed:
+            return ""
+        return ", ".join(outcome.name for outcome in self.outcomes if (outcome.probability or 0) >= _WON)
+
+
+class _Found(BaseModel):
+    """What a search gives; without a hit the events may be null."""
+
+    events: tuple[_Event, ...] | None = None
+
+
+class Polymarket:
+    """Asks Polymarket's Gamma API."""
+
+    name = "Polymarket"
+    money = "USD"
+
+    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
+        self._http = http
+        self._base_url = base_url
+        self._timeout_seconds = timeout_seconds
+
+    async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
+        """See `Exchange`. An event of many candidates may be too long for several at once: then one is asked for."""
+        try:
+            answer = await self._found(query, count, also_closed=also_closed)
+        except TooLarge:
+            answer = await self._found(query, 1, also_closed=also_closed)
+        if not answer.ok:
+            raise answer.refusal(self.name)
+        try:
+            events = _Found.model_validate(answer.body).events or ()
+        except ValidationError as error:
+            raise Unavailable(_UNREADABLE) from error
+        return [_market(event) for event in events[:count]]
+
+    async def market(self, key: str) -> Market:
+        """See `Exchange`; `key` is the slug of the event, as it stands in its address."""
+        answer = await self._ask(f"/events/slug/{key}", {})
+        if is_missing(answer):
+            raise NotFound(f"{self.name} has no market {key!r}; look for it with market_search.")
+        if not answer.ok:
+            raise answer.refusal(self.name)
+        try:
+            event = _Event.model_validate(answer.body)
+        except ValidationError as error:
+            raise Unavailable(_UNREADABLE) from error
+        return _market(event, description=paragraph(event.description or ""))
+
+    async def _found(self, query: str, count: int, *, also_closed: bool) -> JsonAnswer:
+        params = {"q": query, "limit_per_type": str(count), "search_tags": "false", "search_profiles": "false"}
+        which = {"keep_closed_markets": "1"} if also_closed else {"events_status": "active", "keep_closed_markets": "0"}
+        return await self._ask("/public-search", params | which)
+
+    async def _ask(self, path: str, params: dict[str, str]) -> JsonAnswer:
+        return await self._http.get_json(
+            f"{self._base_url}{path}", service=self.name, params=params, timeout_seconds=self._timeout_seconds
+        )
+
+
+def _market(event: _Event, description: str = "") -> Market:
+    return Market(
+        id=f"polymarket:{line(event.slug)}",
+        question=line(event.title),
+        url=f"https://polymarket.com/event/{line(event.slug)}",
+        status=_status(event),
+        outcomes=event.outcomes[:_MOST_OUTCOMES],
+        resolution=event.winner,
+        ends_at=event.endDate,
+        volume=event.volume,
+        volume_24h=event.volume24hr,
+        liquidity=event.liquidity,
+        description=description,
+    )
+
+
+def _status(event: _Event) -> Status:
+    if not event.closed:
+        return "open"
+    return "resolved" if event.winner else "closed"
+
+
+def _probability(price: str) -> float | None:
+    """A price between 0 and 1; None for anything else."""
+    try:
+        value = float(price)
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1 else None

@@ -1,0 +1,220 @@
+"""The tools `market_search` and `market_get`: what traders hold likely, from Polymarket and Manifold.
+
+One group of settings for both. How each exchange is asked and read stands in `tools.exchanges`.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments, ToolError
+from tools.http import Http
+from tools.markets.base import Exchange, Market
+from tools.markets.manifold import Manifold
+from tools.markets.polymarket import Polymarket
+from tools.text import cleaned
+
+Sources = Literal["both", "polymarket", "manifold"]
+
+_MOST_RESULTS = 10
+_MAX_QUERY_CHARS = 200
+_MAX_ADDRESS_CHARS = 300
+_FEW_TRADES = 1000  # of the source's money: below it a single person moves the price
+
+# What people and models have of a market: the id of an earlier answer, or its address.
+_IDS = (
+    ("polymarket", re.compile(r"polymarket:(?P<key>[A-Za-z0-9_-]{1,200})"), "{}"),
+    (
+        "polymarket",
+        re.compile(r"https://polymarket\.com/(?:[a-z]{2}/)?event/(?P<key>[A-Za-z0-9_-]+)(?:[/?#].*)?"),
+        "{}",
+    ),
+    ("manifold", re.compile(r"manifold:(?P<key>[A-Za-z0-9]{1,60})"), "{}"),
+    ("manifold", re.compile(r"https://manifold\.markets/[^/?#]+/(?P<key>[A-Za-z0-9_-]+)(?:[?#].*)?"), "slug/{}"),
+)
+
+
+class MarketsOptions(Options):
+    """The settings `TOOLS__MARKETS__<FIELD>`, of both tools."""
+
+    sources: Sources = "both"
+    """Who is asked: both, polymarket (real money) or manifold (play money)."""
+    polymarket_base_url: BaseUrl = "https://gamma-api.polymarket.com"
+    """Where Polymarket answers."""
+    manifold_base_url: BaseUrl = "https://api.manifold.markets"
+    """Where Manifold answers."""
+    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    """For each request; both are asked side by side."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        names = {"polymarket": ("Polymarket",), "manifold": ("Manifold",)}
+        return names.get(self.sources, ("Polymarket", "Manifold"))
+
+
+class MarketSearchArguments(Arguments):
+    """What is looked for."""
+
+    query: str = Field(
+        min_length=1, max_length=_MAX_QUERY_CHARS, description="A few words in English, such as: German election."
+    )
+    count: int = Field(default=4, ge=1, le=_MOST_RESULTS, description="The most results of each source.")
+    also_closed: bool = Field(default=False, description="Also questions that are decided already.")
+
+
+class MarketGetArguments(Arguments):
+    """Which market."""
+
+    market: str = Field(
+        min_length=1,
+        max_length=_MAX_ADDRESS_CHARS,
+        description="The `id` that market_search gave, or the address of a page of Polymarket or Manifold.",
+    )
+
+
+class MarketSearch:
+    """Looks for markets."""
+
+    def __init__(self, options: MarketsOptions, http: Http) -> None:
+        self._exchanges = exchanges(options, http)
+
+    spec = ToolSpec(
+        name="market_search",
+        seldom="what prediction markets hold likely",
+        description=(
+            "Looks for prediction markets on a question about the future and gives for each what its traders hold"
+            " likely, in percent, with volume, end and address. Polymarket trades real money, Manifold play money;"
+            " where little is traded the percentage says little. These are opinions with stakes, no facts and no"
+            " advice: name the source, the volume and that it is a market's estimate."
+        ),
+        arguments=MarketSearchArguments,
+        intent=lambda given: Intent("search_markets", {"query": given.query}),
+    )
+
+    async def run(self, arguments: MarketSearchArguments, context: ToolContext) -> Result:
+        """What each exchange finds, the best of each first; an empty list, and a message, when none finds anything.
+
+        Raises:
+            BadArguments: the query holds nothing that can be read.
+            ToolError: no exchange answered; of the kind of the first one's failure.
+        """
+        query = " ".join(cleaned(arguments.query).split())
+        if not query:
+            raise BadArguments("The query is empty.")
+        asked = [_searched(exchange, query, arguments) for exchange in self._exchanges.values()]
+        answers = await asyncio.gather(*asked)
+        failures = [answer for answer in answers if isinstance(answer, ToolError)]
+        if len(failures) == len(answers):
+            raise type(failures[0])(" ".join(map(str, failures))) from failures[0]
+        found = [
+            _row(exchange, market, context.now)
+            for exchange, answer in zip(self._exchanges.values(), answers, strict=True)
+            if not isinstance(answer, ToolError)
+            for market in answer
+        ]
+        return Result(data=_found(query, found, failures))
+
+
+class MarketGet:
+    """Reads one market."""
+
+    def __init__(self, options: MarketsOptions, http: Http) -> None:
+        self._exchanges = exchanges(options, http)
+
+    spec = ToolSpec(
+        name="market_get",
+        seldom="one prediction market",
+        description=(
+            "Reads one prediction market by its `id` from market_search or by its address at Polymarket or Manifold:"
+            " what its traders hold likely now, volume, liquidity, end, the rules by which it is decided, and how it"
+            " came out if it is decided."
+        ),
+        arguments=MarketGetArguments,
+        intent=lambda given: Intent("market", {"market": given.market}),
+    )
+
+    async def run(self, arguments: MarketGetArguments, context: ToolContext) -> Result:
+        """The market.
+
+        Raises:
+            BadArguments: that is neither an id nor an address of a market, or its source is switched off.
+            NotFound: there is no such market.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
+        """
+        source, key = _split(arguments.market)
+        exchange = self._exchanges.get(source)
+        if exchange is None:
+            raise BadArguments(f"The source {source!r} is switched off here.")
+        market = await exchange.market(key)
+        return Result(data={**_row(exchange, market, context.now), "rules": market.description or "(none)"})
+
+
+def exchanges(options: MarketsOptions, http: Http) -> Mapping[str, Exchange]:
+    """Who is asked, by the word that ids begin with."""
+    timeout_seconds = options.timeout_seconds
+    every: dict[str, Exchange] = {
+        "polymarket": Polymarket(http=http, base_url=options.polymarket_base_url, timeout_seconds=timeout_seconds),
+        "manifold": Manifold(http=http, base_url=options.manifold_base_url, timeout_seconds=timeout_seconds),
+    }
+    return {name: exchange for name, exchange in every.items() if options.sources in {name, "both"}}
+
+
+async def _searched(exchange: Exchange, query: str, arguments: MarketSearchArguments) -> Sequence[Market] | ToolError:
+    try:
+        return await exchange.search(query, arguments.count, also_closed=arguments.also_closed)
+    except ToolError as error:
+        return error
+
+
+def _found(query: str, rows: Sequence[Mapping[str, Any]], failures: Sequence[ToolError]) -> Mapping[str, Any]:
+    data: dict[str, Any] = {"query": query}
+    if failures:
+        data["failed"] = [str(failure) for failure in failures]
+    if not rows:
+        data["message"] = "No market was found; try fewer or other words, in English."
+    return {**data, "markets": rows}
+
+
+def _split(given: str) -> tuple[str, str]:
+    """The source and its own id."""
+    for source, form, key in _IDS:
+        if match := form.fullmatch(given):
+            return source, key.format(match["key"])
+    raise BadArguments("Give the id that market_search gave, such as polymarket:some-words, or the market's address.")
+
+
+def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
+    """The one form of all markets; what is not known is left out."""
+    is_waiting = market.status == "open" and market.ends_at is not None and market.ends_at <= now
+    said: dict[str, Any] = {
+        "id": market.id,
+        "source": f"{exchange.name} ({'real money' if exchange.money == 'USD' else exchange.money})",
+        "question": market.question,
+        "url": market.url,
+        "status": "closed" if is_waiting else market.status,
+        "came_out": market.resolution,
+        "likelihood": {outcome.name: _percent(outcome.probability) for outcome in market.outcomes},
+        "ends": f"{market.ends_at:%Y-%m-%d %H:%M} UTC" if market.ends_at else "",
+        "volume": _money(market.volume, exchange),
+        "volume_last_24_hours": _money(market.volume_24h, exchange),
+        "liquidity": _money(market.liquidity, exchange),
+        "caution": "Little has been traded: the percentages say little." if _is_thin(market) else "",
+    }
+    return {name: item for name, item in said.items() if item}
+
+
+def _is_thin(market: Market) -> bool:
+    return market.volume is not None and market.volume < _FEW_TRADES
+
+
+def _percent(probability: float | None) -> str:
+    return "unknown" if probability is None else f"{round(100 * probability, 1):g}%"
+
+
+def _money(amount: float | None, exchange: Exchange) -> str:
+    return "" if amount is None else f"{amount:,.0f} {exchange.money}"

@@ -1,0 +1,145 @@
+"""The wires to MCP servers: a command's standard input and output, or requests by HTTP, within bounds.
+
+What holds: a command sees PATH, HOME, LANG and TZ and what the operator gives it, none of our settings. An address is
+asked without proxies of the environment; nothing is followed to another host. One answer has a most size. Left to
+others: how a command is run and ended (`tools.mcp.stdio`), what is said over the wires (`tools.mcp.session`).
+
+Source: mcp 2.3.0, `mcp.client.streamable_http`, 2026-11-21: redirects are followed only within the same origin.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import httpx2
+from mcp.client import Transport
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+
+from tools.http import trust
+from tools.mcp.options import ServerOptions
+from tools.mcp.stdio import commanded
+
+MAX_ANSWER_BYTES = 12_000_000
+_CONNECT_SECONDS = 10.0
+_SILENT_SECONDS = 600.0  # no call may take longer
+_INHERITED = ("PATH", "HOME", "LANG", "TZ")
+
+
+@asynccontextmanager
+async def wired(server: ServerOptions, ended: asyncio.Event) -> AsyncGenerator[tuple[Any, Any]]:
+    """The streams to and from the server; `ended` is set when there is nothing more to be read.
+
+    Raises:
+        OSError: there is no such command.
+    """
+    async with AsyncExitStack() as stack:
+        read, write = await stack.enter_async_context(await _wire(server, stack))
+        yield _Watched(read, ended), write
+
+
+async def _wire(server: ServerOptions, stack: AsyncExitStack) -> Transport:
+    if server.url is not None:
+        client = await stack.enter_async_context(_http_client(server))
+        return streamable_http_client(server.url, http_client=client, max_sse_event_size=MAX_ANSWER_BYTES)
+    inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
+    own = {name: value.get_secret_value() for name, value in server.env.items()}
+    command = (server.command or "", *server.args)
+    return commanded(command, environment=inherited | own, folder=server.cwd, max_line_bytes=MAX_ANSWER_BYTES)
+
+
+def _http_client(server: ServerOptions) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        headers={name: value.get_secret_value() for name, value in server.headers.items()}
+        | {"Accept-Encoding": "identity"},
+        transport=_Bounded(httpx2.AsyncHTTPTransport(verify=trust(), trust_env=False)),
+        timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENT_SECONDS),
+        trust_env=False,
+    )
+
+
+class _Watched:
+    """A stream to read from that tells when it has ended."""
+
+    def __init__(self, stream: Any, ended: asyncio.Event) -> None:
+        self._stream = stream
+        self._ended = ended
+
+    @property
+    def last_context(self) -> object:
+        """What the SDK keeps beside the last message."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message."""
+        try:
+            return await self._stream.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._ended.set()
+            raise
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """A transport whose answers have a most size, and come as they are: what is packed could unpack to anything."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """One answer."""
+        answer = await self._inner.handle_async_request(request)
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            await answer.aclose()
+            raise httpx2.DecodingError("packed, although nobody asked for that", request=request)
+        stream = answer.stream
+        if not isinstance(stream, httpx2.AsyncByteStream):
+            return answer
+        return httpx2.Response(
+            answer.status_code, headers=answer.headers, stream=_BoundedStream(stream), extensions=answer.extensions
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > MAX_ANSWER_BYTES:
+                raise httpx2.ReadError("more than an answer may hold")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._inner.aclose()

@@ -1,0 +1,356 @@
+"""The tools `predict`, `resolve_prediction`, `list_predictions` and `calibration_stats`: what people think is going to
+happen, what came of it, and how far their confidence can be trusted.
+
+Left to others: where predictions are kept, and who sees them (the port `Predictions`); the arithmetic
+(`tools.predictions.calibration`), the picture (`tools.chart`).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tools.base import Arguments, Intent, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import CONTENT_TYPE, Point, point_chart
+from tools.errors import BadArguments
+from tools.ports import Forecast, Prediction, Predictions, Verdict
+from tools.predictions.calibration import Score, Settled, bins, by_domain, score
+from tools.text import cleaned
+
+_LONGEST_STATEMENT = 400
+_MOST_LISTED = 50
+_MOST_DOMAINS = 20
+_ENOUGH = 10
+"""With fewer resolved predictions the figures are mostly chance."""
+
+_DOMAIN = r"^\w[\w-]{0,29}$"
+_ACROSS, _UP = "Said to be so likely (%)", "Came true (%)"
+_BAR_CHARS = 20
+_DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
+"""How people speak of predictions, in all languages."""
+
+
+class PredictionsOptions(Options):
+    """The settings `TOOLS__PREDICTIONS__<FIELD>`."""
+
+    def seen_by(self) -> tuple[str, ...] | None:
+        """Nobody: they stay here."""
+        return ()
+
+
+class PredictArguments(Arguments):
+    """What is predicted."""
+
+    statement: str = Field(
+        min_length=1,
+        max_length=_LONGEST_STATEMENT,
+        description="What will be the case by the due date, so that anybody can tell then whether it is.",
+    )
+    probability: float = Field(ge=0, le=1, description="0 to 1, as the person says it; 70 % is 0.7.")
+    due: date = Field(description="By which day it is known, YYYY-MM-DD.")
+    domain: str | None = Field(
+        default=None, pattern=_DOMAIN, description="One word for what it is about: sports, work, politics."
+    )
+
+
+def _percent(probability: float) -> Decimal:
+    return (Decimal(str(probability)) * 100).normalize()
+
+
+class Predict:
+    """Records what the person predicts, in the conversation they do it in."""
+
+    spec = ToolSpec(
+        name="predict",
+        seldom="records what the person predicts, probability 0 to 1",
+        description=(
+            "Records a prediction of the person who asks: a statement, how likely they hold it to be, and the day by"
+            " which it is known. Only when they predict something and want it recorded; the probability is theirs, so"
+            " ask for it where they gave none, and for a day likewise. Tell them the number that comes back."
+        ),
+        arguments=PredictArguments,
+        intent=lambda given: Intent(
+            "predict", {"percent": _percent(given.probability), "due": given.due, "statement": given.statement}
+        ),
+        effects="repeatable",
+        own_words=True,
+        deeds=_DEEDS,
+        minor_arguments=frozenset({"due", "domain"}),
+        allows_always=True,
+    )
+
+    def __init__(self, predictions: Predictions) -> None:
+        self._predictions = predictions
+
+    async def run(self, arguments: PredictArguments, context: ToolContext) -> Result:
+        """What is recorded.
+
+        Raises:
+            BadArguments: the statement holds nothing that can be read.
+            ToolError: as the port has it.
+        """
+        statement = " ".join(cleaned(arguments.statement).split())
+        if not any(map(str.isalnum, statement)):
+            raise BadArguments("The statement holds no words.")
+        forecast = Forecast(
+            statement=statement,
+            probability=arguments.probability,
+            due=arguments.due,
+            domain=None if arguments.domain is None else arguments.domain.lower(),
+        )
+        recorded = await self._predictions.record(forecast, context)
+        return Result(data=_shown(recorded), origins=(recorded.origin,))
+
+
+class ResolveArguments(Arguments):
+    """What came of a prediction."""
+
+    number: int = Field(ge=1, description="Which one, as predict or list_predictions gave it.")
+    outcome: Literal["came_true", "did_not", "void", "open", "struck"] = Field(
+        description=(
+            "void: it cannot be told, so it is not scored. open: it was resolved by mistake. struck: the person wants"
+            " it off the record."
+        )
+    )
+
+
+class ResolvePrediction:
+    """Keeps what came of a prediction of the person."""
+
+    spec = ToolSpec(
+        name="resolve_prediction",
+        seldom="keeps what came of it",
+        description=(
+            "Keeps what came of a prediction of the person who asks: it came true, it did not, or it is void. Only when"
+            " they say so or have agreed to what you found; nobody resolves the predictions of another person."
+        ),
+        arguments=ResolveArguments,
+        intent=lambda given: Intent(f"prediction_{given.outcome}", {"number": given.number}),
+        effects="repeatable",
+        own_words=True,
+        deeds=_DEEDS,
+        reads_private=True,
+    )
+
+    def __init__(self, predictions: Predictions) -> None:
+        self._predictions = predictions
+
+    async def run(self, arguments: ResolveArguments, context: ToolContext) -> Result:
+        """The prediction as it is now.
+
+        Raises:
+            ToolError: as the port has it.
+        """
+        if arguments.outcome == "struck":
+            struck = await self._predictions.strike(arguments.number, context)
+            return Result(data={"struck": _shown(struck)}, origins=(struck.origin,))
+        verdict: Verdict | None = None if arguments.outcome == "open" else arguments.outcome
+        resolved = await self._predictions.resolve(arguments.number, verdict, context)
+        return Result(data=_shown(resolved), origins=(resolved.origin,))
+
+
+class ListArguments(Arguments):
+    """Which predictions are to be shown."""
+
+    status: Literal["open", "overdue", "resolved", "all"] = Field(
+        default="open", description="open holds the overdue ones, which come first; resolved holds the void ones."
+    )
+    domain: str | None = Field(default=None, pattern=_DOMAIN, description="Only those of this word.")
+    limit: int = Field(default=20, ge=1, le=_MOST_LISTED, description="How many at most.")
+
+
+class ListPredictions:
+    """Shows the predictions of the person."""
+
+    spec = ToolSpec(
+        name="list_predictions",
+        seldom="the predictions of the person",
+        description=(
+            "Lists the predictions that the person who asks has made in this conversation, with their numbers: the"
+            " overdue ones first, then the open ones by their day, then the resolved ones. Remind them of overdue ones,"
+            " which wait for their word on what came of them."
+        ),
+        arguments=ListArguments,
+        intent=lambda _given: Intent("predictions"),
+        own_words=True,
+        reads_private=True,
+    )
+
+    def __init__(self, predictions: Predictions) -> None:
+        self._predictions = predictions
+
+    async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
+        """Those that fit, and how many there are of each kind.
+
+        Raises:
+            ToolError: as the port has it.
+        """
+        every = _of_domain(await self._predictions.all(context), arguments.domain)
+        wanted = [one for one in every if _fits(one, arguments.status)]
+        shown = [_shown(one) for one in wanted[: arguments.limit]]
+        data = {"predictions": shown, **_counts(every)}
+        if len(wanted) > len(shown):
+            data["left_out"] = len(wanted) - len(shown)
+        return Result(data=data, origins=tuple(one.origin for one in wanted[: arguments.limit]))
+
+
+class StatsArguments(Arguments):
+    """Whose predictions are to be scored, and how that is shown."""
+
+    whose: Literal["mine", "everybody"] = Field(
+        default="mine", description="everybody: all people in this conversation together, never one by one."
+    )
+    domain: str | None = Field(default=None, pattern=_DOMAIN, description="Only those of this word; with mine only.")
+    chart: bool = Field(default=False, description="A calibration plot as a picture: only when a picture is wanted.")
+
+
+class CalibrationStats:
+    """Scores the predictions of the person, or of everybody in the conversation."""
+
+    spec = ToolSpec(
+        name="calibration_stats",
+        seldom="how right they were",
+        description=(
+            "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, 0.25 is what"
+            " always saying 50 % gets, lower is better), and tables by domain and by what was said to be how likely,"
+            " against how often it came true; on request a calibration plot as a picture. Void and open ones do not"
+            " count. With few predictions say that the figures are mostly chance."
+        ),
+        arguments=StatsArguments,
+        intent=lambda _given: Intent("calibration"),
+        own_words=True,
+        reads_private=True,
+    )
+
+    def __init__(self, predictions: Predictions) -> None:
+        self._predictions = predictions
+
+    async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
+        """The scores; with the picture, or where none can be made with the same in letters.
+
+        Raises:
+            ToolError: as the port has it.
+        """
+        origins: tuple[str, ...] = ()  # of everybody only figures are told
+        if arguments.whose == "everybody":
+            everybody = await self._predictions.everybody(context)
+            settled = [Settled(probability=said, came_true=came_true) for said, came_true in everybody]
+            data: dict[str, Any] = {"whose": "everybody", **_scores(settled)}
+        else:
+            every = _of_domain(await self._predictions.all(context), arguments.domain)
+            settled = [scored for one in every if (scored := _settled(one)) is not None]
+            data = {"whose": "mine", **_counts(every), **_scores(settled), **_domains(settled)}
+            origins = tuple(one.origin for one in every)
+        if not arguments.chart or not settled:
+            return Result(data=data, origins=origins)
+        picture = await asyncio.to_thread(_plot, settled)
+        if not picture:
+            return Result(data={**data, "plot": _plot_in_letters(settled)}, origins=origins)
+        file = ResultFile(name="calibration.png", content_type=CONTENT_TYPE, data=picture)
+        return Result(data=data, files=(file,), origins=origins)
+
+
+def _shown(prediction: Prediction) -> Mapping[str, Any]:
+    forecast = prediction.forecast
+    shown: dict[str, Any] = {
+        "number": prediction.number,
+        "statement": forecast.statement,
+        "probability": forecast.probability,
+        "due": f"{forecast.due:%A %Y-%m-%d}",
+        "status": prediction.verdict or ("overdue" if prediction.is_overdue else "open"),
+        "made": prediction.made.isoformat(),
+    }
+    beside = {"domain": forecast.domain, "disappears": prediction.until}
+    return {**shown, **{name: value for name, value in beside.items() if value is not None}}
+
+
+def _of_domain(predictions: Sequence[Prediction], domain: str | None) -> Sequence[Prediction]:
+    wanted = None if domain is None else domain.lower()
+    return [one for one in predictions if wanted is None or one.forecast.domain == wanted]
+
+
+def _fits(prediction: Prediction, status: str) -> bool:
+    match status:
+        case "open":
+            return prediction.verdict is None
+        case "overdue":
+            return prediction.is_overdue
+        case "resolved":
+            return prediction.verdict is not None
+        case _:
+            return True
+
+
+def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
+    return {
+        "overdue": sum(one.is_overdue for one in predictions),
+        "open": sum(one.verdict is None for one in predictions),
+        "resolved": sum(_settled(one) is not None for one in predictions),
+        "void": sum(one.verdict == "void" for one in predictions),
+    }
+
+
+def _settled(prediction: Prediction) -> Settled | None:
+    """The prediction as it is scored; None: it is open or void."""
+    if prediction.verdict is None or prediction.verdict == "void":
+        return None
+    return Settled(
+        probability=prediction.forecast.probability,
+        came_true=prediction.verdict == "came_true",
+        domain=prediction.forecast.domain,
+    )
+
+
+def _scores(settled: Sequence[Settled]) -> Mapping[str, Any]:
+    found = score(settled)
+    if found is None:
+        return {"resolved": 0, "note": "None is resolved yet, so there is nothing to score."}
+    tables = [
+        {"from": f"{one.low_percent} %", "to": f"{one.high_percent} %", **_row(one.score)} for one in bins(settled)
+    ]
+    note = f"Only {found.count} resolved: too few to judge by; the figures are mostly chance."
+    noted = {"note": note} if found.count < _ENOUGH else {}
+    return {"resolved": found.count, **_row(found), "reliability": tables, **noted}
+
+
+def _domains(settled: Sequence[Settled]) -> Mapping[str, Any]:
+    rows = [{"domain": domain or "(none)", **_row(found)} for domain, found in by_domain(settled)]
+    shown, left_out = rows[:_MOST_DOMAINS], len(rows) - _MOST_DOMAINS
+    tables: dict[str, Any] = {"by_domain": shown} if shown else {}
+    return {**tables, "domains_left_out": left_out} if left_out > 0 else tables
+
+
+def _row(found: Score) -> Mapping[str, Any]:
+    return {
+        "count": found.count,
+        "accuracy": round(found.accuracy, 4),
+        "brier_score": round(found.brier, 4),
+        "mean_said": round(found.said, 4),
+        "came_true": round(found.came_true, 4),
+    }
+
+
+def _plot(settled: Sequence[Settled]) -> bytes:
+    points = [
+        Point(across=100 * one.score.said, up=100 * one.score.came_true, weight=one.score.count)
+        for one in bins(settled)
+    ]
+    noun = "prediction" if len(settled) == 1 else "predictions"
+    return point_chart(f"Calibration of {len(settled)} {noun}", points, across=_ACROSS, up=_UP)
+
+
+def _plot_in_letters(settled: Sequence[Settled]) -> str:
+    """The plot where no picture can be made: a line for each bin, with a bar for how often it came true."""
+    lines = [
+        f"{one.low_percent:>2}-{one.high_percent:>3} % |{_bar(one.score.came_true)}| {100 * one.score.came_true:.0f} %"
+        f" of {one.score.count}"
+        for one in bins(settled)
+    ]
+    return "\n".join([f"{_ACROSS} | {_UP}", *lines])
+
+
+def _bar(share: float) -> str:
+    return ("#" * round(share * _BAR_CHARS)).ljust(_BAR_CHARS, ".")

@@ -1,0 +1,102 @@
+"""The tool `web_search`: what a model looks for, told to the desk of searches, and what that found, told to the model.
+
+Which service is asked, and all that tools which search share, is the part of `tools.search.service`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.search.base import Freshness, Query
+from tools.search.cache import Found
+from tools.search.options import SearchOptions
+from tools.search.service import SearchDesk, worded
+from tools.search.sites import Site
+
+MAX_QUERY_CHARS = 500
+
+_MOST_RESULTS = 20
+_MOST_SITES = 5
+
+Sites = Annotated[tuple[Site, ...], Field(max_length=_MOST_SITES)]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
+
+
+class WebSearchOptions(SearchOptions):
+    """The settings `TOOLS__WEB_SEARCH__<FIELD>`: of this tool, and of the desk at which every tool searches."""
+
+    max_results: int = Field(default=5, ge=1, le=_MOST_RESULTS)
+    """The most results of one search."""
+
+
+class WebSearchArguments(Arguments):
+    """What is looked for."""
+
+    query: str = Field(
+        min_length=1,
+        max_length=MAX_QUERY_CHARS,
+        description="A few words. No private details of people.",
+    )
+    count: int | None = Field(
+        default=None, ge=1, le=_MOST_RESULTS, description="How many results; left out: the usual number."
+    )
+    topic: Literal["web", "news"] = Field(default="web", description="`news` for what happened lately.")
+    freshness: Freshness | None = Field(default=None, description="How old the pages may be; left out: any age.")
+    sites: Sites = Field(default=(), description="Search these sites only, such as example.org.")
+    without_sites: Sites = Field(default=(), description="Leave these sites out.")
+    language: Language | None = Field(default=None, description="Of the pages, two letters: en, de, fr, ...")
+
+
+class WebSearch:
+    """Searches the web, or Wikipedia where nothing else is set up."""
+
+    def __init__(self, options: WebSearchOptions, desk: SearchDesk) -> None:
+        self._max_results = options.max_results
+        self._desk = desk
+        self.spec = ToolSpec(
+            name="web_search",
+            rare_arguments=frozenset({"count", "without_sites", "language"}),
+            description=(
+                "Searches the web and gives numbered results: title, address, site, a snippet and where known the age."
+                " `source` names the service that answered; Wikipedia alone knows encyclopaedic matters only, no news"
+                " and no prices. Use it for what is recent, local or uncertain. Cite what you relied on by its number"
+                " in square brackets, such as [3]: Aldis adds the addresses."
+            ),
+            arguments=WebSearchArguments,
+            intent=lambda given: Intent("search_web", {"query": given.query}),
+            finds_pages=True,
+            cost_usd=desk.usual_usd,
+        )
+
+    async def run(self, arguments: WebSearchArguments, context: ToolContext) -> Result:
+        """The results of the first service that answers; an empty list, and a message, when it found nothing.
+
+        Raises:
+            BadArguments: the query holds nothing that can be read.
+            Disabled: no service that is set up can search in this way.
+            ToolError: no service answered; of the kind of the last one's failure.
+        """
+        query = self._query(arguments)
+        found = await self._desk.search(query, context.now)
+        return Result(data=self._data(query, found), cost_usd=found.cost_usd)
+
+    def _query(self, arguments: WebSearchArguments) -> Query:
+        return Query(
+            text=worded(arguments.query),
+            count=min(arguments.count or self._max_results, self._max_results),
+            is_news=arguments.topic == "news",
+            freshness=arguments.freshness,
+            sites=arguments.sites,
+            without_sites=arguments.without_sites,
+            language=arguments.language,
+        )
+
+    def _data(self, query: Query, found: Found) -> Mapping[str, Any]:
+        data: dict[str, Any] = {"query": query.text, "source": found.source}
+        if found.failures:
+            data["failed_before"] = [str(failure) for failure in found.failures]
+        if not found.hits:
+            data["message"] = "Nothing was found; try other words."
+        return data | {"results": self._desk.numbered(found.hits)}

@@ -1,0 +1,165 @@
+"""What X's search for posts understands: queries are checked before anybody pays for them. All pure.
+
+    query --checked--> the same, or what is wrong with it, in words that a model can act on
+          '--in_words--> what a search engine makes of it
+
+Left to others: asking X (`tools.twitter.tool`).
+
+Source: docs.x.com, "Build a query" and the search operators of API v2, 2026-11-21; `min_likes`, `min_reposts` and
+`min_replies` are back since 2026-05-04, the names that the web page has for them are refused, and reposts are no longer
+found by words since 2026-05.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tools.errors import BadArguments
+
+MAX_QUERY_CHARS = 512
+"""For customers who pay for what they use."""
+
+_NAME_OF_A_PERSON = r"[A-Za-z0-9_]{1,15}|[0-9]{1,19}"
+_NUMBER = r"[0-9]{1,19}"
+_VALUES = {
+    "from": (_NAME_OF_A_PERSON, "from:name, the name without @"),
+    "to": (_NAME_OF_A_PERSON, "to:name, the name without @"),
+    "url": (r'"[^"]*\w[^"]*"|[^"]*\w[^"]*', 'url:"example.org/page"'),
+    "conversation_id": (_NUMBER, "conversation_id:123"),
+    "lang": (r"[a-z]{2,3}", "lang:en"),
+    "is": ("reply|quote|verified", "is:reply, is:quote or is:verified; reposts are never found"),
+    "has": ("links|images|video_link|mentions", "has:links, has:images, has:video_link or has:mentions"),
+    "min_likes": (_NUMBER, "min_likes:100"),
+    "min_reposts": (_NUMBER, "min_reposts:100"),
+    "min_replies": (_NUMBER, "min_replies:100"),
+}
+"""What may stand behind an operator, and how it is written rightly."""
+
+_STANDING_ALONE = frozenset({"from", "to", "url", "conversation_id"})
+"""Operators that find something without any word beside them."""
+
+_BY_HOURS = "leave it out and give `hours`; X finds posts of the last seven days only"
+_INSTEAD = {
+    "min_faves": "write min_likes:",
+    "min_retweets": "write min_reposts:",
+    "since": _BY_HOURS,
+    "until": _BY_HOURS,
+    "since_time": _BY_HOURS,
+    "until_time": _BY_HOURS,
+    "within_time": _BY_HOURS,
+    "filter": "write has:links, has:images or -is:reply",
+    "http": 'write url:"example.org/page"',
+    "https": 'write url:"example.org/page"',
+}
+"""What to write in place of operators of X's web page, and of what is none."""
+
+_TOKEN = re.compile(
+    r'(?P<minus>-?)(?:(?P<bracket>[()])|(?P<name>[A-Za-z_]+):(?P<value>"[^"]*"|[^\s()"]*)|(?P<word>"[^"]*"|[^\s()"]+))'
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
+    """What a query means to a search engine, which knows no operators."""
+
+    text: str
+    """The words that are wanted, perhaps none."""
+    language: str | None
+    """Two letters; None: any."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    is_negated: bool
+    name: str | None = None
+    """The operator's; None for a bracket, a word, a phrase, `OR`."""
+
+    @property
+    def finds(self) -> bool:
+        """Whether it can find something by itself."""
+        if self.is_negated or self.text in {"(", ")", "OR"}:
+            return False
+        return self.name is None or self.name in _STANDING_ALONE
+
+
+def checked(query: str) -> str:
+    """The query as it is, if X takes it.
+
+    Raises:
+        BadArguments: it does not; the message says what to write instead.
+    """
+    if len(query) > MAX_QUERY_CHARS:
+        raise BadArguments(f"The query has {len(query)} characters, X takes {MAX_QUERY_CHARS}: use fewer words.")
+    tokens = _tokens(query)
+    for token in tokens:
+        _check(token)
+    _check_brackets(tokens)
+    _check_ors(tokens)
+    if not any(token.finds for token in tokens):
+        raise BadArguments("The query needs a word, a #tag, a @name or from:name that is wanted, besides the rest.")
+    return query
+
+
+def in_words(query: str) -> Words:
+    """What is left of a query that was checked where nobody knows X's operators."""
+    tokens = [token for token in _tokens(query) if not token.is_negated]
+    words = [token.text.lstrip("#@$") for token in tokens if token.finds]
+    languages = [token.text for token in tokens if token.name == "lang" and len(token.text) == len("en")]
+    return Words(text=" ".join(filter(None, words)), language=languages[0] if len(languages) == 1 else None)
+
+
+def _tokens(query: str) -> list[_Token]:
+    if query.count('"') % 2:
+        raise BadArguments('A " in the query is not closed.')
+    return [
+        _Token(
+            text=found["bracket"] or found["word"] or found["value"] or "",
+            is_negated=bool(found["minus"]),
+            name=found["name"].lower() if found["name"] else None,
+        )
+        for found in _TOKEN.finditer(query)
+    ]
+
+
+def _check(token: _Token) -> None:
+    if token.name is not None:
+        _check_operator(token.name, token.text)
+    elif not token.text.strip('"# @$-'):
+        raise BadArguments(f"There is nothing in {token.text}: leave it out.")
+    elif token.text == "AND":
+        raise BadArguments("Leave AND out: words that stand side by side are all wanted.")
+    elif token.is_negated and token.text in {"(", "OR"}:
+        raise BadArguments("A minus cannot stand before brackets or OR: put it before each word that is not wanted.")
+    elif not token.text.startswith('"') and (":" in token.text or token.text.endswith("-")):
+        raise BadArguments(f'Put "{token.text[:40]}" into quotes: colons and minuses make operators.')
+
+
+def _check_operator(name: str, value: str) -> None:
+    if name not in _VALUES:
+        instead = _INSTEAD.get(name, "put it into quotes if it is a word, or leave it out")
+        raise BadArguments(f"X knows no operator {name[:40]}: here; {instead}.")
+    pattern, example = _VALUES[name]
+    if not re.fullmatch(pattern, value):
+        raise BadArguments(f"{name}: is written like this: {example}.")
+
+
+def _check_brackets(tokens: Sequence[_Token]) -> None:
+    depth = 0
+    for token in tokens:
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth < 0:
+            break
+    if depth != 0:
+        raise BadArguments("The brackets in the query do not match.")
+    if any((one.text, other.text) == ("(", ")") for one, other in pairwise(tokens)):
+        raise BadArguments("There is nothing between two brackets.")
+
+
+def _check_ors(tokens: Sequence[_Token]) -> None:
+    """An OR stands between two things that may be found."""
+    texts = ["(", *(token.text for token in tokens), ")"]
+    for before, text, behind in zip(texts, texts[1:], texts[2:], strict=False):
+        if text == "OR" and (before in {"(", "OR"} or behind == ")"):
+            raise BadArguments("OR must stand between two words, phrases or groups in brackets.")

@@ -1,0 +1,299 @@
+"""The tool `twitter_search`: posts of the last days from X, or what the web's search services know of X.
+
+    query --checked--> within the day's posts? --> X --> posts with author, time, counts, address
+                                  '- no token, used up, out of credit, down: a web search limited to x.com
+
+Every post and every author that X gives is paid for, so as many posts as are asked for are counted before asking, and
+those that did not come are given back. Left to others: what X's search understands (`tools.twitter.query`).
+
+Source: docs.x.com, API v2, recent search, 2026-11-21: 10 to 100 posts a request, of the last seven days; 0.005 dollars
+a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after
+posts: both are read, the older names are sent.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments, Disabled, RateLimited, ToolError, Unavailable
+from tools.http import Http, JsonAnswer, no_pause
+from tools.ports import Quotas
+from tools.search.base import Freshness, Hit, Query, hit
+from tools.search.service import SearchDesk, worded
+from tools.twitter import query as operators
+
+SITE = "x.com"
+KEPT_HOURS = 168
+"""How far back X's search goes."""
+
+_SERVICE = "X"
+_FEWEST_POSTS = 10  # X refuses to give fewer
+_MOST_POSTS = 50  # long posts have 25,000 characters, and an answer at most 2 MB
+_MOST_HITS = 20
+_MAX_TEXT_CHARS = 600
+_HOURS_OF_A_DAY = 24
+_EDGE = timedelta(minutes=1)  # a request on its way must not ask for more than is kept
+
+_ID = re.compile(r"[0-9]{1,19}")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z", re.ASCII)
+_USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
+_ORDERS = {"newest": "recency", "relevant": "relevancy"}
+_FIELDS = {
+    "tweet.fields": "created_at,public_metrics,author_id,lang,note_tweet",
+    "expansions": "author_id",
+    "user.fields": "username,name,verified",
+}
+_COUNTS = {
+    "likes": ("like_count",),
+    "reposts": ("retweet_count", "repost_count"),
+    "replies": ("reply_count",),
+    "quotes": ("quote_count",),
+    "views": ("impression_count",),
+}
+
+
+class TwitterOptions(Options):
+    """The settings `TOOLS__TWITTER__<FIELD>` of twitter_search; without a token the web is searched for posts on X."""
+
+    bearer_token: Key | None = None
+    """The bearer token of your app at X (app-only); every post that is read with it costs money."""
+    posts_per_day: int = Field(default=100, ge=0, le=1_000_000)
+    """How many posts are read in a day, UTC; a search reads ten or more. Then the web is searched instead."""
+    post_cost_usd: Decimal = Field(default=Decimal("0.005"), ge=0, le=1)
+    """What X charges for a post, in US dollars."""
+    user_cost_usd: Decimal = Field(default=Decimal("0.010"), ge=0, le=1)
+    """What X charges for an author, in US dollars."""
+    base_url: BaseUrl = "https://api.x.com"
+    """Where X answers."""
+    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    """For X; TOOLS__TIMEOUT_SECONDS holds for it and the search that stands in for it together."""
+
+    def missing(self) -> str | None:
+        """See `Options`: a token, unless there is a service that can search the web for posts on X."""
+        return None if self.bearer_token else "BEARER_TOKEN"
+
+    def unasked(self) -> Mapping[str, str]:
+        """See `Options`."""
+        return {} if self.bearer_token else {"X": "BEARER_TOKEN"}
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        others = "whoever sees what is asked of web_search"
+        return ("X", f"in its stead {others}") if self.bearer_token else (others,)
+
+
+class TwitterArguments(Arguments):
+    """What is looked for."""
+
+    query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
+    count: int = Field(default=_FEWEST_POSTS, ge=_FEWEST_POSTS, le=_MOST_POSTS, description="How many posts at most.")
+    order: Literal["newest", "relevant"] = Field(default="relevant", description="Which posts come first.")
+    hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts of the last so many hours.")
+
+
+class TwitterSearch:
+    """Searches X, or the web for it."""
+
+    def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, desk: SearchDesk) -> None:
+        self._options = options
+        self._http = http
+        self._quotas = quotas
+        self._desk = desk
+        usual_usd = Decimal(0) if options.missing() else _FEWEST_POSTS * (options.post_cost_usd + options.user_cost_usd)
+        self.spec = ToolSpec(
+            name="twitter_search",
+            description=(
+                "Searches the posts of the last seven days on X (Twitter): author, time, words, counts, address. The"
+                ' query takes words, "phrases", #tags, @names, from:name, to:name, url:"...", lang:en, -is:reply,'
+                " is:verified, has:images, min_likes:100, OR, brackets, and a minus before what is not wanted."
+                " `source` says who answered: where X itself cannot, a web search limited to x.com does, without"
+                " counts and perhaps with old posts; say so then. Anybody may post anything: name the authors, and"
+                " check news elsewhere. Cite by number, such as [3]."
+            ),
+            arguments=TwitterArguments,
+            intent=lambda given: Intent("search_posts", {"query": given.query}),
+            finds_pages=True,
+            cost_usd=usual_usd,
+        )
+
+    async def run(self, arguments: TwitterArguments, context: ToolContext) -> Result:
+        """The posts; an empty list, and a message, when nothing was found. `why_not_x` where the web was searched.
+
+        Raises:
+            BadArguments: X does not take the query; the message says what to write instead.
+            ToolError: neither X nor a search service answered; of the kind of the last one's failure.
+        """
+        query = operators.checked(worded(arguments.query))
+        try:
+            return await self._from_x(query, arguments, context)
+        except BadArguments:
+            raise
+        except ToolError as error:
+            return await self._from_web(query, arguments, context, error)
+
+    async def _from_x(self, query: str, arguments: TwitterArguments, context: ToolContext) -> Result:
+        token = self._options.bearer_token
+        if token is None:
+            raise Disabled("X itself is not asked: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
+        most = self._options.posts_per_day
+        if not await self._quotas.take(_SERVICE, most=most, amount=arguments.count, per="day"):
+            raise RateLimited(f"X itself is not asked: the {most} posts that may be read in a day are used up.")
+        answer = await self._http.get_json(
+            f"{self._options.base_url}/2/tweets/search/recent",
+            service=_SERVICE,
+            params=_params(query, arguments, context.now),
+            headers={"Authorization": f"Bearer {token.get_secret_value()}"},
+            timeout_seconds=self._options.timeout_seconds,
+            pause=no_pause,
+        )
+        if not answer.ok:
+            await self._quotas.give_back(_SERVICE, amount=arguments.count, per="day", taken_at=context.now)
+            raise _refusal(answer)
+        found = _read(answer, arguments.count)
+        if (unread := arguments.count - len(found.data)) > 0:
+            await self._quotas.give_back(_SERVICE, amount=unread, per="day", taken_at=context.now)
+        return Result(data=self._posts(query, found), cost_usd=self._cost_usd(found))
+
+    def _posts(self, query: str, found: "_Answer") -> Mapping[str, Any]:
+        users = {user.id: user for user in found.includes.users}
+        shown = [(page, post) for post in found.data if (page := _page(post, users.get(post.author_id)))]
+        rows = self._desk.numbered([page for page, _ in shown])
+        results = [
+            {**row, **_details(post, users.get(post.author_id))} for row, (_, post) in zip(rows, shown, strict=True)
+        ]
+        data: dict[str, Any] = {"query": query, "source": _SERVICE}
+        if not results:
+            data["message"] = "Nothing was found in the last seven days; try fewer or other words."
+        return data | {"results": results}
+
+    def _cost_usd(self, found: "_Answer") -> Decimal:
+        """By the price list: X charges neither post nor author twice in a day, so it is at most this."""
+        authors = {user.id for user in found.includes.users} & {post.author_id for post in found.data}
+        return self._options.post_cost_usd * len(found.data) + self._options.user_cost_usd * len(authors)
+
+    async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
+        """What the search services know of X."""
+        words = operators.in_words(query)
+        wanted = Query(
+            text=words.text,
+            count=min(arguments.count, _MOST_HITS),
+            freshness=_freshness(arguments.hours),
+            sites=(SITE,),
+            language=words.language,
+        )
+        try:
+            found = await self._desk.search(wanted, context.now)
+        except ToolError as error:
+            raise type(error)(f"{why} {error}") from error
+        data: dict[str, Any] = {"query": words.text, "source": f"{found.source}, limited to {SITE}"}
+        data |= {"why_not_x": str(why)}
+        if not found.hits:
+            data["message"] = f"Nothing was found at {SITE}; try other words, or web_search."
+        return Result(data=data | {"results": self._desk.numbered(found.hits)}, cost_usd=found.cost_usd)
+
+
+class _LongText(BaseModel):
+    text: str = ""
+
+
+class _Post(BaseModel):
+    id: str
+    text: str = ""
+    note: _LongText | None = Field(default=None, validation_alias=AliasChoices("note_tweet", "note_post"))
+    """The whole of a long post, of which `text` is the beginning."""
+    created_at: str = ""
+    author_id: str = ""
+    lang: str = ""
+    public_metrics: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class _User(BaseModel):
+    id: str
+    username: str = ""
+    name: str = ""
+    verified: bool | None = None
+
+
+class _Includes(BaseModel):
+    users: tuple[_User, ...] = ()
+
+
+class _Meta(BaseModel):
+    result_count: int
+
+
+class _Answer(BaseModel):
+    """What X found; errors that stand beside it concern posts that are gone."""
+
+    data: tuple[_Post, ...] = ()
+    includes: _Includes = _Includes()
+    meta: _Meta
+
+
+def _params(query: str, arguments: TwitterArguments, now: datetime) -> dict[str, str]:
+    params = {"query": query, "max_results": str(arguments.count), "sort_order": _ORDERS[arguments.order], **_FIELDS}
+    if arguments.hours is None:
+        return params
+    since = now - timedelta(hours=arguments.hours) + (_EDGE if arguments.hours == KEPT_HOURS else timedelta(0))
+    return params | {"start_time": f"{since:%Y-%m-%dT%H:%M:%SZ}"}
+
+
+def _read(answer: JsonAnswer, count: int) -> _Answer:
+    """What was found, at most so many posts: no more were asked for, and no more are paid."""
+    try:
+        found = _Answer.model_validate(answer.body)
+        return found.model_copy(update={"data": found.data[:count]})
+    except ValidationError as error:
+        raise Unavailable(f"{_SERVICE} answers something that cannot be read.") from error
+
+
+def _page(post: _Post, user: _User | None) -> Hit | None:
+    """The post as a page among others; nothing in its address is anybody's words. None where it has no address."""
+    if not _ID.fullmatch(post.id):
+        return None
+    posted = _TIME.fullmatch(post.created_at)
+    name = user.username if user and _USERNAME.fullmatch(user.username) else "i"
+    return hit(
+        title=f"{user.name} on X" if user and user.name else "A post on X",
+        url=f"https://{SITE}/{name}/status/{post.id}",
+        snippet=post.note.text if post.note and post.note.text else post.text,
+        age=f"{posted[1]} {posted[2]} UTC" if posted else None,
+        max_snippet_chars=_MAX_TEXT_CHARS,
+    )
+
+
+def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:
+    """What a post has and other pages have not, as far as X tells it."""
+    details: dict[str, Any] = {}
+    if user and _USERNAME.fullmatch(user.username):
+        details |= {"author": f"@{user.username}", "verified": bool(user.verified)}
+    if re.fullmatch("[a-z]{2,3}", post.lang) and post.lang != "und":
+        details["language"] = post.lang
+    for name, spellings in _COUNTS.items():
+        counts = [count for spelling in spellings if type(count := post.public_metrics.get(spelling)) is int]
+        details |= {name: counts[0]} if counts else {}
+    return details
+
+
+def _freshness(hours: int | None) -> Freshness | None:
+    if hours is None:
+        return None
+    return "day" if hours <= _HOURS_OF_A_DAY else "week"
+
+
+def _refusal(answer: JsonAnswer) -> ToolError:
+    match answer.status:
+        case HTTPStatus.BAD_REQUEST:
+            return BadArguments("X does not take this query: use plain words and fewer operators.")
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            return Disabled("X refuses the token: the operator must check TOOLS__TWITTER__BEARER_TOKEN.")
+        case HTTPStatus.PAYMENT_REQUIRED:
+            return Disabled("X's credits are used up: the operator has to buy some.")
+        case _:
+            return answer.refusal(_SERVICE)

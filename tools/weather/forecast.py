@@ -1,0 +1,272 @@
+"""What a forecast says, in words and with units: now, by day, by hour, the air. All pure.
+
+    now, days, hours, air (Forecast) -> rows for a result;   panels (Forecast) -> what a chart shows
+
+Whatever is null is left out; what nobody knows is never guessed. Times are those of the place.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, Literal
+
+from tools.chart import Panel
+from tools.text import cleaned
+from tools.weather.open_meteo import Forecast, Value
+
+Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"]
+"""Hours that are told one by one: the coming 24, or a part of a day."""
+
+CURRENT = {
+    "temperature_2m": "temperature",
+    "apparent_temperature": "feels_like",
+    "relative_humidity_2m": "humidity",
+    "precipitation": "precipitation",
+    "wind_speed_10m": "wind",
+    "wind_gusts_10m": "gusts",
+}
+"""The variables of the present weather: Open-Meteo's name and ours. So below."""
+
+HOURLY = {
+    "temperature_2m": "temperature",
+    "precipitation_probability": "precipitation_probability",
+    "precipitation": "precipitation",
+    "wind_speed_10m": "wind",
+}
+DAILY = {
+    "temperature_2m_min": "temperature_min",
+    "temperature_2m_max": "temperature_max",
+    "precipitation_sum": "precipitation",
+    "precipitation_probability_max": "precipitation_probability",
+    "wind_speed_10m_max": "wind_max",
+    "uv_index_max": "uv_index_max",
+    "sunrise": "sunrise",
+    "sunset": "sunset",
+}
+AIR = {
+    "european_aqi": "european_index",
+    "us_aqi": "us_index",
+    "pm2_5": "fine_particles_pm2_5",
+    "pm10": "particles_pm10",
+    "ozone": "ozone",
+    "nitrogen_dioxide": "nitrogen_dioxide",
+    "alder_pollen": "alder_pollen",
+    "birch_pollen": "birch_pollen",
+    "grass_pollen": "grass_pollen",
+    "mugwort_pollen": "mugwort_pollen",
+    "olive_pollen": "olive_pollen",
+    "ragweed_pollen": "ragweed_pollen",
+}
+CODE = "weather_code"
+"""The variable that the word for the weather comes from; asked for beside those above, but not for the air."""
+
+# The WMO's weather codes as Open-Meteo uses them. Source: open-meteo.com/en/docs, 2026-11-21.
+_WEATHER = {
+    0: "clear sky",
+    1: "mainly clear",
+    2: "partly cloudy",
+    3: "overcast",
+    45: "fog",
+    48: "depositing rime fog",
+    51: "light drizzle",
+    53: "moderate drizzle",
+    55: "dense drizzle",
+    56: "light freezing drizzle",
+    57: "dense freezing drizzle",
+    61: "slight rain",
+    63: "moderate rain",
+    65: "heavy rain",
+    66: "light freezing rain",
+    67: "heavy freezing rain",
+    71: "slight snowfall",
+    73: "moderate snowfall",
+    75: "heavy snowfall",
+    77: "snow grains",
+    80: "slight rain showers",
+    81: "moderate rain showers",
+    82: "violent rain showers",
+    85: "slight snow showers",
+    86: "heavy snow showers",
+    95: "thunderstorm",
+    96: "thunderstorm with slight hail",
+    99: "thunderstorm with heavy hail",
+}
+# From when to when, in hours since midnight of the day.
+_PARTS: Mapping[str, tuple[int, int]] = {
+    "morning": (6, 12),
+    "afternoon": (12, 18),
+    "evening": (18, 23),
+    "night": (22, 30),
+    "all_day": (0, 24),
+}
+# Up to which value of the European index the air is called so. Source: open-meteo.com/en/docs, air quality, 2026-11-22.
+_AIR_WORDS = {20: "good", 40: "fair", 60: "moderate", 80: "poor", 100: "very poor"}
+_A_DAY = timedelta(days=1)
+_LARGEST = 1e6  # no weather is beyond it, in any unit
+_YEARS = range(1900, 9000)  # of others a day before or after may not exist
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """Some hours at a place."""
+
+    start: datetime
+    """The first hour, local and without a zone, as Open-Meteo's times are."""
+    end: datetime
+    """The hour behind the last."""
+    is_over: bool
+    """Whether none of it lies ahead any more."""
+
+
+def span(forecast: Forecast, part: Part, day: date | None) -> Span:
+    """The hours that are meant by a part of a day (the present one at the place unless another is named).
+
+    Hours that are over at the place are not in it.
+    """
+    now = _time(forecast.current.get("time")) or _time(next(iter(forecast.hourly.get("time", ())), None))
+    this_hour = (now or datetime.min).replace(minute=0)  # noqa: DTZ901 - local times of the place, all without a zone
+    if part == "next_24":
+        return Span(start=this_hour, end=this_hour + _A_DAY, is_over=False)
+    midnight = datetime.combine(day or this_hour.date(), time.min)
+    first, last = (midnight + timedelta(hours=hour) for hour in _PARTS[part])
+    return Span(start=max(first, this_hour), end=last, is_over=last <= this_hour)
+
+
+def days_of(forecast: Forecast, count: int) -> Span:
+    """All hours of the first days of the forecast."""
+    first = _time(next(iter(forecast.hourly.get("time", ())), None)) or datetime.min  # noqa: DTZ901 - as above
+    return Span(start=first, end=first + count * _A_DAY, is_over=False)
+
+
+def now(forecast: Forecast) -> Mapping[str, str]:
+    """The present weather."""
+    values = forecast.current
+    return {
+        "local_time": str(values.get("time") or "unknown"),
+        "weather": _in_words(values.get(CODE)),
+        **_measured(values, forecast.current_units, CURRENT),
+    }
+
+
+def days(forecast: Forecast) -> Iterator[Mapping[str, str]]:
+    """The weather of each day, from today on."""
+    for day, values in _rows(forecast.daily):
+        yield {
+            "date": _with_weekday(day),
+            "weather": _in_words(values.get(CODE)),
+            **_measured(values, forecast.daily_units, DAILY),
+        }
+
+
+def hours(forecast: Forecast, wanted: Span) -> Mapping[str, Any]:
+    """The weather of each hour of a span, and of all of them in short."""
+    rows = list(_within(forecast, wanted))
+    if wanted.is_over or not rows:
+        return {"message": "That is over at this place, or further ahead than the forecast reaches.", "hours": []}
+    return {
+        "from": f"{rows[0][0]:%A %Y-%m-%d %H:%M}",
+        "until": f"{rows[-1][0] + timedelta(hours=1):%A %Y-%m-%d %H:%M}",
+        "in_short": _in_short([values for _, values in rows], forecast.hourly_units),
+        "hours": [
+            {
+                "time": f"{at:%a %H:%M}",
+                "weather": _in_words(values.get(CODE)),
+                **_measured(values, forecast.hourly_units, HOURLY),
+            }
+            for at, values in rows
+        ],
+    }
+
+
+def air(forecast: Forecast) -> Mapping[str, str]:
+    """The quality of the air now."""
+    values = forecast.current
+    index = values.get("european_aqi")
+    word = _air_in_words(index) if isinstance(index, float) else "unknown"
+    return {"air": word, **_measured(values, forecast.current_units, AIR)}
+
+
+def panels(forecast: Forecast, wanted: Span) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
+    """The hours of a span, and the curves of temperature and chance of rain over them; no hours, no curve."""
+    rows = list(_within(forecast, wanted))
+    units = forecast.hourly_units
+    temperature = [_number(values.get("temperature_2m")) for _, values in rows]
+    chance = [_number(values.get("precipitation_probability")) for _, values in rows]
+    return [at for at, _ in rows], (
+        Panel(name=f"Temperature ({units.get('temperature_2m', '')})", values=temperature),
+        Panel(name="Chance of rain (%)", values=chance, lowest=0, highest=100),
+    )
+
+
+def _within(forecast: Forecast, wanted: Span) -> Iterator[tuple[datetime, Mapping[str, Value]]]:
+    for said, values in _rows(forecast.hourly):
+        at = _time(said)
+        if at is not None and wanted.start <= at < wanted.end:
+            yield at, values
+
+
+def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[str, Mapping[str, Value]]]:
+    """Parallel lists by variable as one row of values for each time."""
+    for number, at in enumerate(lists.get("time", ())):
+        yield str(at), {name: row[number] for name, row in lists.items() if number < len(row)}
+
+
+def _in_short(rows: Sequence[Mapping[str, Value]], units: Mapping[str, str]) -> Mapping[str, str]:
+    chances, rain, warmth, wind = (
+        [number for values in rows if (number := _number(values.get(name))) is not None]
+        for name in ("precipitation_probability", "precipitation", "temperature_2m", "wind_speed_10m")
+    )
+    said = {
+        "highest_precipitation_probability": f"{max(chances):g}%" if chances else "",
+        "precipitation_in_all": _with_unit(round(sum(rain), 1), units.get("precipitation", "")) if rain else "",
+        "temperature_from": _with_unit(min(warmth), units.get("temperature_2m", "")) if warmth else "",
+        "temperature_to": _with_unit(max(warmth), units.get("temperature_2m", "")) if warmth else "",
+        "strongest_wind": _with_unit(max(wind), units.get("wind_speed_10m", "")) if wind else "",
+    }
+    return {name: words for name, words in said.items() if words}
+
+
+def _air_in_words(index: float) -> str:
+    return next((word for most, word in _AIR_WORDS.items() if index <= most), "extremely poor")
+
+
+def _number(value: Value) -> float | None:
+    """A number that can be drawn and added up."""
+    return value if isinstance(value, float) and abs(value) < _LARGEST else None
+
+
+def _time(said: Value) -> datetime | None:
+    """A local time without a zone; None where there is none that can be read."""
+    try:
+        read = datetime.fromisoformat(str(said))
+    except ValueError:
+        return None
+    return read if read.tzinfo is None and read.year in _YEARS else None
+
+
+def _measured(values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str]) -> Mapping[str, str]:
+    """The values by our names, each with its unit as the answer gives it; what is null is left out."""
+    return {
+        ours: _with_unit(value, units.get(theirs, ""))
+        for theirs, ours in names.items()
+        if (value := values.get(theirs)) is not None
+    }
+
+
+def _with_unit(value: float | str, unit: str) -> str:
+    if isinstance(value, str):  # sunrise and sunset: a local time, whose date is the day's
+        return cleaned(value).rpartition("T")[2]
+    return f"{value:g}{'' if unit in {'%', '°'} else ' '}{cleaned(unit)}".strip()
+
+
+def _in_words(code: Value) -> str:
+    if code is None:
+        return "unknown"
+    return _WEATHER.get(int(code), f"weather code {code:g}") if isinstance(code, float) else "unknown"
+
+
+def _with_weekday(day: str) -> str:
+    try:
+        return f"{date.fromisoformat(day):%A} {day}"
+    except ValueError:
+        return cleaned(day)

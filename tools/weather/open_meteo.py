@@ -1,0 +1,172 @@
+"""Open-Meteo: places by their names, forecasts, the quality of the air. Without a key; one request at a time.
+
+Open-Meteo's free hosts take about one request at a time from an address, so whoever asks holds `queue`. Left to
+others: which place of a name is meant and which variables are asked for (`tools.weather.tool`), what the numbers say
+(`tools.weather.forecast`).
+
+Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
+repository open-meteo/open-meteo for the errors, 2026-11-21. Data CC BY 4.0: the attribution goes with every answer.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ValidationError
+
+from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError, Unavailable
+from tools.http import Http, JsonAnswer, usual_pause
+from tools.text import cleaned, shortened
+
+ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
+
+MAX_NAME_CHARS = 100
+"""The longest name of a place, in questions and in answers."""
+
+_SERVICE = "Open-Meteo"
+_CANDIDATES = 5
+_MAX_REASON_CHARS = 200
+
+Value = float | str | None
+_Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
+
+
+class Place(BaseModel):
+    """A row of the geocoding answer; fields without a value are left out there."""
+
+    name: str
+    latitude: float
+    longitude: float
+    country: str | None = None
+    admin1: str | None = None
+    population: int | None = None
+
+    @property
+    def label(self) -> Mapping[str, str | float]:
+        """What tells the place from others of its name."""
+        words = {"name": self.name, "region": self.admin1, "country": self.country}
+        said = {key: shortened(cleaned(word), MAX_NAME_CHARS) for key, word in words.items() if word}
+        return {**said, "latitude": self.latitude, "longitude": self.longitude}
+
+
+class _Places(BaseModel):
+    """The geocoding answer: without a hit it has no `results` at all."""
+
+    results: tuple[Place, ...] = ()
+
+
+class Forecast(BaseModel):
+    """A forecast, of the weather or of the air.
+
+    Parallel lists by variable, any value may be null, times are local to the place and without a zone.
+    """
+
+    timezone: str
+    timezone_abbreviation: str = ""
+    current: Mapping[str, Value] = {}
+    current_units: _Words = {}
+    hourly: Mapping[str, Sequence[Value]] = {}
+    hourly_units: _Words = {}
+    daily: Mapping[str, Sequence[Value]] = {}
+    daily_units: _Words = {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hosts:
+    """Where Open-Meteo answers: three addresses without a slash at their end."""
+
+    forecast: str
+    geocoding: str
+    air_quality: str
+
+
+class OpenMeteo:
+    """Asks Open-Meteo. All methods raise what `places` does, but for NotFound."""
+
+    def __init__(self, *, http: Http, hosts: Hosts, key: str, timeout_seconds: float) -> None:
+        """`key` is what its customer hosts want, "" for none; `timeout_seconds` holds for each request."""
+        self.queue = asyncio.Lock()
+        """To be held from the first to the last request of a question."""
+        self._http = http
+        self._hosts = hosts
+        self._key = key
+        self._timeout_seconds = timeout_seconds
+
+    async def places(self, name: str) -> tuple[Place, ...]:
+        """The places whose name begins so, at least one.
+
+        Raises:
+            NotFound: no place has that name.
+            BadArguments: Open-Meteo refuses the question.
+            Disabled: it refuses the key.
+            RateLimited, TimedOut, TooLarge, Unavailable: it does not answer, or not in a way that can be read.
+        """
+        params = {"name": name, "count": str(_CANDIDATES), "language": "en", "format": "json"}
+        answer = await self._ask(f"{self._hosts.geocoding}/v1/search", params)
+        try:
+            places = _Places.model_validate(answer.body).results
+        except ValidationError as error:
+            raise _unreadable() from error
+        if not places:
+            raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
+        return places
+
+    async def forecast(self, params: Mapping[str, str]) -> Forecast:
+        """The weather at the coordinates in `params`, which are what `/v1/forecast` takes."""
+        return _forecast(await self._ask(f"{self._hosts.forecast}/v1/forecast", params))
+
+    async def air_quality(self, params: Mapping[str, str]) -> Forecast:
+        """The air there, likewise; what is not known at a place, such as pollen outside of Europe, is null."""
+        return _forecast(await self._ask(f"{self._hosts.air_quality}/v1/air-quality", params))
+
+    async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
+        answer = await self._http.get_json(
+            url,
+            service=_SERVICE,
+            params={**params, "apikey": self._key} if self._key else params,
+            timeout_seconds=self._timeout_seconds,
+            pause=_pause,
+        )
+        reason = _reason(answer)
+        if not answer.ok or reason:
+            said = reason.replace(self._key, "") if self._key else reason
+            raise _refusal(answer, shortened(said, _MAX_REASON_CHARS))
+        return answer
+
+
+def _forecast(answer: JsonAnswer) -> Forecast:
+    try:
+        return Forecast.model_validate(answer.body)
+    except ValidationError as error:
+        raise _unreadable() from error
+
+
+def _pause(answer: JsonAnswer) -> float | None:
+    """Too many requests at once is over in a moment; too many in a minute, an hour or a day is not."""
+    is_used_up = "limit exceeded" in _reason(answer)
+    return None if is_used_up else usual_pause(answer)
+
+
+def _reason(answer: JsonAnswer) -> str:
+    """Why Open-Meteo refuses; empty where it does not say or does not refuse."""
+    match answer.body:
+        case {"error": True, "reason": str(reason)}:
+            return cleaned(reason)
+        case _:
+            return ""
+
+
+def _refusal(answer: JsonAnswer, reason: str) -> ToolError:
+    if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
+    if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
+        return Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
+    if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return BadArguments(reason)
+    return answer.refusal(_SERVICE)
+
+
+def _unreadable() -> Unavailable:
+    return Unavailable(f"{_SERVICE} answers something that cannot be read.")

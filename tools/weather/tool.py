@@ -1,0 +1,274 @@
+"""The tool `get_weather`: the weather now, by hour and for up to seven days, the air, and a chart of it all.
+
+A place is found by name (the largest of those that bear it, if one clearly is, else the model is told which there are)
+or given by coordinates. How Open-Meteo is asked stands in `tools.weather.open_meteo`, what its numbers say in
+`tools.weather.forecast`, how a chart is drawn in `tools.chart`.
+"""
+
+import asyncio
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
+from tools.chart import CONTENT_TYPE, line_chart
+from tools.errors import BadArguments, TimedOut, ToolError
+from tools.http import Http
+from tools.text import cleaned, shortened
+from tools.weather.forecast import (
+    AIR,
+    CODE,
+    CURRENT,
+    DAILY,
+    HOURLY,
+    Part,
+    Span,
+    air,
+    days,
+    days_of,
+    hours,
+    now,
+    panels,
+    span,
+)
+from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Forecast, Hosts, OpenMeteo, Place
+
+Units = Literal["metric", "imperial"]
+
+_CLEARLY_LARGER = 3  # times as many people as the next place of the name
+_MOST_DAYS = 7
+_IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
+_LABEL_EVERY_HOURS = 3
+_LONGEST_BY_HOUR = 26  # hours that a chart labels by the hour; a longer one names the days
+
+
+class WeatherOptions(Options):
+    """The settings `TOOLS__WEATHER__<FIELD>`."""
+
+    base_url: BaseUrl = "https://api.open-meteo.com"
+    """Where forecasts come from; with a key https://customer-api.open-meteo.com."""
+    geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
+    """Where places are looked up; with a key https://customer-geocoding-api.open-meteo.com."""
+    air_quality_base_url: BaseUrl = "https://air-quality-api.open-meteo.com"
+    """Where the air is asked for; with a key https://customer-air-quality-api.open-meteo.com."""
+    api_key: Key | None = None
+    """Open-Meteo's key for its customer hosts, which commercial use needs; private use needs none."""
+    units: Units = "metric"
+    """The units of answers where the question names none."""
+    timeout_seconds: float = Field(default=12, gt=0, le=120)
+    """For one question: finding the place, the forecast, and the wait for questions asked before."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Open-Meteo: the place",)
+
+
+class WeatherArguments(Arguments):
+    """Where, for how long and how much of it: a place, or both coordinates."""
+
+    place: str | None = Field(
+        default=None,
+        max_length=MAX_NAME_CHARS,
+        description="A town, a postal code or an airport, such as Lyon; a country or region may follow: Paris, Texas.",
+    )
+    latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
+    longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
+    days: int = Field(default=3, ge=1, le=_MOST_DAYS, description="How many days to forecast, today included.")
+    hours: Part | None = Field(
+        default=None,
+        description="Also tell hours one by one: the next 24, or those of a part of a day (night: 22-6).",
+    )
+    day: date | None = Field(
+        default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; left out: today there."
+    )
+    air_quality: bool = Field(default=False, description="Also tell the air's quality and, in Europe, pollen.")
+    chart: bool = Field(
+        default=False, description="Also send a picture of temperature and chance of rain; only where people want one."
+    )
+    units: Units | None = Field(default=None, description="Left out: what the people here are used to.")
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if (self.latitude is None) != (self.longitude is None):
+            raise ValueError("give latitude and longitude together")
+        if not self.place and self.latitude is None:
+            raise ValueError("give a place, or latitude and longitude")
+        if self.day is not None and self.hours in {None, "next_24"}:
+            raise ValueError("a day needs hours: morning, afternoon, evening, night or all_day")
+        return self
+
+
+def _intent(given: WeatherArguments) -> Intent:
+    return Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"})
+
+
+class Weather:
+    """Tells the weather."""
+
+    def __init__(self, options: WeatherOptions, http: Http) -> None:
+        self._options = options
+        hosts = Hosts(
+            forecast=options.base_url,
+            geocoding=options.geocoding_base_url,
+            air_quality=options.air_quality_base_url,
+        )
+        key = options.api_key.get_secret_value() if options.api_key else ""
+        self._service = OpenMeteo(http=http, hosts=hosts, key=key, timeout_seconds=options.timeout_seconds)
+
+    spec = ToolSpec(
+        name="get_weather",
+        rare_arguments=frozenset({"latitude", "longitude", "air_quality", "units"}),
+        description=(
+            "Tells the weather of a place now and for up to 7 days; on request by the hour, with the quality of the air"
+            " and pollen, or as a picture. When several places bear the name it lists them: ask which one, or call"
+            " again with the region. It knows no past weather and no official warnings: when asked for those, say so"
+            " and name the country's weather service. Name the attribution when you answer."
+        ),
+        arguments=WeatherArguments,
+        intent=_intent,
+    )
+
+    async def run(self, arguments: WeatherArguments, context: ToolContext) -> Result:
+        """The weather, or the places that may be meant.
+
+        Raises:
+            NotFound: no place has that name.
+            BadArguments: Open-Meteo refuses the arguments, or the day is too far away.
+            Disabled: it refuses the key.
+            RateLimited, TimedOut, TooLarge, Unavailable: it does not answer, or not in a way that can be read.
+        """
+        needed_days = _needed_days(arguments, context.now)
+        timeout_seconds = self._options.timeout_seconds
+        try:
+            async with asyncio.timeout(timeout_seconds), self._service.queue:
+                return await self._weather(arguments, needed_days)
+        except TimeoutError as error:
+            raise TimedOut(f"Open-Meteo did not answer within {timeout_seconds:g} seconds.") from error
+
+    async def _weather(self, arguments: WeatherArguments, needed_days: int) -> Result:
+        if arguments.latitude is not None and arguments.longitude is not None:
+            here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
+            return await self._told(here, (), arguments, needed_days)
+        asked = shortened(cleaned(arguments.place or ""), MAX_NAME_CHARS)
+        chosen, others = _chosen(await self._service.places(asked), asked)
+        if chosen is None:
+            return _question(asked, others)
+        return await self._told(chosen.label, others, arguments, needed_days)
+
+    async def _told(
+        self, label: Mapping[str, str | float], others: Sequence[Place], arguments: WeatherArguments, needed_days: int
+    ) -> Result:
+        here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
+        imperial = (arguments.units or self._options.units) == "imperial"
+        wanted = _variables(arguments, needed_days) | (_IMPERIAL if imperial else {})
+        forecast = await self._service.forecast(here | wanted)
+        data: dict[str, Any] = {
+            "place": label,
+            "timezone": f"{forecast.timezone} ({forecast.timezone_abbreviation})".removesuffix(" ()"),
+            "current": now(forecast),
+            "hours": hours(forecast, _span(forecast, arguments)) if arguments.hours else {},
+            "days": list(days(forecast))[: arguments.days],
+            "air_quality": await self._air(here) if arguments.air_quality else {},
+            "other_places": [place.label for place in others],
+            "attribution": ATTRIBUTION,
+        }
+        files = await asyncio.to_thread(_chart, label, forecast, arguments) if arguments.chart else ()
+        if arguments.chart and not files:
+            data["chart"] = "There is nothing to draw a chart of, or no picture can be made here: say it in words."
+        return Result(data={name: item for name, item in data.items() if item}, files=files)
+
+    async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
+        """The air, or why it is not known: the weather is told all the same."""
+        try:
+            return air(await self._service.air_quality({**here, "current": ",".join(AIR), "forecast_days": "1"}))
+        except ToolError as error:
+            return {"failed": str(error)}
+
+
+def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
+    """How many days have to be asked for, so that the wanted hours are among them wherever the place is."""
+    if arguments.hours is None:
+        return arguments.days
+    ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
+    if not -1 <= ahead <= _MOST_DAYS:
+        raise BadArguments("The day must be today or at most six days ahead; there is no past weather.")
+    # Two more: at the place it may still be yesterday, and a night reaches into the day after.
+    return max(arguments.days, ahead + 3)
+
+
+def _variables(arguments: WeatherArguments, needed_days: int) -> dict[str, str]:
+    """What the forecast is asked for."""
+    by_hour = {"hourly": ",".join([*HOURLY, CODE])} if arguments.hours or arguments.chart else {}
+    return {
+        "current": ",".join([*CURRENT, CODE]),
+        "daily": ",".join([*DAILY, CODE]),
+        "forecast_days": str(needed_days),
+        **by_hour,
+    }
+
+
+def _span(forecast: Forecast, arguments: WeatherArguments) -> Span:
+    """The hours that the answer is about."""
+    if arguments.hours is None:
+        return days_of(forecast, arguments.days)
+    return span(forecast, arguments.hours, arguments.day)
+
+
+def _chart(label: Mapping[str, str | float], forecast: Forecast, arguments: WeatherArguments) -> tuple[ResultFile, ...]:
+    """The picture; none where there are no values to draw."""
+    steps, curves = panels(forecast, _span(forecast, arguments))
+    place = label.get("name") or f"{label['latitude']}, {label['longitude']}"
+    period = " - ".join(dict.fromkeys(f"{at:%a %d %b}" for at in (*steps[:1], *steps[-1:])))
+    picture = line_chart(f"{place}: {period}", _labels(steps), curves)
+    return (ResultFile(name="weather.png", content_type=CONTENT_TYPE, data=picture),) if picture else ()
+
+
+def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
+    """What stands below the hours: every third one, or each day at its midnight."""
+    if len(steps) <= _LONGEST_BY_HOUR:
+        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
+        return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
+    return {number: f"{at:%a %d}" for number, at in enumerate(steps) if at.hour == 0}
+
+
+def _chosen(places: Sequence[Place], asked: str) -> tuple[Place | None, tuple[Place, ...]]:
+    """The place that is clearly meant, or None, and the others of the same name.
+
+    Of places that bear exactly the name (else of all) the one with clearly the most people.
+    """
+    wanted = _folded(asked.partition(",")[0])
+    exact = [place for place in places if _folded(place.name) == wanted]
+    ranked = sorted(_distinct(exact or places), key=_people, reverse=True)
+    if len(ranked) == 1 or _people(ranked[0]) >= _CLEARLY_LARGER * max(_people(ranked[1]), 1):
+        return ranked[0], tuple(ranked[1:])
+    return None, tuple(ranked)
+
+
+def _distinct(places: Sequence[Place]) -> Sequence[Place]:
+    """One place of each name, region and country: a town and its own district are one to people."""
+    largest: dict[tuple[str, str | None, str | None], Place] = {}
+    for place in sorted(places, key=_people):
+        largest[place.name, place.admin1, place.country] = place
+    return tuple(largest.values())
+
+
+def _people(place: Place) -> int:
+    return place.population or 0
+
+
+def _folded(name: str) -> str:
+    bare = "".join(mark for mark in unicodedata.normalize("NFKD", name) if not unicodedata.combining(mark))
+    return " ".join(bare.casefold().split())
+
+
+def _question(asked: str, candidates: Sequence[Place]) -> Result:
+    return Result(
+        data={
+            "ambiguous": True,
+            "message": f"Several places are named {asked!r}: which one is meant?",
+            "candidates": [place.label for place in candidates],
+        }
+    )

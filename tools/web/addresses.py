@@ -1,0 +1,184 @@
+"""Pure: which web addresses may be fetched at all, and which addresses of the network may be reached for them.
+
+    web_address(text) -> WebAddress     the one reading of an address: what is compared is what is sent
+                      -> ToolError      it is none, or one that nobody may fetch
+    is_public(ip)                       whether an IP address belongs to the public internet
+
+A host is never judged by its spelling: `2130706433`, `0x7f.1` and a name in somebody's DNS all lead to 127.0.0.1. What
+counts is what it resolves to, at the moment of the connection. That is done in `tools.web.fetch`; which addresses a
+model may ask for in a turn is decided in the policy of the bot.
+
+Source: the special-purpose registries of IANA for IPv4 and IPv6 (RFC 6890); `is_global` of Python 3.11 to 3.13 calls
+6to4, NAT64, multicast, site-local and documentation addresses global (measured 2026-11-21).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from urllib.parse import urljoin
+
+import httpx
+
+from tools.errors import BadArguments, Denied, ToolError, Unavailable
+
+IpAddress = IPv4Address | IPv6Address
+
+MAX_CHARS = 4_000
+"""The longest address that is read."""
+
+WEB_PORTS = frozenset({80, 443})
+"""Where the web is served; on other ports of public machines stand databases and consoles."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_PORTS = range(1, 65_536)
+# Readers disagree on these: some drop them, some end the host at them, some pass them on into the request.
+_DISPUTED = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
+_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
+
+_CLOSED_IPV4 = (
+    IPv4Network("192.0.0.0/24"),  # protocol assignments; Oracle's cloud serves metadata at 192.0.0.192
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4
+    IPv4Network("168.63.129.16/32"),  # Azure's host, a public number that is answered by the machine below
+)
+_OPEN_IPV6 = IPv6Network("2000::/3")  # the only block of which IANA hands out addresses of the public internet
+_CLOSED_IPV6 = (
+    IPv6Network("2001::/23"),  # protocol assignments, among them Teredo, which carries IPv4
+    IPv6Network("2001:db8::/32"),  # documentation
+    IPv6Network("2002::/16"),  # 6to4, which carries IPv4
+    IPv6Network("3fff::/20"),  # documentation
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WebAddress:
+    """A web address in its one spelling; its text is what `canonical_url` gives."""
+
+    scheme: str
+    """`http` or `https`."""
+    host: str
+    """In lower-case ASCII (international names as `xn--`), without a dot at the end; IPv6 without its brackets."""
+    port: int
+    target: str
+    """Path and query as they travel: ASCII, percent-encoded, beginning with a slash; the fragment is left out."""
+
+    @property
+    def authority(self) -> str:
+        """Host, and port where it is not the usual one: what the header Host says."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.target}"
+
+
+def is_public(address: IpAddress) -> bool:
+    """Whether the address belongs to the public internet, whatever the version of Python says of it."""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return is_public(address.ipv4_mapped)
+        return address in _OPEN_IPV6 and not any(address in closed for closed in _CLOSED_IPV6)
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    return not any(address in closed for closed in _CLOSED_IPV4)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """How far a fetch may go. What stands here by default is what Aldis does; no setting widens it."""
+
+    ports: frozenset[int] = WEB_PORTS
+    admits: Callable[[IpAddress], bool] = is_public
+    """Whether an IP address may be connected to."""
+
+
+PUBLIC_WEB = Reach()
+"""The public internet, on the ports of the web."""
+
+
+def web_address(text: str) -> WebAddress:
+    """The address that the text is, read in the one way in which it is also sent.
+
+    Raises:
+        BadArguments: this is no whole address of the web; the model must give another.
+        Denied: it holds a user name or password, which Aldis sends nowhere.
+    """
+    if len(text) > MAX_CHARS:
+        raise BadArguments(f"The address is longer than {MAX_CHARS:,} characters.")
+    if _DISPUTED.search(text):
+        raise BadArguments("The address holds spaces, backslashes or control characters.")
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise BadArguments("This is not a valid address.") from error
+    if url.scheme not in _DEFAULT_PORTS:
+        raise BadArguments("Only addresses that begin with http:// or https:// can be fetched.")
+    if url.userinfo:
+        raise Denied("Addresses that hold a user name or password are not fetched.")
+    return WebAddress(
+        scheme=url.scheme,
+        host=_host(url.raw_host.decode("ascii")),
+        port=_port(url.port, url.scheme),
+        target=url.raw_path.decode("ascii"),
+    )
+
+
+def canonical_url(text: str) -> str | None:
+    """The one spelling of an address, for comparing; None where it is none that may be fetched.
+
+    Spellings that differ and mean the same (case of the host, default port, fragment, unescaped letters) become one,
+    and that one is sent: nothing can be told to a server by the choice of a spelling.
+    """
+    try:
+        return str(web_address(text))
+    except ToolError:
+        return None
+
+
+def redirected(origin: WebAddress, location: str) -> WebAddress:
+    """Where a redirect of `origin` leads; `location` is the header, relative or whole, "" where it is missing.
+
+    Raises:
+        Denied: from https to http, where everybody on the way could read and change the page; or as `web_address`.
+        Unavailable: to nowhere, or to something that is no address of the web.
+    """
+    try:
+        target = web_address(_from(origin, location))
+    except (BadArguments, ValueError) as error:
+        raise Unavailable("The page redirects to something that is no address of the web.") from error
+    if origin.scheme == "https" and target.scheme != "https":
+        raise Denied("The page redirects from https to http, which is not followed.")
+    return target
+
+
+def _from(origin: WebAddress, location: str) -> str:
+    # Many servers leave spaces as they are. Every other disputed sign is refused before joining, which would drop
+    # line feeds and tabs without a word.
+    spelled = location.strip(" ").replace(" ", "%20")
+    if not spelled or _DISPUTED.search(spelled):
+        raise ValueError("no address")
+    return urljoin(str(origin), spelled)
+
+
+def _port(port: int | None, scheme: str) -> int:
+    if port is None:
+        return _DEFAULT_PORTS[scheme]
+    if port not in _PORTS:  # httpcore would take 0 for the default
+        raise BadArguments("The port in the address is not valid.")
+    return port
+
+
+def _host(host: str) -> str:
+    if ":" in host:
+        return _ipv6(host)
+    name = host.removesuffix(".")
+    if not _NAME.match(name):
+        raise BadArguments("The host in the address is not valid.")
+    return name
+
+
+def _ipv6(host: str) -> str:
+    address = IPv6Address(host)  # httpx has made sure that it is one
+    if address.scope_id is not None:
+        raise BadArguments("An address with a zone belongs to a local network.")
+    return str(address)

@@ -1,0 +1,399 @@
+"""Fetching pages whose addresses come from people and from other pages. The only home of httpcore.
+
+    Fetcher.get -> Page         status, type and body; a redirect is followed
+                -> ToolError    refused, unreachable, too slow, too large, of another type
+
+    address --web_address--> scheme, host, port --agreed to?--lookup--> all IP addresses admitted? --> connected to one
+                 ^                                                                                         |
+                 '---------------------------- redirect, at most five ------------------------------------'
+
+The guard sits where the connection is opened: a host is looked up once, all of its addresses are judged, and one of
+those very addresses is connected to. So a name whose answer changes in between reaches nothing new, and no spelling of
+a host does either. TLS and the header Host keep the name. There is nothing to switch off: httpcore knows no proxies of
+the environment, no cookies, no passwords and no redirects, and nothing but GET is ever sent.
+
+Left to others: whether this turn may ask for the address (the policy of the bot), what a page means (the tool).
+
+Source: httpcore 1.0.9, whose network backend is a public seam; its time-outs are per read, so everything stands under
+one deadline. Looking first and connecting by name afterwards reached 127.0.0.1 (measured 2026-11-21).
+"""
+
+import asyncio
+import logging
+import re
+import socket
+import ssl
+from collections import defaultdict
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Any, Self, cast
+
+import httpcore
+
+from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
+from tools.http import trust, unpacked
+from tools.web.addresses import PUBLIC_WEB, IpAddress, Reach, WebAddress, redirected, web_address
+
+MOST_AT_ONCE = 64
+"""How many fetches run side by side; more wait, within their own deadline. More than a few chats can cause together, so
+that pages which drip keep nobody else waiting; few enough for the memory that bodies take."""
+
+MOST_REDIRECTS = 5
+
+_SERVICE = "The page"  # what errors call it: an address in an error could carry words of a stranger
+_MOST_ATTEMPTS = 4  # addresses of one host that are tried
+_ATTEMPT_SECONDS = 5.0  # for each but the last, so that one that swallows everything leaves time for the next
+_READ_BYTES = 4_096
+_SMALLEST_PIECE_BYTES = 64  # on average, in a body of the largest size
+_PIECES_FOR_ALL = 1_000  # that a body may have however small it is
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PERMANENT = frozenset({301, 308})
+_CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
+_UNKNOWN_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+
+Resolver = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
+"""All addresses of a host, best first; raises `socket.gaierror` where there are none."""
+
+Consent = Callable[[WebAddress], Awaitable[None]]
+"""Asked before each request of a fetch, those after redirects included; raises a `ToolError` where it must not be."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """What stands at an address."""
+
+    url: str
+    """Where it was found: behind all redirects, in its canonical spelling."""
+    status: int
+    content_type: str
+    """In lower case and without parameters, such as `text/html`; "" where the server names none."""
+    charset: str | None
+    """What the server calls the encoding of the text, in lower case: perhaps one that Python does not know."""
+    body: bytes
+    """Decompressed; empty where the status is no success (2xx), for then it is not read."""
+    headers: Mapping[str, str]
+    """By lower-case name; of several of one name the values joined by a comma. A stranger's words."""
+    moved_to: str | None = None
+    """Where the page has moved for good: behind the permanent redirects with which the way began; None: nowhere."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is a success (2xx)."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+class Fetcher:
+    """A client for pages of strangers; `async with` opens and closes it."""
+
+    def __init__(
+        self,
+        user_agent: str,
+        *,
+        reach: Reach = PUBLIC_WEB,
+        resolve: Resolver | None = None,
+        authorities: ssl.SSLContext | None = None,
+    ) -> None:
+        """`user_agent` names Aldis. The others are what a test replaces, each safe by default.
+
+        `resolve` None asks the system; `authorities` None trusts the usual certificates.
+        """
+        self._headers = [(b"User-Agent", user_agent.encode("ascii")), (b"Accept-Encoding", b"gzip, identity")]
+        self._reach = reach
+        self._resolve = resolve
+        self._authorities = authorities
+        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
+        self._pool: httpcore.AsyncConnectionPool | None = None
+        self._closing = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        # At DEBUG httpcore logs every host and header: what people ask.
+        logging.getLogger("httpcore").setLevel(logging.WARNING)
+        resolve = self._resolve or self._closing.enter_context(_SystemResolver())
+        self._pool = await self._closing.enter_async_context(
+            httpcore.AsyncConnectionPool(
+                ssl_context=self._authorities or trust(),
+                max_connections=MOST_AT_ONCE,
+                max_keepalive_connections=0,  # every request opens its own connection, so every one passes the guard
+                network_backend=_GuardedBackend(self._reach, resolve),
+            )
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool = None
+        await self._closing.aclose()
+
+    async def get(
+        self,
+        url: str,
+        *,
+        accept: Collection[str],
+        max_bytes: int,
+        timeout_seconds: float,
+        consent: Consent | None = None,
+        headers: Mapping[str, str] | None = None,
+        larger: Mapping[str, int] | None = None,
+    ) -> Page:
+        """Fetch by GET.
+
+        `accept` are the content types that a success may have, such as `text/html` or `text/*`; `max_bytes` is the most
+        that the body may hold, before and after decompression; `timeout_seconds` is the time for everything, waiting
+        for a free slot and redirects included. `consent` may fetch by itself; None: every address of the web will do.
+        `headers` are sent besides, such as `If-None-Match`: names and values in printable ASCII. `larger` names content
+        types that may hold more than `max_bytes`, and how much.
+
+        Raises:
+            BadArguments: this is no address of the web, or of nothing of these types; the model must ask differently.
+            Denied: it leads, at once or by a redirect, to where Aldis does not go.
+            NotFound: there is no host of that name.
+            TooLarge: the body is longer than that.
+            TimedOut: the page was not whole in time.
+            Unavailable: no connection, or an answer that breaks the rules of HTTP.
+        """
+        if self._pool is None:
+            raise RuntimeError("Fetcher is used outside of its `async with`")
+        more = [(name.encode("ascii"), value.encode("ascii")) for name, value in (headers or {}).items()]
+        most = defaultdict(lambda: max_bytes, larger or {})
+        journey = _Journey(self._pool, self._slots, [*self._headers, *more], accept, most)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                return await journey.run(web_address(url), consent)
+        except TimeoutError as error:
+            raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
+
+
+class _Journey:
+    """One fetch: from the address that was asked for to the page behind all redirects."""
+
+    def __init__(
+        self,
+        pool: httpcore.AsyncConnectionPool,
+        slots: asyncio.Semaphore,
+        headers: list[tuple[bytes, bytes]],
+        accept: Collection[str],
+        max_bytes: Mapping[str, int],
+    ) -> None:
+        self._pool = pool
+        self._slots = slots
+        self._headers = [*headers, (b"Accept", ", ".join(accept).encode("ascii"))]
+        self._accept = accept
+        self._max_bytes = max_bytes
+
+    async def run(self, address: WebAddress, consent: Consent | None) -> Page:
+        moved_to: WebAddress | None = None
+        is_permanent = True
+        for _ in range(MOST_REDIRECTS + 1):
+            if (
+                consent is not None
+            ):  # outside of the slot: as many that wait for a fetch of their own would wait for ever
+                await consent(address)
+            async with self._slots:
+                step = await self._step(address)
+            if isinstance(step, Page):
+                return step if moved_to is None else replace(step, moved_to=str(moved_to))
+            address, is_permanent = step.target, is_permanent and step.is_permanent
+            moved_to = address if is_permanent else moved_to
+        raise Unavailable(f"{_SERVICE} redirects more than {MOST_REDIRECTS} times.")
+
+    async def _step(self, address: WebAddress) -> "Page | _Redirect":
+        """The page, or where it redirects to."""
+        headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
+        try:
+            async with self._pool.stream("GET", _wire_url(address), headers=headers) as response:
+                return await self._read(address, response)
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
+            raise Unavailable(f"{_SERVICE} cannot be reached ({type(error).__name__}).") from error
+
+    async def _read(self, address: WebAddress, response: httpcore.Response) -> "Page | _Redirect":
+        headers = _joined(response.headers)
+        if response.status in _REDIRECTS:
+            target = redirected(address, headers.get("location", ""))
+            return _Redirect(target, is_permanent=response.status in _PERMANENT)
+        named = headers.get("content-type", "")
+        charset = _CHARSET.search(named)
+        page = Page(
+            url=str(address),
+            status=response.status,
+            content_type=named.partition(";")[0].strip().lower(),
+            charset=charset[1].lower() if charset else None,
+            body=b"",
+            headers=headers,
+        )
+        return replace(page, body=await self._body(page, response)) if page.ok else page
+
+    async def _body(self, page: Page, response: httpcore.Response) -> bytes:
+        if not _is_among(page.content_type, self._accept):
+            raise BadArguments(f"What stands at this address is none of: {', '.join(self._accept)}.")
+        max_bytes = self._max_bytes[page.content_type]
+        return await unpacked(
+            _counted(response.aiter_stream(), max_bytes),
+            page.headers.get("content-encoding", ""),
+            service=_SERVICE,
+            max_bytes=max_bytes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Redirect:
+    """Where an answer leads, and whether for good."""
+
+    target: WebAddress
+    is_permanent: bool
+
+
+class _GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections to addresses that it has judged itself, and to nothing else."""
+
+    def __init__(self, reach: Reach, resolve: Resolver) -> None:
+        self._reach = reach
+        self._resolve = resolve
+        # Declared as what it is: httpcore puts another class of this name in place where anyio is missing.
+        self._network = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature; the deadline is the caller's
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        del timeout, local_address, socket_options
+        if port not in self._reach.ports:
+            ports = ", ".join(map(str, sorted(self._reach.ports)))
+            raise Denied(f"Only the ports of the web are fetched from ({ports}).")
+        return await self._connected(await self._judged(host, port), port)
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        del path, timeout, socket_options
+        raise Denied("Nothing is fetched from a socket of this machine.")
+
+    async def _judged(self, host: str, port: int) -> Sequence[IpAddress]:
+        """All addresses of the host, at least one, each of them admitted."""
+        try:
+            addresses = await self._resolve(host, port)
+        except socket.gaierror as error:
+            if error.errno in _UNKNOWN_NAME:
+                raise NotFound("There is no site of that name.") from error
+            raise Unavailable("The name of the site cannot be looked up at present.") from error
+        if not addresses:
+            raise NotFound("There is no site of that name.")
+        # One bad address among good ones is no accident: whoever answers so waits for us to try them in turn.
+        if not all(map(self._reach.admits, addresses)):
+            raise Denied("This address leads into a private or reserved network; only public sites are fetched.")
+        return addresses
+
+    async def _connected(self, addresses: Sequence[IpAddress], port: int) -> httpcore.AsyncNetworkStream:
+        *others, last = addresses[:_MOST_ATTEMPTS]
+        for address in others:
+            try:
+                return await self._opened(address, port, seconds=_ATTEMPT_SECONDS)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._opened(last, port, seconds=None)
+
+    async def _opened(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
+        """A connection to this address; `seconds` None leaves it all the time that its caller has."""
+        return _SippingStream(await self._network.connect_tcp(str(address), port, timeout=seconds))
+
+
+class _SippingStream(httpcore.AsyncNetworkStream):
+    """Reads a little at a time and lets everybody else have a turn in between.
+
+    64 kB of chunks of one byte, or of empty interim answers, are half a second of work at a stretch (measured
+    2026-11-21): a stranger's server would stop every conversation for as long.
+    """
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's signature
+        return await self._stream.read(min(max_bytes, _READ_BYTES), timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's signature
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+    ) -> httpcore.AsyncNetworkStream:
+        return _SippingStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class _SystemResolver:
+    """The system's resolver, in threads of its own.
+
+    A lookup cannot be stopped. In the threads that the whole process shares, a stranger's slow name server would soon
+    keep the names of the models' services from being looked up.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="lookup")
+
+    def __enter__(self) -> Resolver:
+        return self._resolved
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _resolved(self, host: str, port: int) -> Sequence[IpAddress]:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, _looked_up, host, port)
+
+
+def _looked_up(host: str, port: int) -> Sequence[IpAddress]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
+
+
+def _wire_url(address: WebAddress) -> httpcore.URL:
+    """Handed over in its parts, so that no second reader of addresses has a say."""
+    return httpcore.URL(
+        scheme=address.scheme.encode("ascii"),
+        host=address.host.encode("ascii"),
+        port=address.port,
+        target=address.target.encode("ascii"),
+    )
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", errors="replace")
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
+
+
+async def _counted(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterator[bytes]:
+    """The pieces of a body, as long as they are not absurdly small: one of a byte is as much work as one of 64 kB."""
+    left = _PIECES_FOR_ALL + max_bytes // _SMALLEST_PIECE_BYTES
+    async for piece in pieces:
+        left -= 1
+        if left < 0:
+            raise Unavailable(f"{_SERVICE} comes in pieces that are too small.")
+        yield piece
+
+
+def _is_among(content_type: str, accept: Collection[str]) -> bool:
+    return content_type in accept or f"{content_type.partition('/')[0]}/*" in accept

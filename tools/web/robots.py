@@ -1,0 +1,169 @@
+"""Whether a site lets programs like Aldis read a page: its robots.txt, asked for once in an hour.
+
+    Robots.consent(address) -> nothing     it may be read
+                            -> Denied      the site says no
+                            -> Unavailable the site cannot say at present
+
+A site without the file lets everybody in; one whose server fails is left alone until it answers. Aldis reads a page
+only because a person asked for it, and obeys the same rules as a crawler. The pure part is `rules_of` and `allows`.
+
+Source: RFC 9309 (Robots Exclusion Protocol): the most specific group, the longest rule, Allow where two are equally
+long, `*` and a `$` at the end, at most 500 kB, statuses 4xx as if there were no file.
+"""
+
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import quote, unquote
+
+from tools.errors import BadArguments, Denied, TooLarge, Unavailable
+from tools.web.addresses import WebAddress
+from tools.web.fetch import Fetcher, Page
+
+NAME = "aldis"
+"""What Aldis is called in such a file."""
+
+_OURS = frozenset({NAME, "*"})
+
+MOST_SITES = 256
+"""How many sites are remembered; the one that was longest not asked for goes first."""
+
+REMEMBERED_SECONDS = 3_600.0
+
+_MAX_BYTES = 500_000
+_MOST_RULES = 1_000
+_MAX_PATTERN_CHARS = 300
+_MOST_STARS = 10  # each may look at the whole path again
+_LINE = re.compile(r"^[ \t]*([a-z-]+)[ \t]*:[ \t]*([^#\r\n]*)", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """One line Allow or Disallow: a path, in which `*` stands for anything and a `$` at the end for the end."""
+
+    is_allowed: bool
+    pattern: str
+
+
+Rules = tuple[Rule, ...]
+
+
+def rules_of(text: str) -> Rules:
+    """The rules that count for Aldis: of the groups that name it, else of those for everybody; else none."""
+    by_agent: dict[str, list[Rule]] = {}
+    for agents, is_allowed, path in _lines(text):
+        for agent in agents:
+            rules = by_agent.setdefault(agent, [])
+            if len(rules) < _MOST_RULES and (pattern := _pattern(path)):
+                rules.append(Rule(is_allowed=is_allowed, pattern=pattern))
+    return tuple(by_agent.get(NAME, by_agent.get("*", ())))
+
+
+def allows(rules: Sequence[Rule], target: str) -> bool:
+    """Whether the rules let a path with its query be read."""
+    path = _spelled(target)
+    longest = max(
+        (rule for rule in rules if _fits(rule.pattern, path)),
+        key=lambda rule: (len(rule.pattern), rule.is_allowed),
+        default=None,
+    )
+    return longest is None or longest.is_allowed
+
+
+class Robots:
+    """What the sites say, remembered for an hour in memory."""
+
+    def __init__(self, fetcher: Fetcher, *, timeout_seconds: float) -> None:
+        self._fetcher = fetcher
+        self._timeout_seconds = timeout_seconds
+        self._remembered: OrderedDict[str, tuple[float, Rules]] = OrderedDict()
+
+    async def consent(self, address: WebAddress) -> None:
+        """Return when the address may be read.
+
+        Raises:
+            Denied: the site's robots.txt forbids it.
+            Unavailable: the site's server fails to say.
+            ToolError: as `Fetcher.get`: the site cannot be reached, or must not be.
+        """
+        if not allows(await self._rules(address), address.target):
+            raise Denied("This site does not let programs read this page (its robots.txt says so).")
+
+    async def _rules(self, address: WebAddress) -> Rules:
+        site, now = f"{address.scheme}://{address.authority}", time.monotonic()
+        until, rules = self._remembered.get(site, (now, ()))
+        if now >= until:
+            rules = await self._fetched(f"{site}/robots.txt")
+            until = now + REMEMBERED_SECONDS
+        self._remembered[site] = until, rules
+        self._remembered.move_to_end(site)
+        while len(self._remembered) > MOST_SITES:
+            self._remembered.popitem(last=False)
+        return rules
+
+    async def _fetched(self, url: str) -> Rules:
+        try:
+            page = await self._fetcher.get(
+                url, accept=("text/*",), max_bytes=_MAX_BYTES, timeout_seconds=self._timeout_seconds
+            )
+        except (BadArguments, TooLarge):  # something else stands there: a picture, a page without end
+            return ()
+        if page.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Unavailable("The site's server fails, so that it is unknown whether the page may be read.")
+        return rules_of(_text(page)) if page.ok else ()
+
+
+def _text(page: Page) -> str:
+    return page.body.decode("utf-8-sig", errors="replace") if page.content_type == "text/plain" else ""
+
+
+def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
+    """Each line that says something to us: what its group calls us, whether it allows, and which path.
+
+    A line that names an agent has the path "".
+    """
+    agents: frozenset[str] = frozenset()
+    is_naming = False
+    for name, value in _LINE.findall(text):
+        match name.lower():
+            case "user-agent":
+                # Of the others nothing is kept: a file may name a hundred thousand.
+                agent = {value.strip().lower()} & _OURS
+                agents = agents | agent if is_naming else frozenset(agent)
+                is_naming = True
+                yield agents, True, ""
+            case "allow" | "disallow":
+                is_naming = False
+                yield agents, name.lower() == "allow", value.strip()
+            case _:
+                continue
+
+
+def _pattern(path: str) -> str:
+    """The path of a rule in the spelling in which addresses travel; "" where it says nothing or too much."""
+    is_readable = len(path) <= _MAX_PATTERN_CHARS and path.count("*") <= _MOST_STARS
+    return _spelled(path) if is_readable and path.startswith(("/", "*")) else ""
+
+
+def _spelled(path: str) -> str:
+    return quote(unquote(path), safe="/?&=*$:;,@!'()+~%")
+
+
+def _fits(pattern: str, path: str) -> bool:
+    """Whether the pattern fits the beginning of the path, or the whole of it where it ends in `$`."""
+    body, is_whole = (pattern[:-1], True) if pattern.endswith("$") else (pattern, False)
+    first, *others = body.split("*")
+    if not path.startswith(first):
+        return False
+    if not others:
+        return not is_whole or path == first
+    *middle, last = others
+    at = len(first)
+    for piece in middle:
+        if (found := path.find(piece, at)) < 0:
+            return False
+        at = found + len(piece)
+    return path[at:].endswith(last) if is_whole else last in path[at:]

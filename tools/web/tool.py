@@ -1,0 +1,249 @@
+"""The tool `web_fetch`: reads a page or a PDF of the web, a piece at a time.
+
+    address --may the turn ask for it? (the bot)--> robots.txt --> fetched, guarded --> HTML, text or JSON --> text
+                                                                                   '--> a PDF, by its bytes --> text
+
+Left to others: which addresses a turn may ask for (`bot.policy.trust`), where one really leads (`tools.web.fetch`),
+what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
+"""
+
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+
+from pydantic import Field
+
+from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
+from tools.ports import PageLink, PageText, Paper, Papers
+from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
+from tools.web.fetch import Fetcher, Page
+from tools.web.robots import Robots
+
+MAX_BYTES = 3_000_000
+"""The largest page that is fetched."""
+
+MAX_PAPER_BYTES = 15_000_000
+"""The largest PDF that is fetched."""
+
+_MOST_CHARS = 50_000
+_FEWEST_CHARS = 200
+_HARDLY_ANY_CHARS = 300
+"""A page with scripts and no more text than this shows nothing without them; one that asks for a password likewise."""
+_MOST_LINKS = 25
+_MAX_LINKS_CHARS = 4_000
+_OTHER_CHARS = 16_000
+"""Room in a result for everything but the text: addresses, title, links, in JSON."""
+_ROBOTS_SECONDS = 5.0
+_OPEN_SECONDS = 25.0
+"""For opening what has come."""
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_PDF = b"%PDF-"
+_PDF_BYTES = 1_024
+"""Within so many bytes the sign of a PDF stands. Source: the implementation notes of ISO 32000, H.3."""
+_BLANK_BYTES = b"\xef\xbb\xbf\x00 \t\r\n"
+_NAMED_PDF = "application/pdf"
+_NAMED_ANYTHING = "application/octet-stream"
+_ACCEPTED = (
+    "text/html",
+    "application/xhtml+xml",
+    "text/*",
+    "application/json",
+    "application/ld+json",
+    "application/xml",
+    _NAMED_PDF,
+    _NAMED_ANYTHING,
+)
+_LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
+
+
+class PageOptions(Options):
+    """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
+
+    max_chars: int = Field(default=6_000, ge=_FEWEST_CHARS, le=_MOST_CHARS)
+    """How many characters of a page or a PDF the model reads at once."""
+    obey_robots: bool = True
+    """Whether pages that their site's robots.txt closes to programs are left alone."""
+    timeout_seconds: float = Field(default=15, gt=0, le=120)
+    """For fetching a page and the rules of its site together, redirects included."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("the page's site",)
+
+
+class PageArguments(Arguments):
+    """What is read, and from where on."""
+
+    url: str = Field(
+        min_length=1,
+        max_length=MAX_URL_CHARS,
+        description="A whole address, exactly as it stands there.",
+    )
+    offset: int = Field(
+        default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
+    )
+    max_chars: int | None = Field(
+        default=None, ge=_FEWEST_CHARS, le=_MOST_CHARS, description="At most so many; left out: the usual number."
+    )
+
+
+class WebFetch:
+    """Reads pages and PDFs."""
+
+    def __init__(self, options: PageOptions, fetcher: Fetcher, papers: Papers) -> None:
+        self._options = options
+        self._fetcher = fetcher
+        self._papers = papers
+        self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
+        self.spec = ToolSpec(
+            name="web_fetch",
+            rare_arguments=frozenset({"max_chars"}),
+            description=(
+                "Reads a page or a PDF of the web: its text, title, date and links, a piece at a time; go on with"
+                " `offset` where `next_offset` is given. Takes only addresses in the person's message, in the results"
+                " of a search of this turn, or linked by such a page to its own site. Runs no JavaScript, logs in"
+                " nowhere, reads no pictures: people can send those as files."
+            ),
+            arguments=PageArguments,
+            intent=lambda given: Intent("page", {"url": given.url}),
+            fetches="url",
+            timeout_seconds=options.timeout_seconds + _OPEN_SECONDS,
+            max_result_chars=2 * options.max_chars + _OTHER_CHARS,
+        )
+
+    async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
+        """A piece of the page.
+
+        Raises:
+            BadArguments: no address of the web, nothing that can be read, or an offset behind the end.
+            Denied: a private network, or the site does not want programs; NotFound: there is no such page.
+            RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
+        """
+        del context
+        page = await self._fetcher.get(
+            arguments.url,
+            accept=_ACCEPTED,
+            max_bytes=MAX_BYTES,
+            timeout_seconds=self._options.timeout_seconds,
+            consent=self._robots.consent if self._options.obey_robots else None,
+            larger=_LARGER,
+        )
+        if not page.ok:
+            raise _refusal(page)
+        most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
+        if _is_paper(page):
+            return Result(data=await self._piece_of_paper(page, arguments.offset, most))
+        reading = await self._reading(page)
+        return Result(data=dict(_piece(page, reading, arguments.offset, most)))
+
+    async def _reading(self, page: Page) -> PageText:
+        is_html = page.content_type in _HTML
+        try:
+            return await self._papers.read_page(page.body, url=page.url, charset=page.charset or "", is_html=is_html)
+        except BadArguments as error:
+            raise BadArguments(f"The page cannot be read: {error}.") from error
+
+    async def _piece_of_paper(self, page: Page, offset: int, most: int) -> dict[str, object]:
+        try:
+            # One character more tells whether there is more; the pages behind are not even opened.
+            paper = await self._papers.read(page.body, max_chars=offset + most + 1)
+        except BadArguments as error:
+            raise BadArguments(f"The PDF cannot be read: {error}.") from error
+        return dict(_paper_piece(page, paper, offset, most))
+
+
+def _is_paper(page: Page) -> bool:
+    """Whether it is a PDF: by its bytes, for servers call PDFs anything and anything a PDF.
+
+    Raises:
+        BadArguments: it is called something that is not read, or a PDF, and is none.
+    """
+    begins = page.body[:_PDF_BYTES]
+    if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
+        return True
+    if page.content_type in _LARGER:
+        raise BadArguments("What stands at this address is neither a PDF nor a page that can be read.")
+    return False
+
+
+def _paper_piece(page: Page, paper: Paper, offset: int, most: int) -> Iterator[tuple[str, object]]:
+    """The entries of the answer about a PDF."""
+    text = paper.text
+    if offset > 0 and offset >= len(text):
+        raise BadArguments(f"There is nothing to read in this PDF from {offset:,} on.")
+    yield from (("url", page.url), ("pages", paper.pages))
+    if note := _paper_note(paper):
+        yield "note", note
+    end = _end(text, offset, most)
+    yield "text", text[offset:end]
+    if end < len(text):
+        yield "next_offset", end
+
+
+def _paper_note(paper: Paper) -> str:
+    """What a model should know of a PDF besides its words; "" where there is nothing to say."""
+    if not paper.text and paper.pages_read == paper.pages:
+        return "The PDF holds no text; a scan holds pictures alone. The person can send it as a file to have it seen."
+    if paper.pages_read < paper.pages and not paper.is_cut:
+        return f"Only {paper.pages_read} of the {paper.pages} pages could be read; the others take too long."
+    return ""
+
+
+def _piece(page: Page, reading: PageText, offset: int, most: int) -> Iterator[tuple[str, object]]:
+    """The entries of the answer, those that say nothing left out."""
+    total = len(reading.text)
+    if offset > 0 and offset >= total:
+        raise BadArguments(f"The page has {total:,} characters; there is nothing from {offset:,} on.")
+    yield "url", page.url
+    if offset == 0:
+        about = (("title", reading.title), ("date", reading.date), ("language", reading.language))
+        yield from (entry for entry in about if entry[1])
+        if note := _note(reading):
+            yield "note", note
+    end = _end(reading.text, offset, most)
+    yield "text", reading.text[offset:end]
+    if end < total:
+        yield from (("next_offset", end), ("total_chars", total))
+    if offset == 0 and (links := list(_shown(reading.links))):
+        yield "links", links
+
+
+def _end(text: str, start: int, most: int) -> int:
+    """Where a piece ends: behind a line or a word where one ends in its second half."""
+    end = start + most
+    if end >= len(text):
+        return len(text)
+    for sign in ("\n", " "):
+        if (found := text.rfind(sign, start + most // 2, end)) >= 0:
+            return found + 1
+    return end
+
+
+def _note(reading: PageText) -> str:
+    """What a model should know before it takes this for the whole page; "" where there is nothing to say."""
+    is_bare = len(reading.text) < _HARDLY_ANY_CHARS
+    if reading.has_password and is_bare:
+        return "The page asks for a login, which Aldis does not have; what stands behind it cannot be read."
+    if reading.has_script and is_bare:
+        return "The page shows hardly anything without JavaScript, which Aldis does not run."
+    return "" if reading.text else "The page holds no text."
+
+
+def _shown(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
+    left = _MAX_LINKS_CHARS
+    for link in links[:_MOST_LINKS]:
+        left -= len(link.text) + len(link.url)
+        if left < 0:
+            return
+        yield {"text": link.text, "url": link.url}
+
+
+def _refusal(page: Page) -> ToolError:
+    """What a status that is no success means for whoever wants to read the page."""
+    if page.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
+        return NotFound(f"There is no page at this address (status {page.status}).")
+    if page.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimited("The site wants fewer requests.")
+    if page.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.FORBIDDEN}:
+        return Denied(f"The page needs a login, or its site does not let programs in (status {page.status}).")
+    return Unavailable(f"The page cannot be read (status {page.status}).")
