@@ -67,7 +67,7 @@ async def _older(stage: Stage) -> None:
     await stage.summed_up()
     await stage.says(ALICE, "Not earlier?", quote=old)
     await stage.answer()
-    stage.reads()
+    stage.reads("Not earlier?")
 
 
 async def _live(stage: Stage) -> None:

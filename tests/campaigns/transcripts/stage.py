@@ -154,17 +154,20 @@ class Stage:
 
     async def summed_up(self) -> None:
         """Aldis has summed up what it will not read again; nobody sees that."""
-        await eventually(lambda: self.aldis.summarising._counts.all().get("summaries"))
+        await eventually(lambda: self.aldis.summary_worker._counts.all().get("summaries"))
 
     # What stands beside the chat
 
-    def reads(self) -> None:
-        """What the model was asked last, as it reads it."""
-        [*_, asked] = [m for m in self.house.model.requests[-1].json()["messages"] if m["role"] == "user"]
-        content = asked["content"]
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        text = "\n".join(part["text"] if part["type"] == "text" else f"<{_kind(part)}>" for part in parts)
-        self.aside("the model reads:\n" + _STAMP.sub(_unstamped, text))
+    def reads(self, question: str | None = None) -> None:
+        """What the model was asked last, as it reads it; with everything before it where a question is named, for
+        others may have been asked since.
+        """
+        asked = [[m for m in seen.json()["messages"] if m["role"] == "user"] for seen in self.house.model.requests]
+        if question is None:
+            told = asked[-1][-1:]
+        else:
+            told = next(messages for messages in reversed(asked) if question in str(messages[-1]["content"]))
+        self.aside("the model reads:\n" + _STAMP.sub(_unstamped, "\n\n".join(map(_text_of, told))))
 
     def read(self, *words: str) -> None:
         """These words stood in what the model was asked last: what it says is the story's, and proves nothing."""
@@ -199,7 +202,7 @@ class Stage:
         await self.house.signal.deliver(frame)
 
     async def _has_sent_all(self) -> bool:
-        return not await self.aldis.worker._store.read(lambda shelves: shelves.outbox.backlog().items)
+        return not await self.aldis.worker._store.read(lambda repos: repos.outbox.backlog().items)
 
     def _answered(self, sent: Sent, chat: Person | None, words: dict[str, str]) -> Line:
         mentions = (f"{mention.rpartition(':')[0]}:MENTION" for mention in sent.mentions)
@@ -290,3 +293,10 @@ def _kind(part: dict[str, Any]) -> str:
 
 def _unstamped(match: re.Match[str]) -> str:
     return "[time]" if match[1] == "]" else "[time · "
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    """What a message of a request says, its files by their kinds."""
+    content = message["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return "\n".join(part["text"] if part["type"] == "text" else f"<{_kind(part)}>" for part in parts)
