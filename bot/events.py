@@ -318,7 +318,7 @@ class Reply:
     """The messages that this reply answers, oldest first."""
     edits: SentId | None = None
     """The newest revision of an earlier message of ours that this one takes the place of; None: a new message. Set by
-    the courier when it sends, for only then is the revision known."""
+    the sender when it sends, for only then is the revision known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -366,7 +366,7 @@ def loaded(kind: type[_T], data: bytes) -> _T:
     return value
 
 
-def reminding(message: Incoming) -> str:
+def reminder_scheduler(message: Incoming) -> str:
     """The `raw` of an envelope of the kind `REMINDER`."""
     return _incoming.dump_json(message).decode()
 

@@ -11,16 +11,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bot.features.feeds.poller import Gathering
-from bot.features.reminders.scheduler import Reminding
+from bot.features.feeds.poller import FeedPoller
+from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.safety_numbers.watcher import IdentityWatch
-from bot.features.summaries.worker import Summarising
+from bot.features.summaries.worker import SummaryWorker
 from bot.loops.checkups import Checkups
 from bot.loops.intake import Intake
-from bot.loops.maintenance import Housekeeping
+from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
-from bot.loops.sender import Courier
-from bot.loops.watchdog import Lookout
+from bot.loops.sender import Sender
+from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.control import Control, listening
@@ -45,13 +45,13 @@ class Aldis:
     settings: Settings
     worker: Worker
     intake: Intake
-    courier: Courier
+    sender: Sender
     membership: Membership
-    housekeeping: Housekeeping
-    reminding: Reminding
-    summarising: Summarising
-    gathering: Gathering
-    lookout: Lookout
+    maintenance: Maintenance
+    reminder_scheduler: ReminderScheduler
+    summary_worker: SummaryWorker
+    feed_poller: FeedPoller
+    watchdog: Watchdog
     identities: IdentityWatch
     checkups: Checkups
     health: HealthPage
@@ -67,7 +67,7 @@ class Aldis:
         """
         async with listening(self.control, self.settings.store.path):
             loops = (
-                ("lookout", self.lookout.run),
+                ("watchdog", self.watchdog.run),
                 ("identities", self.identities.run),
                 ("checkups", self.checkups.run),
             )
@@ -86,21 +86,21 @@ class Aldis:
     async def _loop(
         self, stop: asyncio.Event, read: Callable[[], Coroutine[Any, Any, None]], hurry: asyncio.Event | None = None
     ) -> None:
-        await self.housekeeping.recover()
-        await self.courier.recover()
+        await self.maintenance.recover()
+        await self.sender.recover()
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
-            sending = group.create_task(self.courier.run(), name="courier")
-            tidying = group.create_task(self.housekeeping.run(), name="housekeeping")
+            sending = group.create_task(self.sender.run(), name="sender")
+            tidying = group.create_task(self.maintenance.run(), name="maintenance")
             listing = group.create_task(self.membership.run(), name="membership")
-            reminding = group.create_task(self.reminding.run(), name="reminding")
-            summarising = group.create_task(self.summarising.run(), name="summarising")
-            gathering = group.create_task(self.gathering.run(), name="gathering")
+            reminder_scheduler = group.create_task(self.reminder_scheduler.run(), name="reminding")
+            summary_worker = group.create_task(self.summary_worker.run(), name="summarising")
+            feed_poller = group.create_task(self.feed_poller.run(), name="gathering")
             reading = group.create_task(read(), name="intake")
             await _either(stop, reading)
             if not self.intake.stops_last:
                 self.intake.stop()
-            for task in (reminding, summarising, gathering):
+            for task in (reminder_scheduler, summary_worker, feed_poller):
                 task.cancel()
             await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
             tidying.cancel()
@@ -122,7 +122,7 @@ class Aldis:
         async def end() -> None:
             self.worker.drain()
             await asyncio.wait([working])
-            self.courier.drain()
+            self.sender.drain()
             await asyncio.wait([sending])
 
         read_by = time.monotonic() + _READING_SECONDS

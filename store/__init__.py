@@ -18,7 +18,7 @@ from store.errors import (
     Undecided,
     WrongKey,
 )
-from store.feeds import MOST_FEEDS, Article, Feed, FoundArticle
+from store.feeds import MAX_FEEDS, Article, Feed, FoundArticle
 from store.grants import Grant
 from store.guard import Tampering
 from store.ledger import Scope, Total
@@ -30,7 +30,6 @@ from store.records import (
     Claim,
     ConversationId,
     Entry,
-    Errand,
     InboxId,
     InboxItem,
     KeptTime,
@@ -44,16 +43,17 @@ from store.records import (
     TurnEnd,
     TurnId,
     TurnState,
+    UrgentItem,
     Waiting,
 )
 from store.reminders import Reminder
 from store.restored import Restoration
-from store.store import Shelves, Store, opened
+from store.store import Repositories, Store, opened
 from store.summaries import Summary
 from store.traces import Trace, TracedMessage, TracedReply
 
 __all__ = [
-    "MOST_FEEDS",
+    "MAX_FEEDS",
     "NOT_INCLUDED",
     "UNDECIDED",
     "Approval",
@@ -65,7 +65,6 @@ __all__ = [
     "DatabaseGone",
     "Entry",
     "Erased",
-    "Errand",
     "Fact",
     "Feed",
     "FoundArticle",
@@ -82,12 +81,12 @@ __all__ = [
     "Prediction",
     "Question",
     "Reminder",
+    "Repositories",
     "Restoration",
     "Role",
     "SchemaTooNew",
     "Scope",
     "Sent",
-    "Shelves",
     "Spending",
     "Store",
     "StoreError",
@@ -104,6 +103,7 @@ __all__ = [
     "TurnId",
     "TurnState",
     "Undecided",
+    "UrgentItem",
     "Waiting",
     "WrongKey",
     "is_undecided",

@@ -1,16 +1,16 @@
 """The accounts that Aldis answers for: each is known by its id, whatever becomes of its phone number.
 
-What stands for an account in the handles of other shelves is its name here (`Shelf.account_name`): the id, or the
-number where the file knew the account by that before it learned the id. So what came in, who was let in and whose key
-was compared stay the account's when an older file is opened, when a bridge does not tell the id for once, and when the
-account gets a number, another number, or none.
+What stands for an account in the handles of other repositories is its name here (`Repository.account_name`): the id, or
+the number where the file knew the account by that before it learned the id. So what came in, who was let in and whose
+key was compared stay the account's when an older file is opened, when a bridge does not tell the id for once, and when
+the account gets a number, another number, or none.
 """
 
-from store.repository import Shelf, account_place
+from store.repository import Repository, account_place
 
 
-class Accounts(Shelf):
-    """The shelf of accounts. All methods run inside a transaction."""
+class Accounts(Repository):
+    """The repository of accounts. All methods run inside a transaction."""
 
     def meet(self, account: str, *, number: str | None) -> None:
         """Aldis answers for this account from now on; `account` is its id, or its number as long as that is all."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId, InboxId, TurnId, TurnState
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,8 +20,8 @@ class Question:
     """When its words disappear; None: they stay."""
 
 
-class Chats(Shelf):
-    """The shelf of the conversations' settings. All methods run inside a transaction."""
+class Chats(Repository):
+    """The repository of the conversations' settings. All methods run inside a transaction."""
 
     def settings(self, conversation: ConversationId) -> bytes | None:
         """What was kept last; None: nothing was ever set."""

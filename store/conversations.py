@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from store.records import ConversationId
-from store.repository import Shelf, millis
+from store.repository import Repository, millis
 from store.sealing import key_name
 
 
-class Conversations(Shelf):
-    """The shelf of conversations. All methods run inside a transaction."""
+class Conversations(Repository):
+    """The repository of conversations. All methods run inside a transaction."""
 
     def add(self, address: str, *, now: datetime) -> ConversationId:
         """The conversation at this address, begun now unless it is known. Its data key exists before (`key`)."""

@@ -26,7 +26,7 @@ from datetime import datetime
 
 from store.errors import Damaged, StoreError
 from store.records import ConversationId, InboxId, TurnId
-from store.repository import Shelf, millis
+from store.repository import Repository, millis
 from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
@@ -77,8 +77,8 @@ class Erased:
         )
 
 
-class Forgetting(Shelf):
-    """The shelf of what must be gone. All methods run inside a transaction."""
+class Forgetting(Repository):
+    """The repository of what must be gone. All methods run inside a transaction."""
 
     def turn(self, turn: TurnId, *, now: datetime) -> Erased:
         """The words of one turn go, of its question, its steps, its tools and its answer as far as it is not sent.
@@ -224,7 +224,7 @@ class Forgetting(Shelf):
         self.execute("DELETE FROM conversations WHERE id = ?", (old,))
         self.keyring.refresh(old)
         for bell in ("inbox", "errands", "outbox"):
-            self.stir(bell)
+            self.notify(bell)
         return Erased(conversations=1, turns=turns, messages=messages)
 
     def person(self, person: str, *, before: InboxId, now: datetime) -> Erased:
@@ -247,7 +247,7 @@ class Forgetting(Shelf):
             "AND state IN ('waiting', 'claimed')",
             (json.dumps(turns),),
         )
-        self.stir("inbox")
+        self.notify("inbox")
         self.execute("DELETE FROM reminders WHERE person = ?", (handle,))
         self.execute("DELETE FROM predictions WHERE person = ?", (handle,))
         self.execute("DELETE FROM grants WHERE person = ?", (handle,))
@@ -303,7 +303,7 @@ class Forgetting(Shelf):
             "WHERE id IN (SELECT value FROM json_each(?))",
             (millis(now), these),
         )
-        self.stir("outbox")
+        self.notify("outbox")
         return Erased(turns=count, messages=messages)
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
@@ -315,7 +315,7 @@ class Forgetting(Shelf):
         )
         later: dict[int, tuple[str, bytes]] = {}
         for item, account, author, device, sent_at, kind, envelope in rows:
-            # The same words as in `store.inbox`: shelves do not know each other, yet both seal this column.
+            # The same words as in `store.inbox`: repositories do not know each other, yet both seal this column.
             place = f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
             try:
                 later[item] = (place, self.keyring.open(conversation, place, envelope))

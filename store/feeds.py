@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
-MOST_FEEDS = 50
+MAX_FEEDS = 50
 """How many feeds there may be, unless the settings name more: one after the other is read, and each may take its time.
 """
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 """How many words of a query count."""
 
-_MOST_PRUNED = 500  # at a time, so that nobody waits long for the transaction
+_MAX_PRUNED = 500  # at a time, so that nobody waits long for the transaction
 _MAX_WORD_CHARS = 60
 
 _INDEX = (
@@ -99,8 +99,8 @@ class FoundArticle:
     is_dated: bool
 
 
-class Feeds(Shelf):
-    """The shelf of the feeds. All methods run inside a transaction."""
+class Feeds(Repository):
+    """The repository of the feeds. All methods run inside a transaction."""
 
     def can_search(self) -> bool:
         """Whether this SQLite has FTS5, without which there is no news."""
@@ -133,12 +133,12 @@ class Feeds(Shelf):
         One of the settings (`is_set`) is read however many others there are.
         """
         [(count, known)] = self.rows("SELECT count(*), count(*) FILTER (WHERE ? IN (given, url)) FROM feeds", (url,))
-        if known or (count >= MOST_FEEDS and not is_set):
+        if known or (count >= MAX_FEEDS and not is_set):
             return None
         self.execute(
             "INSERT INTO feeds (given, is_set, url, due_at) VALUES (?, ?, ?, ?)", (url, is_set, url, millis(now))
         )
-        self.stir("feeds")
+        self.notify("feeds")
         return self._feeds("WHERE given = ?", (url,))[0]
 
     def remove(self, feed: int) -> Feed | None:
@@ -226,7 +226,7 @@ class Feeds(Shelf):
             "id IN (SELECT id FROM articles WHERE NOT is_listed AND (published_at < ?1 OR id IN (SELECT id FROM "
             "articles WHERE NOT is_listed ORDER BY published_at DESC, id DESC LIMIT -1 OFFSET ?2)) "
             "ORDER BY id LIMIT ?3)",
-            (millis(before), spare, _MOST_PRUNED),
+            (millis(before), spare, _MAX_PRUNED),
         )
 
     def _keep(self, feed: int, article: Article) -> bool:
@@ -306,7 +306,7 @@ def _words(query: str) -> list[str]:
         is_phrase = at % 2 == 1 and whole.count('"') > at
         found += [" ".join(piece.split())] if is_phrase else piece.split()
     readable = [word[:_MAX_WORD_CHARS] for word in found if any(map(str.isalnum, word[:_MAX_WORD_CHARS]))]
-    return [f'"{word}"' for word in readable[:MOST_WORDS]]
+    return [f'"{word}"' for word in readable[:MAX_WORDS]]
 
 
 def _millis(at: datetime | None) -> int | None:

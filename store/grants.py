@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,8 +21,8 @@ class Grant:
     at: datetime
 
 
-class Grants(Shelf):
-    """The shelf of what was allowed for good. All methods run inside a transaction."""
+class Grants(Repository):
+    """The repository of what was allowed for good. All methods run inside a transaction."""
 
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
         """Allow a tool, as it is now."""

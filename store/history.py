@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from store.records import ConversationId, StoredMessage, TurnId
-from store.repository import Shelf, moment
+from store.repository import Repository, moment
 
 LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
@@ -18,8 +18,8 @@ _ANY_TURN = 2**63 - 1
 """Greater than every number of a turn."""
 
 
-class History(Shelf):
-    """The shelf of what was said. All methods run inside a transaction."""
+class History(Repository):
+    """The repository of what was said. All methods run inside a transaction."""
 
     def append(self, conversation: ConversationId, messages: Sequence[StoredMessage]) -> None:
         """Keep the messages of one turn, sealed, in order; the same transaction closes the turn as `kept`."""

@@ -32,14 +32,14 @@ from datetime import datetime
 from typing import Any
 
 from store.errors import Damaged
-from store.records import Arrival, Claim, ConversationId, Errand, InboxId, InboxItem, Known, TurnId, Waiting
-from store.repository import AT_ONCE, Shelf, millis, moment
+from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, Known, TurnId, UrgentItem, Waiting
+from store.repository import AT_ONCE, Repository, millis, moment
 
 _log = logging.getLogger(__name__)
 
 
-class Inbox(Shelf):
-    """The shelf of arrivals. All methods run inside a transaction."""
+class Inbox(Repository):
+    """The repository of arrivals. All methods run inside a transaction."""
 
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keep an envelope, sealed; None when it was kept before (a redelivery)."""
@@ -65,9 +65,9 @@ class Inbox(Shelf):
         ).fetchone()
         if row is None:
             return None
-        self.stir("inbox")
+        self.notify("inbox")
         if arrival.urgent:
-            self.stir("errands")
+            self.notify("errands")
         return InboxId(row[0])
 
     def claim(
@@ -171,7 +171,7 @@ class Inbox(Shelf):
         self.execute(
             "UPDATE inbox SET put_off_until = NULL WHERE turn_id = ? AND state IN ('waiting', 'claimed')", (turn,)
         )
-        self.stir("inbox")
+        self.notify("inbox")
 
     def take_up_overdue(self, now: datetime) -> int:
         """Turns whose time to wait for a word is over go on without it; gives how many messages that were."""
@@ -180,7 +180,7 @@ class Inbox(Shelf):
             (millis(now),),
         ).rowcount
         if count:
-            self.stir("inbox")
+            self.notify("inbox")
         return count
 
     def put_off_turns(self, conversation: ConversationId, *, now: datetime | None = None) -> tuple[TurnId, ...]:
@@ -206,7 +206,7 @@ class Inbox(Shelf):
         )
         return count
 
-    def errands(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[Errand, ...]:
+    def urgent_items(self, *, besides: Collection[ConversationId] = (), most: int = 50) -> tuple[UrgentItem, ...]:
         """The urgent items that wait, oldest first, whatever runs in their conversations; at most so many.
 
         Those of the conversations `besides` are passed over.
@@ -221,7 +221,7 @@ class Inbox(Shelf):
         )
         return self._opened(rows)
 
-    def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[Errand, ...]:
+    def waiting_after(self, item: InboxId, *, most: int = 50) -> tuple[UrgentItem, ...]:
         """The messages after this one that wait to be claimed, oldest first, at most so many."""
         rows = self.rows(
             "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, "
@@ -276,7 +276,7 @@ class Inbox(Shelf):
     def as_question(self, item: InboxId, turn: TurnId | None) -> None:
         """An urgent item is to be answered after all: it waits like a message, for `turn` where that is begun."""
         self.execute("UPDATE inbox SET urgent = 0, turn_id = ? WHERE id = ?", (turn, item))
-        self.stir("inbox")
+        self.notify("inbox")
 
     def release(self, turn: TurnId) -> None:
         """The turn is given up for good; its messages wait for another one."""
@@ -286,7 +286,7 @@ class Inbox(Shelf):
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed')",
             (turn,),
         )
-        self.stir("inbox")
+        self.notify("inbox")
 
     def is_newest(self, turn: TurnId) -> bool:
         """Whether nothing has been asked in its conversation since."""
@@ -314,7 +314,7 @@ class Inbox(Shelf):
             "WHERE turn_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed'",
             (0 if counts else 1, turn),
         )
-        self.stir("inbox")
+        self.notify("inbox")
 
     def requeue(self, *, now: datetime | None) -> int:
         """Claims left behind wait again: those whose deadline is before `now`, or all (None, at start).
@@ -327,7 +327,7 @@ class Inbox(Shelf):
             (None if now is None else millis(now),),
         ).rowcount
         if count:
-            self.stir("inbox")
+            self.notify("inbox")
         return count
 
     def recover(self, *, at_work: Collection[int]) -> int:
@@ -408,9 +408,11 @@ class Inbox(Shelf):
         )
         return [row for row in rows if row[0] == rows[0][0]]
 
-    def _opened(self, rows: list[tuple[Any, ...]]) -> tuple[Errand, ...]:
+    def _opened(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
         read = [(ConversationId(row[0]), self._item(ConversationId(row[0]), row[1:])) for row in rows]
-        return tuple(Errand(conversation=conversation, item=item) for conversation, item in read if item is not None)
+        return tuple(
+            UrgentItem(conversation=conversation, item=item) for conversation, item in read if item is not None
+        )
 
     def _ask(self, turn: TurnId, items: Collection[InboxItem]) -> None:
         for person in {item.author for item in items}:

@@ -10,11 +10,11 @@ Left to others: what a step says (`bot.turn.turns`).
 from datetime import datetime
 
 from store.records import ConversationId, TurnEnd, TurnId
-from store.repository import Shelf, millis
+from store.repository import Repository, millis
 
 
-class Journal(Shelf):
-    """The shelf of running turns. All methods run inside a transaction."""
+class Journal(Repository):
+    """The repository of running turns. All methods run inside a transaction."""
 
     def add(self, conversation: ConversationId, turn: TurnId, position: int, step: bytes) -> None:
         """Write one step, sealed; positions count from 0 without a gap. Nothing when the turn was taken back."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from store.records import ConversationId, Entry, Spending, TurnId
-from store.repository import Shelf, millis
+from store.repository import Repository, millis
 
 Scope = Literal["person", "group", "all"]
 """Whose spending is summed up; `all` is everything in this store."""
@@ -38,8 +38,8 @@ class Total:
     """Whether people were told that the budget of this scope and period is nearly used up."""
 
 
-class Ledger(Shelf):
-    """The shelf of costs. All methods run inside a transaction."""
+class Ledger(Repository):
+    """The repository of costs. All methods run inside a transaction."""
 
     def add(
         self,

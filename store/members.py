@@ -8,7 +8,7 @@ receipt (`store.outbox`).
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 MAX_MEMBERS = 5000
 """More are taken for an error of the bridge. Signal's groups have 1,000 members at most. Source: Signal Support,
@@ -18,8 +18,8 @@ _PATIENCE = timedelta(seconds=5)
 """How long a send may be under way before its group is asked about: nearly all are answered sooner."""
 
 
-class Members(Shelf):
-    """The shelf of who is in which group. All methods run inside a transaction."""
+class Members(Repository):
+    """The repository of who is in which group. All methods run inside a transaction."""
 
     def keep(self, group: str, people: Collection[str], *, listed_at: datetime) -> bool:
         """Keep who is in the group at this address, by the addresses of their direct chats; gives whether it was kept.

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -29,8 +29,8 @@ class Fact:
     """Where it comes from; None: that is not known."""
 
 
-class Facts(Shelf):
-    """The shelf of what is remembered. All methods run inside a transaction."""
+class Facts(Repository):
+    """The repository of what is remembered. All methods run inside a transaction."""
 
     def put(
         self,

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from store.repository import Shelf, millis
+from store.repository import Repository, millis
 
 
-class Notices(Shelf):
-    """The shelf of notices. All methods run inside a transaction."""
+class Notices(Repository):
+    """The repository of notices. All methods run inside a transaction."""
 
     def is_told(self, name: str) -> bool:
         """Whether it was told, under whatever topic, and is not over."""

@@ -42,7 +42,7 @@ from datetime import datetime, timedelta
 from store.errors import Damaged
 from store.proofs import Attempt, Proofs, Reach, proved
 from store.records import ConversationId, Copy, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
-from store.repository import AT_ONCE, Shelf, millis, moment
+from store.repository import AT_ONCE, Repository, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -114,8 +114,8 @@ class _Unnamed:
         return None if self.listed_at is None or self.listed_at < latest else False
 
 
-class Outbox(Shelf):
-    """The shelf of departures. All methods run inside a transaction."""
+class Outbox(Repository):
+    """The repository of departures. All methods run inside a transaction."""
 
     def put(
         self,
@@ -141,7 +141,7 @@ class Outbox(Shelf):
         )
         if replaces is not None:
             self._pass_over(replaces)
-        self.stir("outbox")
+        self.notify("outbox")
 
     def put_status(
         self,
@@ -391,7 +391,7 @@ class Outbox(Shelf):
             "UPDATE attempts SET open_until = ? WHERE sent_at IS NULL AND open_until = ?", (until, _UNANSWERED)
         )
         self.execute("UPDATE reactions SET ended_at = ? WHERE ended_at IS NULL", (until,))
-        self.stir("members")
+        self.notify("members")
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?3 ELSE ?1 END, "
             "state = CASE WHEN reply IS NULL THEN 'dead' ELSE 'unknown' END, "
@@ -464,7 +464,7 @@ class Outbox(Shelf):
         )
         count = self.reconcile(now=now)
         self._bound_receipts()
-        self.stir("members")
+        self.notify("members")
         return count
 
     def reconcile(self, *, now: datetime) -> int:
@@ -501,7 +501,7 @@ class Outbox(Shelf):
             self._note_copies(item, self._meant(item, found.open_names))
         self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_listed(found.spent),))
         if found.items:
-            self.stir("outbox")
+            self.notify("outbox")
         return len(found.items)
 
     def _doubt_last(self, item: OutboxId, until: datetime) -> None:
@@ -510,7 +510,7 @@ class Outbox(Shelf):
             "UPDATE attempts SET open_until = ? WHERE outbox_id = ? AND open_until = ?",
             (millis(until), item, _UNANSWERED),
         )
-        self.stir("members")
+        self.notify("members")
 
     def _keep_open(self, item: int) -> None:
         """The item is proved; where it is just being sent again, that may still go out."""
@@ -603,7 +603,7 @@ class Outbox(Shelf):
             (item, _listed(self._unclear(possible))),
         )
         if copies.rowcount:
-            self.stir("outbox")
+            self.notify("outbox")
 
     def _possible_names(self, item: int, now: datetime) -> tuple[int, ...]:
         """The names under which something was received that may be a copy of this item, or is in another chat."""
@@ -766,7 +766,7 @@ class Outbox(Shelf):
             "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
             (conversation, millis(now)),
         )
-        self.stir("identities")
+        self.notify("identities")
 
     def held(self) -> dict[ConversationId, datetime]:
         """The conversations to which nothing is sent, and since when."""
@@ -775,7 +775,7 @@ class Outbox(Shelf):
     def release(self, conversation: ConversationId) -> None:
         """Send again what was held."""
         self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
-        self.stir("outbox")
+        self.notify("outbox")
 
     def wake(self, *, now: datetime) -> None:
         """Make due what surely did not go out and waits to be tried again: what was in its way is gone."""
@@ -784,7 +784,7 @@ class Outbox(Shelf):
             "AND due_at > ?1",
             (millis(now),),
         )
-        self.stir("outbox")
+        self.notify("outbox")
 
     def give_up_held(self, *, before: datetime, now: datetime) -> int:
         """What is held and belongs to a turn from before then is dead; gives how much that was."""

@@ -7,11 +7,11 @@ from dataclasses import astuple
 from datetime import datetime
 
 from store.records import KeptTime
-from store.repository import Shelf, moment
+from store.repository import Repository, moment
 
 
-class OwnTime(Shelf):
-    """The shelf of the one row. All methods run inside a transaction."""
+class OwnTime(Repository):
+    """The repository of the one row. All methods run inside a transaction."""
 
     def kept(self) -> KeptTime | None:
         """How the times stood; None: nobody has kept them yet."""

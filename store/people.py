@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,8 +44,8 @@ class NewIdentity:
     """When that was noticed."""
 
 
-class People(Shelf):
-    """The shelf of people. All methods run inside a transaction. `account` is the one that Aldis answers for."""
+class People(Repository):
+    """The repository of people. All methods run inside a transaction. `account` is the one that Aldis answers for."""
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
         """Let a person in on the word of the admin `by`; doing it again keeps the first time."""

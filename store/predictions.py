@@ -16,7 +16,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -39,8 +39,8 @@ class Prediction:
     """When it disappears with a message that it came from; None: it stays."""
 
 
-class Predictions(Shelf):
-    """The shelf of what was predicted. All methods run inside a transaction."""
+class Predictions(Repository):
+    """The repository of what was predicted. All methods run inside a transaction."""
 
     def put(
         self,

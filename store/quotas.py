@@ -3,11 +3,11 @@
 Left to others: which services are counted, what of them, and how much there is (`tools.search`, `tools.twitter.tool`).
 """
 
-from store.repository import Shelf
+from store.repository import Repository
 
 
-class Quotas(Shelf):
-    """The shelf of the quotas. All methods run inside a transaction."""
+class Quotas(Repository):
+    """The repository of the quotas. All methods run inside a transaction."""
 
     def take(self, service: str, period: str, *, amount: int, most: int) -> bool:
         """Count so many more (at least 1) in the period, `2026-11` or `2026-11-21`; whether they were counted.

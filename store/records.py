@@ -54,7 +54,7 @@ class InboxItem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Errand:
+class UrgentItem:
     """An urgent item: something about the conversation, or about a message in it, rather than a question."""
 
     conversation: ConversationId

@@ -16,7 +16,7 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -44,8 +44,8 @@ class Reminder:
     is_planned: bool
 
 
-class Reminders(Shelf):
-    """The shelf of what is to come. All methods run inside a transaction."""
+class Reminders(Repository):
+    """The repository of what is to come. All methods run inside a transaction."""
 
     def put(
         self,
@@ -86,7 +86,7 @@ class Reminders(Shelf):
                 0 if is_delay else None,
             ),
         )
-        self.stir("reminders")
+        self.notify("reminders")
         put = self.of_origin(origin)
         assert put is not None  # noqa: S101  (it was put just now)
         return put
@@ -147,7 +147,7 @@ class Reminders(Shelf):
             "WHERE settled_at IS NULL AND set_back_ms IS NOT NULL",
             (round(seconds * 1000),),
         )
-        self.stir("reminders")
+        self.notify("reminders")
 
     def settle(self, reminder: int, *, now: datetime) -> None:
         """It has come for the last time, or never will: its words go."""

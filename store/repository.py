@@ -1,4 +1,6 @@
-"""What every shelf stands on: the connection inside a transaction, the keys, the bells, and time in milliseconds."""
+"""What every repository stands on: the connection inside a transaction, the keys, the bells, and time in
+milliseconds.
+"""
 
 import logging
 import sqlite3
@@ -16,18 +18,18 @@ AT_ONCE = 100
 """How many rows at most go in one transaction that deletes: nobody waits for it for longer than some milliseconds."""
 
 
-class Shelf:
+class Repository:
     """A group of statements over the tables of one noun. Runs on the store's thread, inside a transaction.
 
-    `stirred` collects the names of what others wait for; the store rings their bells after the commit.
+    `notified` collects the names of what others wait for; the store rings their bells after the commit.
     """
 
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, stirred: set[str], realm: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, notified: set[str], realm: str) -> None:
         self._connection = connection
         self.keyring = keyring
         self.realm = realm
         """Whose queues these are: `signal` or `terminal`."""
-        self._stirred = stirred
+        self._notified = notified
 
     def chat_handle(self, address: str) -> bytes:
         """The handle of the conversation at this address of the realm."""
@@ -61,9 +63,9 @@ class Shelf:
         """All rows of one query, as tuples in the order of its columns."""
         return self._connection.execute(statement, values).fetchall()
 
-    def stir(self, name: str) -> None:
+    def notify(self, name: str) -> None:
         """Let those who wait for `name` look again once this is committed."""
-        self._stirred.add(name)
+        self._notified.add(name)
 
 
 def millis(at: datetime) -> int:

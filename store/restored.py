@@ -15,7 +15,7 @@ from datetime import datetime
 from importlib.resources import files
 
 from store.records import Waiting
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,8 +28,8 @@ class Restoration:
     """None: it was put in place by hand."""
 
 
-class Restored(Shelf):
-    """The shelf of what is open since then. All methods run inside a transaction."""
+class Restored(Repository):
+    """The repository of what is open since then. All methods run inside a transaction."""
 
     def restoration(self) -> Restoration | None:
         """Where the store comes from, while it is undecided; None: it is a store like any other."""

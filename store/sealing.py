@@ -11,7 +11,7 @@ on first start; another one is put in its place by wrapping all keys again, whic
     <name>-master-key.next written --> keys wrapped again, one transaction --> renamed to <name>-master-key
 
 Whichever of the two files opens the index key is the master key, so that a crash at any point leaves one that does.
-Left to others: which values are sealed (the shelves), when a key is destroyed (`store.erasure`).
+Left to others: which values are sealed (the repositories), when a key is destroyed (`store.erasure`).
 
 A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes. Random nonces are safe for 2^32 values
 under one key. Source: NIST SP 800-38D, 8.3 (2007).

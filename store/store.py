@@ -1,8 +1,9 @@
-"""The store put together: one database, one key file, the shelves, and the bells that tell the loops to look again.
+"""The store put together: one database, one key file, the repositories, and the bells that tell the loops to look
+again.
 
-A unit of work is a plain function over the shelves:
+A unit of work is a plain function over the repositories:
 
-    await store.transaction(lambda shelves: shelves.inbox.done(turn))
+    await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
 It runs on the store's thread, all or nothing, and returns when it is on the disk. What concerns the files as a whole
 (forgetting with its keys, a new master key, a backup) has a method of its own here.
@@ -58,8 +59,8 @@ BellName = Literal["inbox", "errands", "outbox", "members", "reminders", "feeds"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shelves:
-    """All shelves, as a unit of work sees them."""
+class Repositories:
+    """All repositories, as a unit of work sees them."""
 
     conversations: Conversations
     chats: Chats
@@ -103,14 +104,14 @@ class Store:
         self._ballast = ballast
         self.working = working
         """What is worked at now, and what was when the last process died."""
-        self._stirred: set[str] = set()
-        self._shelves = _shelves(self._keyring, self._stirred, realm)
+        self._notified: set[str] = set()
+        self._repos = _repos(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
-        self.bells: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(BellName)}
+        self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(BellName)}
         """Set when a loop should look again; the loop that waits clears its own."""
 
-    async def transaction(self, work: Callable[[Shelves], T]) -> T:
+    async def transaction(self, work: Callable[[Repositories], T]) -> T:
         """Run `work`, all or nothing, on the disk when this returns.
 
         Raises:
@@ -118,7 +119,7 @@ class Store:
         """
         return await self._transaction(work, lambda _: None)
 
-    async def erase(self, work: Callable[[Shelves], T]) -> T:
+    async def erase(self, work: Callable[[Repositories], T]) -> T:
         """As `transaction`, for work that only takes away: on a full disk it may use the room that the ballast took.
 
         Raises:
@@ -126,13 +127,13 @@ class Store:
         """
         return await self._erased(work, lambda _: None)
 
-    async def read(self, work: Callable[[Shelves], T]) -> T:
+    async def read(self, work: Callable[[Repositories], T]) -> T:
         """Run `work`, which must not write, without waiting for anybody's commit.
 
         Raises:
             StoreError: it could not be read.
         """
-        return await self._database.read(lambda _: work(self._shelves))
+        return await self._database.read(lambda _: work(self._repos))
 
     async def conversation(self, address: str, *, now: datetime) -> ConversationId:
         """The conversation at this address, begun now unless it is known; its data key exists from then on.
@@ -142,9 +143,9 @@ class Store:
         """
         known = self._conversations.get(address)
         if known is None:
-            await self.transaction(lambda shelves: shelves.conversations.key(address))
+            await self.transaction(lambda repos: repos.conversations.key(address))
             known = await self._transaction(
-                lambda shelves: shelves.conversations.add(address, now=now),
+                lambda repos: repos.conversations.add(address, now=now),
                 lambda added: self._conversations.update({address: added}),
             )
         return known
@@ -155,7 +156,7 @@ class Store:
         *,
         before: InboxId,
         now: datetime,
-        then: Callable[[Shelves, ConversationId, Erased], None],
+        then: Callable[[Repositories, ConversationId, Erased], None],
     ) -> Erased:
         """Destroy the conversation at this address, its data key included; what came from `before` on waits anew.
 
@@ -170,8 +171,8 @@ class Store:
                 again. What `then` raises itself comes through unchanged, likewise.
         """
 
-        def erase(shelves: Shelves, successor: ConversationId | None) -> Erased:
-            return shelves.forgetting.conversation(address, before=before, now=now, successor=successor)
+        def erase(repos: Repositories, successor: ConversationId | None) -> Erased:
+            return repos.forgetting.conversation(address, before=before, now=now, successor=successor)
 
         return await self._forget(address, erase, before, then, now=now)
 
@@ -182,7 +183,7 @@ class Store:
         direct_address: str,
         before: InboxId,
         now: datetime,
-        then: Callable[[Shelves, ConversationId, Erased], None],
+        then: Callable[[Repositories, ConversationId, Erased], None],
     ) -> Erased:
         """Destroy what a person (the author, as of an `Arrival`) said and was told, everywhere.
 
@@ -192,9 +193,9 @@ class Store:
             StoreError: as `forget`.
         """
 
-        def erase(shelves: Shelves, successor: ConversationId | None) -> Erased:
-            direct = shelves.forgetting.conversation(direct_address, before=before, now=now, successor=successor)
-            return direct + shelves.forgetting.person(person, before=before, now=now)
+        def erase(repos: Repositories, successor: ConversationId | None) -> Erased:
+            direct = repos.forgetting.conversation(direct_address, before=before, now=now, successor=successor)
+            return direct + repos.forgetting.person(person, before=before, now=now)
 
         return await self._forget(direct_address, erase, before, then, now=now, person=person)
 
@@ -249,26 +250,26 @@ class Store:
     async def _forget(
         self,
         address: str,
-        work: Callable[[Shelves, ConversationId | None], Erased],
+        work: Callable[[Repositories, ConversationId | None], Erased],
         before: InboxId,
-        then: Callable[[Shelves, ConversationId, Erased], None],
+        then: Callable[[Repositories, ConversationId, Erased], None],
         *,
         now: datetime,
         person: str | None = None,
     ) -> Erased:
-        def whole(shelves: Shelves) -> Erased:
-            erased = ahead + work(shelves, successor)
-            then(shelves, shelves.forgetting.place(before), erased)
+        def whole(repos: Repositories) -> Erased:
+            erased = ahead + work(repos, successor)
+            then(repos, repos.forgetting.place(before), erased)
             return erased
 
         async with self._forgetting:
-            await self.erase(lambda shelves: shelves.forgetting.prepare(address))
-            successor = await self.erase(lambda shelves: shelves.forgetting.successor(address, now=now))
+            await self.erase(lambda repos: repos.forgetting.prepare(address))
+            successor = await self.erase(lambda repos: repos.forgetting.successor(address, now=now))
             ahead = await self._ahead(
-                lambda shelves: None if successor is None else shelves.forgetting.ahead(address, successor, now=now)
+                lambda repos: None if successor is None else repos.forgetting.ahead(address, successor, now=now)
             )
             ahead += await self._ahead(
-                lambda shelves: None if person is None else shelves.forgetting.person_ahead(person, now=now)
+                lambda repos: None if person is None else repos.forgetting.person_ahead(person, now=now)
             )
             erased = await self._erased(whole, lambda _: self._conversations.clear())
         try:
@@ -277,29 +278,29 @@ class Store:
             _log.error("what was forgotten leaves the files at the next checkpoint only: %s", error)
         return erased
 
-    async def _ahead(self, batch: Callable[[Shelves], Erased | None]) -> Erased:
+    async def _ahead(self, batch: Callable[[Repositories], Erased | None]) -> Erased:
         """What went in batches, so that others are served between them."""
         total = Erased()
         while (some := await self.erase(batch)) is not None:
             total += some
         return total
 
-    async def _transaction(self, work: Callable[[Shelves], T], kept: Callable[[T], None]) -> T:
+    async def _transaction(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
         def noted(_: sqlite3.Connection) -> tuple[T, frozenset[str]]:
-            self._stirred.clear()
-            result = work(self._shelves)
-            return result, frozenset(self._stirred)
+            self._notified.clear()
+            result = work(self._repos)
+            return result, frozenset(self._notified)
 
         def rung(noted: tuple[T, frozenset[str]]) -> None:
             kept(noted[0])
             for name in noted[1]:
-                self.bells[name].set()
+                self.wakeups[name].set()
 
         # Rung by the database: a caller that is cancelled while its work is committed does not come back to do it.
         result, _ = await self._database.transaction(noted, kept=rung)
         return result
 
-    async def _erased(self, work: Callable[[Shelves], T], kept: Callable[[T], None]) -> T:
+    async def _erased(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
         try:
             return await self._transaction(work, kept)
         except StoreFull:
@@ -373,29 +374,29 @@ def _guarded(keyring: Keyring) -> Guard:
     return guard
 
 
-def _shelves(keyring: Keyring, stirred: set[str], realm: str) -> Shelves:
+def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
     connection = keyring.connection
-    return Shelves(
-        conversations=Conversations(connection, keyring, stirred, realm),
-        chats=Chats(connection, keyring, stirred, realm),
-        inbox=Inbox(connection, keyring, stirred, realm),
-        journal=Journal(connection, keyring, stirred, realm),
-        history=History(connection, keyring, stirred, realm),
-        outbox=Outbox(connection, keyring, stirred, realm),
-        members=Members(connection, keyring, stirred, realm),
-        ledger=Ledger(connection, keyring, stirred, realm),
-        accounts=Accounts(connection, keyring, stirred, realm),
-        people=People(connection, keyring, stirred, realm),
-        reminders=Reminders(connection, keyring, stirred, realm),
-        facts=Facts(connection, keyring, stirred, realm),
-        grants=Grants(connection, keyring, stirred, realm),
-        predictions=Predictions(connection, keyring, stirred, realm),
-        summaries=Summaries(connection, keyring, stirred, realm),
-        quotas=Quotas(connection, keyring, stirred, realm),
-        notices=Notices(connection, keyring, stirred, realm),
-        feeds=Feeds(connection, keyring, stirred, realm),
-        restored=Restored(connection, keyring, stirred, realm),
-        own_time=OwnTime(connection, keyring, stirred, realm),
-        forgetting=Forgetting(connection, keyring, stirred, realm),
-        traces=Traces(connection, keyring, stirred, realm),
+    return Repositories(
+        conversations=Conversations(connection, keyring, notified, realm),
+        chats=Chats(connection, keyring, notified, realm),
+        inbox=Inbox(connection, keyring, notified, realm),
+        journal=Journal(connection, keyring, notified, realm),
+        history=History(connection, keyring, notified, realm),
+        outbox=Outbox(connection, keyring, notified, realm),
+        members=Members(connection, keyring, notified, realm),
+        ledger=Ledger(connection, keyring, notified, realm),
+        accounts=Accounts(connection, keyring, notified, realm),
+        people=People(connection, keyring, notified, realm),
+        reminders=Reminders(connection, keyring, notified, realm),
+        facts=Facts(connection, keyring, notified, realm),
+        grants=Grants(connection, keyring, notified, realm),
+        predictions=Predictions(connection, keyring, notified, realm),
+        summaries=Summaries(connection, keyring, notified, realm),
+        quotas=Quotas(connection, keyring, notified, realm),
+        notices=Notices(connection, keyring, notified, realm),
+        feeds=Feeds(connection, keyring, notified, realm),
+        restored=Restored(connection, keyring, notified, realm),
+        own_time=OwnTime(connection, keyring, notified, realm),
+        forgetting=Forgetting(connection, keyring, notified, realm),
+        traces=Traces(connection, keyring, notified, realm),
     )

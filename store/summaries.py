@@ -11,7 +11,7 @@ from datetime import datetime
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Shelf, millis, moment
+from store.repository import Repository, millis, moment
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +30,8 @@ class Summary:
     """Where it comes from; None: that is not known."""
 
 
-class Summaries(Shelf):
-    """The shelf of summaries. All methods run inside a transaction."""
+class Summaries(Repository):
+    """The repository of summaries. All methods run inside a transaction."""
 
     def of(self, conversation: ConversationId, *, now: datetime) -> Summary | None:
         """The summary of the conversation as it is good now; None where there is none."""

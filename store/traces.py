@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from store.records import ConversationId, Entry, TurnId
-from store.repository import Shelf, moment
+from store.repository import Repository, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +66,8 @@ class Trace:
     """In the order in which they are said."""
 
 
-class Traces(Shelf):
-    """The shelf that reads across the others. It writes nothing. All methods run inside a transaction."""
+class Traces(Repository):
+    """The repository that reads across the others. It writes nothing. All methods run inside a transaction."""
 
     def newest(self, most: int) -> tuple[Trace, ...]:
         """The turns that began last, newest first, of every realm."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from store.repository import Shelf
+from store.repository import Repository
 from tools.catalog import CATALOG
 
 ROOT = Path(__file__).parent.parent
@@ -45,8 +45,8 @@ def test_tests_that_hang_are_ended_by_one_constant() -> None:
 
 
 def test_every_shelf_is_under_its_contract() -> None:
-    """A new shelf must be listed, or nobody checks that it stands alone."""
-    assert listed("shelves") == {shelf.__module__ for shelf in Shelf.__subclasses__()}
+    """A new repository must be listed, or nobody checks that it stands alone."""
+    assert listed("shelves") == {repository.__module__ for repository in Repository.__subclasses__()}
 
 
 def test_no_import_is_for_the_type_checker_alone() -> None:

@@ -22,7 +22,7 @@ from bot.messages import UserMessage
 from bot.providers.base import Provider, Request, Stop
 from store import Store
 from store.migrations import migrate, newest
-from tests.bot.loops.app_harness import harbour
+from tests.bot.loops.app_harness import app_harness
 from tests.conftest import is_quick
 from tests.servers.envelopes import message
 
@@ -72,12 +72,12 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
         if name.isupper():
             monkeypatch.setattr(phrases, name, sentence, raising=False)
     commands = made(block("the command"), __name__="dice")["DiceCommands"]
-    async with harbour(store, clock, commands=lambda desk: commands(desk).entries) as port:
+    async with app_harness(store, clock, commands=lambda desk: commands(desk).entries) as port:
         await port.deliver(message("/dice"))
         await port.answered(1)
         await port.deliver(message("/help"))
         await port.answered(2)
-    thrown, listed = (reply.content.text for reply in port.quay.sent)
+    thrown, listed = (reply.content.text for reply in port.transport.sent)
     assert re.fullmatch(r"It shows [1-6]\.", thrown)
     assert "/dice: throws a die." in listed
 

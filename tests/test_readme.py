@@ -14,7 +14,7 @@ from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.unanswered import REASONS
 from store import Store
-from tests.bot.loops.app_harness import harbour
+from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import ALICE, message
 from tests.tools.conftest import USER_AGENT
 from tests.tools.test_catalog import READY
@@ -99,10 +99,10 @@ async def test_the_commands_are_those_of_aldis(store: Store, clock: SetClock) ->
     """Each that an admin is shown by `/help`, and no other."""
     table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").split("\n\nWhat they do")[0]
     told = {word for row in table.splitlines() if row.startswith("| `/") for word in re.findall(r"`(/[a-z]+)", row)}
-    async with harbour(store, clock, admins=frozenset({ALICE.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as port:
         await port.deliver(message("/help"))
         await port.answered(1)
-        shown = re.findall(r"^\W*(/[a-z]+).*?: ", port.quay.sent[0].content.text, re.MULTILINE)
+        shown = re.findall(r"^\W*(/[a-z]+).*?: ", port.transport.sent[0].content.text, re.MULTILINE)
     assert len(shown) > 5
     assert told == set(shown)
 

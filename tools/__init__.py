@@ -17,7 +17,7 @@ from tools.base import (
     ToolSource,
     ToolSpec,
 )
-from tools.catalog import CATALOG, Entry, Surroundings, build, made, sources
+from tools.catalog import CATALOG, Entry, ToolDeps, build, made, sources
 from tools.chart import CONTENT_TYPE as PNG
 from tools.chart import Panel, bar_chart
 from tools.errors import (
@@ -115,11 +115,11 @@ __all__ = [
     "Span",
     "Stories",
     "Story",
-    "Surroundings",
     "TimedOut",
     "TooLarge",
     "Tool",
     "ToolContext",
+    "ToolDeps",
     "ToolError",
     "ToolSource",
     "ToolSpec",

@@ -31,7 +31,7 @@ from tools.predictions.tool import (
 )
 from tools.reminders import Remind, RemindOptions
 from tools.search.options import SearchOptions
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchOptions
 from tools.twitter.tool import SITE, TwitterOptions, TwitterSearch
 from tools.weather.tool import Weather, WeatherOptions
@@ -41,7 +41,7 @@ from tools.wikipedia import Wikipedia, WikipediaOptions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
+class ToolDeps:
     """What tools share while Aldis runs."""
 
     http: Http
@@ -55,10 +55,10 @@ class Surroundings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Workshop(Surroundings):
+class BuildContext(ToolDeps):
     """What tools are made with: their surroundings, and what several of them share among themselves."""
 
-    search: SearchDesk
+    search: SearchService
     """Where every tool searches, so that they share the services, the months, the minutes and the numbers. It is there
     whether or not the tool `web_search` is switched on, whose settings it goes by."""
 
@@ -71,7 +71,7 @@ class Entry:
     """
 
     options: type[Options]
-    build: Callable[[Any, Workshop], Tool | tuple[Tool, ...]]
+    build: Callable[[Any, BuildContext], Tool | tuple[Tool, ...]]
     source: Callable[[Any, Collection[str]], ToolSource] | None = None
     """What gives tools that are known only while Aldis runs, made with the names that are taken; None: nothing does."""
 
@@ -124,10 +124,10 @@ CATALOG: Mapping[str, Entry] = {
 }
 
 
-def build(options_by_name: Mapping[str, Options], surroundings: Surroundings) -> tuple[Tool, ...]:
+def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:
     """The enabled tools in the catalogue's order; one that `options_by_name` leaves out gets its default options."""
     on = [name for name in CATALOG if _options(name, options_by_name).enabled]
-    return tuple(tool for tools in made(on, options_by_name, surroundings).values() for tool in tools)
+    return tuple(tool for tools in made(on, options_by_name, tool_deps).values() for tool in tools)
 
 
 def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
@@ -139,10 +139,10 @@ def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -
 
 
 def made(
-    names: Iterable[str], options_by_name: Mapping[str, Options], surroundings: Surroundings
+    names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
 ) -> Mapping[str, tuple[Tool, ...]]:
     """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""
-    workshop = _workshop(options_by_name, surroundings)
+    workshop = _workshop(options_by_name, tool_deps)
     built = {name: CATALOG[name].build(_options(name, options_by_name), workshop) for name in names}
     return {name: tools if isinstance(tools, tuple) else (tools,) for name, tools in built.items()}
 
@@ -151,8 +151,8 @@ def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
 
 
-def _workshop(options_by_name: Mapping[str, Options], surroundings: Surroundings) -> Workshop:
+def _workshop(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> BuildContext:
     given = options_by_name.get("web_search")
     options = given if isinstance(given, SearchOptions) else SearchOptions()
-    shared: dict[str, Any] = {field.name: getattr(surroundings, field.name) for field in fields(surroundings)}
-    return Workshop(**shared, search=SearchDesk(options, surroundings.http, surroundings.quotas))
+    shared: dict[str, Any] = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)}
+    return BuildContext(**shared, search=SearchService(options, tool_deps.http, tool_deps.quotas))

@@ -27,7 +27,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 44, 34
 _TITLE_SIZE, _NAME_SIZE, _LABEL_SIZE = 24, 18, 16
 _PAPER, _INK, _PALE_INK, _GRID = "#ffffff", "#1f2430", "#5b6270", "#d9dce2"
 _CURVES = ("#c2410c", "#1d5fbf", "#15803d", "#7e22ce")
-_MOST_TICKS = 5
+_MAX_TICKS = 5
 _LABEL_GAP = 14
 _MAX_TITLE_CHARS = 60
 _BAR_WIDTH = 0.7  # of the room that a step has
@@ -252,7 +252,7 @@ def _ticks(panel: Panel, base: float | None) -> Sequence[float]:
     """Round values from below the lowest to above the highest, at least two; `base` is among them."""
     bounds = [value for value in (*panel.values, panel.lowest, panel.highest, base) if value is not None]
     low, high = min(bounds), max(bounds)
-    step = _round_step((high - low) / (_MOST_TICKS - 1) or 1)
+    step = _round_step((high - low) / (_MAX_TICKS - 1) or 1)
     first, last = math.floor(low / step), math.ceil(high / step)
     return [number * step for number in range(first, max(last, first + 1) + 1)]
 

@@ -37,7 +37,7 @@ GROUP = "aldis.tools"
 _HANDED = ("options", "http", "fetcher")
 _GROUP_NAME = re.compile(r"(?!model_)[a-z](?:_?[a-z0-9])*")
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_MOST_SHOWN_CHARS = 80
+_MAX_SHOWN_CHARS = 80
 _ANSWERS: Mapping[str, Any] = {"missing": str | None, "unasked": Mapping[str, str], "seen_by": tuple[str, ...] | None}
 
 
@@ -263,4 +263,4 @@ def _kind(error: BaseException) -> str:
 
 
 def _shown(text: str) -> str:
-    return "".join(character for character in text if character.isprintable())[:_MOST_SHOWN_CHARS]
+    return "".join(character for character in text if character.isprintable())[:_MAX_SHOWN_CHARS]

@@ -38,7 +38,7 @@ from tools.errors import Disabled, RateLimited, TimedOut, TooLarge, ToolError, U
 MAX_BODY_BYTES = 2_000_000
 """The most that one answer may hold, before and after decompression."""
 
-MOST_JSON_MEMBERS = 100_000
+MAX_JSON_MEMBERS = 100_000
 """The most commas and brackets in an answer's JSON: 2 MB of empty objects were 5 seconds and 400 MB to whoever reads
 them (measured 2026-11-22).
 """
@@ -428,7 +428,7 @@ def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
     """
     if "json" not in headers.get("content-type", "json").partition(";")[0].lower():
         return None
-    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_JSON_MEMBERS:
+    if sum(map(body.count, (b",", b"[", b"{"))) > MAX_JSON_MEMBERS:
         return None
     try:
         return _encodable(json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite), body)

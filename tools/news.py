@@ -15,13 +15,13 @@ from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import News, Story
 from tools.search.base import Hit
-from tools.search.service import SearchDesk, worded
+from tools.search.service import SearchService, worded
 from tools.text import shortened
 from tools.web.addresses import canonical_url
 
-_MOST_FEEDS = 50
-_MOST_DAYS = 365
-_MOST_RESULTS = 20
+_MAX_FEEDS = 50
+_MAX_DAYS = 365
+_MAX_RESULTS = 20
 _MAX_QUERY_CHARS = 400
 _MAX_SNIPPET_CHARS = 400
 
@@ -45,13 +45,13 @@ class NewsOptions(Options):
     """The settings `TOOLS__NEWS__<FIELD>`, of both tools and of the reading of feeds."""
 
     feeds: Annotated[
-        tuple[Annotated[str, AfterValidator(_as_feed)], ...], BeforeValidator(_listed), Field(max_length=_MOST_FEEDS)
+        tuple[Annotated[str, AfterValidator(_as_feed)], ...], BeforeValidator(_listed), Field(max_length=_MAX_FEEDS)
     ] = ()
     """The RSS and Atom feeds that are read: a comma list of their addresses, at most 50, of the public web only. Admins
     can add others with `/feeds`. Without any feed models are not offered the tools."""
     poll_minutes: int = Field(default=60, ge=15, le=1440)
     """How often each feed is asked for what is new, unless it wants to be asked less often."""
-    kept_days: int = Field(default=30, ge=1, le=_MOST_DAYS)
+    kept_days: int = Field(default=30, ge=1, le=_MAX_DAYS)
     """How long what stood in feeds is kept."""
     most_entries: int = Field(default=5000, ge=100, le=20_000)
     """How much of it is kept at most, of all feeds together; the oldest goes first."""
@@ -65,8 +65,8 @@ class NewsOptions(Options):
         return ()
 
 
-Days = Annotated[int, Field(ge=1, le=_MOST_DAYS, description="How many days back from now, such as 7.")]
-Limit = Annotated[int, Field(ge=1, le=_MOST_RESULTS, description="The most results.")]
+Days = Annotated[int, Field(ge=1, le=_MAX_DAYS, description="How many days back from now, such as 7.")]
+Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
 
 
 class IntelSearchArguments(Arguments):
@@ -112,7 +112,7 @@ class IntelSearch:
         discloses=False,
     )
 
-    def __init__(self, news: News, desk: SearchDesk) -> None:
+    def __init__(self, news: News, desk: SearchService) -> None:
         self._news = news
         self._desk = desk
 
@@ -154,7 +154,7 @@ class IntelRecent:
         discloses=False,
     )
 
-    def __init__(self, news: News, desk: SearchDesk) -> None:
+    def __init__(self, news: News, desk: SearchService) -> None:
         self._news = news
         self._desk = desk
 
@@ -175,7 +175,7 @@ def _since(context: ToolContext, days: int) -> datetime:
     return context.now - timedelta(days=days)
 
 
-def _rows(stories: Sequence[Story], desk: SearchDesk) -> list[dict[str, Any]]:
+def _rows(stories: Sequence[Story], desk: SearchService) -> list[dict[str, Any]]:
     """The stories in the form of all results; one without an address has no number, for it cannot be cited."""
     numbered = iter(desk.numbered([_hit(story, story.url) for story in stories if story.url is not None]))
     return [_row(story, {} if story.url is None else dict(next(numbered))) for story in stories]

@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, NoReturn
 
-from tools.catalog import Surroundings
+from tools.catalog import ToolDeps
 from tools.errors import Disabled
 from tools.http import Http
 from tools.ports import Span
@@ -46,8 +46,8 @@ class Uncounted:
         """Nothing was counted."""
 
 
-def alone(http: Http, fetcher: Fetcher) -> Surroundings:
+def alone(http: Http, fetcher: Fetcher) -> ToolDeps:
     """Surroundings with a way to the outside, and nobody behind the ports."""
-    everything: dict[str, Any] = {field.name: Nobody() for field in fields(Surroundings)}
+    everything: dict[str, Any] = {field.name: Nobody() for field in fields(ToolDeps)}
     everything |= {"http": http, "fetcher": fetcher, "quotas": Uncounted()}
-    return Surroundings(**everything)
+    return ToolDeps(**everything)

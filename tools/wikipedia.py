@@ -31,7 +31,7 @@ _MAX_TITLE_CHARS = 200
 _MAX_TEXT_CHARS = 5000
 _FOUND = 5
 _CANDIDATES = 40
-_MOST_SECTIONS = 300
+_MAX_SECTIONS = 300
 _BUSY = frozenset({"maxlag", "ratelimited"})
 _BUSY_PAUSE_SECONDS = 1.0
 
@@ -247,7 +247,7 @@ def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[st
 
 def _sections(text: str) -> Sequence[_Section]:
     """The sections of a plain text in which headings stand between equals signs, in order; the first of very many."""
-    found = list(islice(_HEADING.finditer(text), _MOST_SECTIONS))
+    found = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
     return [
         _Section(
             heading=shortened(heading[2], _MAX_TITLE_CHARS),

@@ -27,7 +27,7 @@ from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.troubles import ModelTroubles
-from bot.features.feeds.service import Newsstand
+from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.locale import speak
 from bot.media.cell import Refused
@@ -40,7 +40,7 @@ from bot.service import Aldis
 from bot.settings import Settings
 from bot.transports.base import Transport
 from store import UNDECIDED, Store, Undecided, opened
-from tools import Fetcher, Http, Surroundings, ToolSource, alone
+from tools import Fetcher, Http, ToolDeps, ToolSource, alone
 
 __all__ = [
     "assembled",
@@ -104,9 +104,9 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
                 ballast_bytes=_BALLAST_BYTES,
             )
         )
-        if await store.read(lambda shelves: shelves.restored.restoration()) is not None:
+        if await store.read(lambda repos: repos.restored.restoration()) is not None:
             raise Undecided(UNDECIDED)
-        await store.transaction(lambda shelves: shelves.accounts.meet(transport.account, number=transport.number))
+        await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         troubles = ModelTroubles()
@@ -118,7 +118,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         # A fetcher of its own: a feed that is slow keeps no page waiting that somebody wants to have read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
         clock = await own_clock(store)
-        deps = replace(doctor_deps(settings), surroundings=alone(http, fetcher))
+        deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher))
         parts = Parts(
             settings,
             transport,
@@ -131,7 +131,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
         )
-        around = Surroundings(
+        around = ToolDeps(
             http=http,
             fetcher=fetcher,
             reminders=parts.reminders,
@@ -144,7 +144,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
         own = equipment.own_tools(settings, around)
         equipment.check_approve(settings, own)
         tools, news = equipment.apart(own)
-        more = (Newsstand(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
+        more = (FeedService(news, parts.feeds), *equipment.tool_sources(settings, [*tools, *news]))
         for source in more:
             stack.push_async_callback(_close, source)
         aldis = parts.aldis(provider, tools, more)
@@ -176,7 +176,7 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
         StoreError: the store cannot be read.
     """
     clock = clock or MachineClock()
-    kept, latest = await store.read(lambda shelves: (shelves.own_time.kept(), shelves.own_time.latest()))
+    kept, latest = await store.read(lambda repos: (repos.own_time.kept(), repos.own_time.latest()))
     if kept is not None:
         clock.resume(kept)
     elif latest is not None:
@@ -199,7 +199,7 @@ def doctor_deps(settings: Settings) -> Deps:
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),
         check_approve=lambda: _check_approve(settings),
-        surroundings=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
+        tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
         is_contained=machine.is_contained(),
         sandbox=Sandbox,
     )

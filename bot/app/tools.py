@@ -13,7 +13,7 @@ from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from bot.version import current_version
-from tools import Fetcher, Http, Surroundings, Tool, ToolSource, alone, build, extended, sources
+from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, extended, sources
 from tools.mcp.names import prefix_of
 from tools.mcp.options import McpOptions
 from tools.news import IntelRecent, IntelSearch, NewsOptions
@@ -35,7 +35,7 @@ def user_agent(contact: str | None = None) -> str:
 
 
 @asynccontextmanager
-async def surroundings_alone(contact: str | None) -> AsyncGenerator[Surroundings]:
+async def surroundings_alone(contact: str | None) -> AsyncGenerator[ToolDeps]:
     """What surrounds tools that are called without a conversation: the way to the outside, and no store."""
     with closing(Sandbox()) as sandbox:
         async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
@@ -73,7 +73,7 @@ def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
             raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
 
 
-def own_tools(settings: Settings, around: Surroundings) -> tuple[Tool, ...]:
+def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
     """The tools that are on: Aldis's own, then those of other distributions; one that is none is told of in the log."""
     if not settings.tools.enabled:
         return ()

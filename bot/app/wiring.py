@@ -1,6 +1,6 @@
 """The loops and everything they stand on, over an open store: which part is handed which.
 
-settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, courier, ... --> Aldis
+settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, sender, ... --> Aldis
 """
 
 import logging
@@ -17,32 +17,32 @@ from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.status import StandingCommands
-from bot.commands.urgent import Errands, Judgement
+from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
 from bot.events import PersonId
 from bot.features.feeds.commands import FeedCommands
-from bot.features.feeds.poller import Gathering, Subscription
+from bot.features.feeds.poller import FeedPoller, Subscription
 from bot.features.feeds.service import Feeds
 from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
 from bot.features.reminders.commands import ReminderCommands
-from bot.features.reminders.scheduler import Reminding
+from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.service import Summaries, Window
-from bot.features.summaries.worker import Summarising
+from bot.features.summaries.worker import SummaryWorker
 from bot.loops.checkups import Checkups
 from bot.loops.intake import Intake
-from bot.loops.maintenance import Housekeeping
+from bot.loops.maintenance import Maintenance
 from bot.loops.membership import Membership
-from bot.loops.sender import Courier, Patience
-from bot.loops.watchdog import Lookout
+from bot.loops.sender import ResendPolicy, Sender
+from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
-from bot.media.attachments import Parcels
+from bot.media.attachments import AttachmentReader
 from bot.media.feeds import FeedReader
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
@@ -59,9 +59,9 @@ from bot.turn.approvals import Approvals
 from bot.turn.budget import Budget
 from bot.turn.captchas import Captchas
 from bot.turn.edits import Revisions
-from bot.turn.group_context import Overheard
+from bot.turn.group_context import GroupContext
 from bot.turn.journal import Turn
-from bot.turn.multimodal import Senses, Voice
+from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from bot.turn.notices import Admins, Notice, Notices
 from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
@@ -135,12 +135,12 @@ class Parts:
         names = tuple(tool.spec.name for tool in tools)
         self._menu = Menu(models=settings.llm.models_to_choose, tools=names, sources=tuple(more))
         minutes = settings.signal.round_trip_minutes
-        lookout = Lookout(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
-        patience = Patience(grace_seconds=settings.signal.unknown_grace_seconds)
-        checkups = self._checkups(lookout, lambda: intake.allowed)
+        watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
+        resend_policy = ResendPolicy(grace_seconds=settings.signal.unknown_grace_seconds)
+        checkups = self._checkups(watchdog, lambda: intake.allowed)
         health = HealthPage(
             self._store,
-            lookout,
+            watchdog,
             self._clock,
             self._counts,
             level=lambda: self._sandbox.known_level,
@@ -149,36 +149,36 @@ class Parts:
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
         )
-        intake, budget = self._intake(lookout, identities.notice), self._budget()
-        lookout.on_answer = intake.wake
-        summarising = self._summarising(provider, budget)
-        senses = self._senses(provider, equipment.toolbox(settings, tools, more), budget)
+        intake, budget = self._intake(watchdog, identities.notice), self._budget()
+        watchdog.on_answer = intake.wake
+        summary_worker = self._summary_worker(provider, budget)
+        multimodal = self._multimodal(provider, equipment.toolbox(settings, tools, more), budget)
         return Aldis(
             settings=settings,
-            worker=self._worker(senses, intake, identities, summarising.note),
+            worker=self._worker(multimodal, intake, identities, summary_worker.note),
             intake=intake,
-            courier=Courier(
+            sender=Sender(
                 self._transport,
                 self._store,
                 self._clock,
                 self._counts,
-                patience=patience,
+                resend_policy=resend_policy,
                 language=self._turns.language,
                 max_parts=settings.signal.max_parts,
                 on_untrusted=identities.notice,
             ),
             membership=Membership(self._transport, self._store, self._clock),
-            housekeeping=Housekeeping(
+            maintenance=Maintenance(
                 self._store,
                 self._clock,
                 self._revisions,
                 retention=policies.retention(settings),
                 longest_wait=timedelta(seconds=settings.approvals.timeout),
             ),
-            reminding=self._reminding(intake),
-            summarising=summarising,
-            gathering=self._gathering(),
-            lookout=lookout,
+            reminder_scheduler=self._reminder_scheduler(intake),
+            summary_worker=summary_worker,
+            feed_poller=self._gathering(),
+            watchdog=watchdog,
             identities=IdentityWatch(identities, self._store),
             checkups=checkups,
             health=health,
@@ -191,7 +191,7 @@ class Parts:
             ),
         )
 
-    def _checkups(self, lookout: Lookout, allowed: Callable[[], AccessList]) -> Checkups:
+    def _checkups(self, watchdog: Watchdog, allowed: Callable[[], AccessList]) -> Checkups:
         settings = self._settings
 
         def look() -> list[Finding]:
@@ -199,7 +199,7 @@ class Parts:
             heard = ok("bridge: something is heard", topic="bridge")
             nothing = problem("bridge: nothing is heard over it", topic="bridge", notice=deaf)
             disk = check_disk(free_bytes_of(settings))
-            return [*self._troubles.findings(), disk, nothing if lookout.is_deaf else heard]
+            return [*self._troubles.findings(), disk, nothing if watchdog.is_deaf else heard]
 
         checkups = Checkups(
             Notices(self._store, self._clock, _admins(settings, self._clock, allowed)),
@@ -214,24 +214,28 @@ class Parts:
         budgets = models.budgets(self._settings)
         return Budget(self._store, self._clock, budgets, timezone=self._settings.locale.timezone)
 
-    def _senses(self, provider: Provider, tools: Toolbox, budget: Budget) -> Senses:
+    def _multimodal(self, provider: Provider, tools: Toolbox, budget: Budget) -> MultimodalAgent:
         settings = self._settings
         seconds = settings.worker.turn_timeout_seconds
-        voice = Voice(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
-        return Senses(
+        voice = (
+            VoiceReplies(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
+        )
+        return MultimodalAgent(
             _agent(settings, provider, tools, budget),
-            Parcels(self._transport, policies.media_limits(settings), self._sandbox, speech=self._speech),
+            AttachmentReader(self._transport, policies.media_limits(settings), self._sandbox, speech=self._speech),
             timezone=settings.locale.timezone,
             voice=voice,
             budget=budget,
         )
 
-    def _worker(self, agent: Senses, intake: Intake, identities: Identities, kept: Callable[[Turn], None]) -> Worker:
+    def _worker(
+        self, agent: MultimodalAgent, intake: Intake, identities: Identities, kept: Callable[[Turn], None]
+    ) -> Worker:
         approvals = Approvals(self._store, self._clock, self._turns)
-        judgement = Judgement(name=self._settings.signal.name, allowed=self._allowed)
-        overheard = Overheard(self._clock, most=self._settings.groups.context_messages)
+        authority = Authority(name=self._settings.signal.name, allowed=self._allowed)
+        group_context = GroupContext(self._clock, most=self._settings.groups.context_messages)
         in_signal = self._realm == "signal"
-        errands = Errands(
+        urgent_items = UrgentItems(
             self._transport,
             self._store,
             self._counts,
@@ -239,8 +243,8 @@ class Parts:
             revisions=self._revisions,
             approvals=approvals,
             commands=self._commands(approvals, intake, identities),
-            overheard=overheard,
-            judgement=judgement,
+            group_context=group_context,
+            authority=authority,
         )
         return Worker(
             self._transport,
@@ -250,7 +254,7 @@ class Parts:
             turns=self._turns,
             agent=agent,
             approvals=approvals,
-            errands=errands,
+            urgent_items=urgent_items,
             live=Live(self._store, self._clock, mode=self._settings.signal.live if in_signal else "off"),
             marks=Marks(
                 self._transport,
@@ -258,9 +262,9 @@ class Parts:
                 self._clock,
                 emoji=EMOJI if in_signal and self._settings.signal.ack == "reaction" else None,
             ),
-            overheard=overheard,
+            group_context=group_context,
             pace=policies.pace(self._settings),
-            judgement=judgement,
+            authority=authority,
             kept=kept,
         )
 
@@ -284,10 +288,10 @@ class Parts:
         )
         return Commands(desk, [entry for commands in rows for entry in commands.entries])
 
-    def _summarising(self, provider: Provider, budget: Budget) -> Summarising:
+    def _summary_worker(self, provider: Provider, budget: Budget) -> SummaryWorker:
         history = self._settings.history
         if not (history.summaries and history.max_turns and history.max_tokens):
-            return Summarising(None, self._counts)
+            return SummaryWorker(None, self._counts)
         summaries = Summaries(
             self._store,
             self._clock,
@@ -297,11 +301,11 @@ class Parts:
             timeout_seconds=self._settings.llm.timeout_seconds,
             budget=budget,
         )
-        return Summarising(summaries, self._counts)
+        return SummaryWorker(summaries, self._counts)
 
-    def _gathering(self) -> Gathering:
+    def _gathering(self) -> FeedPoller:
         news = equipment.news_options(self._settings)
-        return Gathering(
+        return FeedPoller(
             self._store,
             self._clock,
             self._counts,
@@ -314,8 +318,8 @@ class Parts:
             ),
         )
 
-    def _reminding(self, intake: Intake) -> Reminding:
-        return Reminding(
+    def _reminder_scheduler(self, intake: Intake) -> ReminderScheduler:
+        return ReminderScheduler(
             self._store,
             self._clock,
             self._counts,
@@ -324,7 +328,7 @@ class Parts:
             account=self._transport.account,
         )
 
-    def _intake(self, lookout: Lookout, on_untrusted: Callable[[PersonId], None]) -> Intake:
+    def _intake(self, watchdog: Watchdog, on_untrusted: Callable[[PersonId], None]) -> Intake:
         return Intake(
             self._transport,
             self._store,
@@ -333,7 +337,7 @@ class Parts:
             allowed=self._allowed,
             name=self._settings.signal.name,
             doors=policies.doors(self._settings, self._pairing) if self._realm == "signal" else None,
-            noticed=lookout.noticed,
+            noticed=watchdog.noticed,
             on_untrusted=on_untrusted,
         )
 
@@ -364,8 +368,8 @@ def _admins(settings: Settings, clock: Clock, allowed: Callable[[], AccessList])
     return Admins(
         clock,
         listed=lambda: allowed().admins,
-        language=lambda shelves, conversation: chats.language_of(
-            chats.settings_of(shelves, conversation, clock.now()), settings.locale.language
+        language=lambda repos, conversation: chats.language_of(
+            chats.settings_of(repos, conversation, clock.now()), settings.locale.language
         ),
     )
 

@@ -35,7 +35,7 @@ from bot.web.control import asked, trust_answer
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
-    Shelves,
+    Repositories,
     Store,
     Tampering,
     Undecided,
@@ -124,7 +124,7 @@ def _put_back(given: Settings, file: str) -> None:
 def _decided(given: Settings, decision: Decision | None) -> bool:
     """Whether the restored store is decided now: as wanted, or as whoever sits at the terminal says."""
     now = MachineClock().now()
-    found = asyncio.run(_over_store(given, lambda shelves: backlog(shelves, now)))
+    found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
     if found is None:
         return True
     print(_listed(found, now), file=sys.stderr)
@@ -132,13 +132,13 @@ def _decided(given: Settings, decision: Decision | None) -> bool:
     chosen = "settle" if found.is_empty else decision or _asked()
     if chosen is None:
         return False
-    asyncio.run(_over_store(given, replay if chosen == "replay" else lambda shelves: settle(shelves, now)))
+    asyncio.run(_over_store(given, replay if chosen == "replay" else lambda repos: settle(repos, now)))
     if not found.is_empty:
         print(_DONE[chosen], file=sys.stderr)
     return True
 
 
-async def _over_store(given: Settings, work: Callable[[Shelves], T]) -> T:
+async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
     kept = given.store
     async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
         return await store.transaction(work)

@@ -10,7 +10,7 @@ from bot.i18n import phrases
 from bot.policy import budgets
 from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
-from store import Scope, Shelves
+from store import Repositories, Scope
 
 
 class AdminCommands:
@@ -64,12 +64,12 @@ class AdminCommands:
             raise WrongForm
         person = self._pairing.approve(code, self._desk.clock.now())
 
-        def allow(shelves: Shelves) -> str:
+        def allow(repos: Repositories) -> str:
             if person is None:
                 return phrases.UNKNOWN_CODE
             by, now = call.message.author, self._desk.clock.wall()
-            shelves.people.allow(person, account=self._account, by=by, now=now)
-            return phrases.let_in(shelves.people.label(person, account=self._account))
+            repos.people.allow(person, account=self._account, by=by, now=now)
+            return phrases.let_in(repos.people.label(person, account=self._account))
 
         await self._desk.answer(call, allow)
 
@@ -78,15 +78,15 @@ class AdminCommands:
         if not label:
             raise WrongForm
 
-        def deny(shelves: Shelves) -> str:
-            is_done = shelves.people.deny(label, account=self._account)
+        def deny(repos: Repositories) -> str:
+            is_done = repos.people.deny(label, account=self._account)
             return phrases.shut_out(label) if is_done else phrases.UNKNOWN_PERSON
 
         await self._desk.answer(call, deny)
 
     async def _people(self, call: Call) -> None:
-        def told(shelves: Shelves) -> str:
-            lines = [phrases.guest(found.label, found.at, found.by) for found in shelves.people.allowed()]
+        def told(repos: Repositories) -> str:
+            lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.allowed()]
             return "\n".join(lines) or phrases.NOBODY_LET_IN
 
         await self._desk.answer(call, told)
@@ -111,24 +111,24 @@ class AdminCommands:
             return
         people = [contact.person for contact in contacts]
 
-        def told(shelves: Shelves) -> str:
-            person = next((one for one in people if label in {one, self._audience.label(shelves, one)}), None)
-            return phrases.UNKNOWN_LABEL if person is None else self._of(shelves, person, label)
+        def told(repos: Repositories) -> str:
+            person = next((one for one in people if label in {one, self._audience.label(repos, one)}), None)
+            return phrases.UNKNOWN_LABEL if person is None else self._of(repos, person, label)
 
         await self._desk.answer(call, told)
 
-    def _everybody(self, shelves: Shelves) -> str:
+    def _everybody(self, repos: Repositories) -> str:
         limits = self._limits
         each = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
-        return "\n".join([*self._lines(shelves, None, "all", None), phrases.budget_each(each)])
+        return "\n".join([*self._lines(repos, None, "all", None), phrases.budget_each(each)])
 
-    def _of(self, shelves: Shelves, person: PersonId, label: str) -> str:
-        return "\n".join(self._lines(shelves, person, "person", label))
+    def _of(self, repos: Repositories, person: PersonId, label: str) -> str:
+        return "\n".join(self._lines(repos, person, "person", label))
 
-    def _lines(self, shelves: Shelves, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
+    def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
         """What was spent within the scope, today and this month, and what may be."""
         periods = budgets.periods(self._desk.clock.settled(), self._timezone)
-        totals = [total for total in shelves.ledger.totals(person, None, periods) if total.scope == scope]
+        totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
         for total in totals:
             is_day = total.period == periods.day

@@ -17,7 +17,7 @@ from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
 from bot.turn import chats
 from bot.turn.turns import Turns
-from store import ConversationId, Errand, Shelves, Store, TurnId
+from store import ConversationId, Repositories, Store, TurnId, UrgentItem
 
 
 class Running(Protocol):
@@ -44,7 +44,7 @@ class Running(Protocol):
 class Call:
     """A command as somebody gave it."""
 
-    errand: Errand
+    urgent_item: UrgentItem
     command: Command
     is_admin: bool
     running: Running
@@ -59,7 +59,7 @@ class Call:
     @property
     def conversation(self) -> ConversationId:
         """Where it was given."""
-        return self.errand.conversation
+        return self.urgent_item.conversation
 
     @property
     def is_in_group(self) -> bool:
@@ -109,23 +109,23 @@ class Desk:
         self.turns = turns
         self.clock = clock
 
-    async def answer(self, call: Call, work: Callable[[Shelves], str | Told]) -> None:
+    async def answer(self, call: Call, work: Callable[[Repositories], str | Told]) -> None:
         """Do `work`, say what it gives, and settle the command: all of it or nothing.
 
         `work` speaks the language of the conversation.
         """
 
-        def answered(shelves: Shelves) -> None:
-            with speaking(self.turns.language(shelves, call.conversation)):
-                self.say(shelves, call, call.conversation, work(shelves))
+        def answered(repos: Repositories) -> None:
+            with speaking(self.turns.language(repos, call.conversation)):
+                self.say(repos, call, call.conversation, work(repos))
 
         await self.store.transaction(answered)
 
     async def set(self, call: Call, told: Callable[[], str], **values: object) -> None:
         """Set these fields of the conversation's settings, and say what `told` gives once they are set."""
 
-        def work(shelves: Shelves) -> str:
-            settings = self.change(shelves, call, lambda before: replace(before, **values))
+        def work(repos: Repositories) -> str:
+            settings = self.change(repos, call, lambda before: replace(before, **values))
             if "language" not in values:
                 return told()
             with speaking(chats.language_of(settings, "en")):
@@ -133,31 +133,31 @@ class Desk:
 
         await self.answer(call, work)
 
-    def change(self, shelves: Shelves, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
+    def change(self, repos: Repositories, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
         """Change the conversation's settings within a transaction; gives what is set now."""
-        return chats.change(shelves, call.conversation, self.clock.now(), changed)
+        return chats.change(repos, call.conversation, self.clock.now(), changed)
 
-    def settings(self, shelves: Shelves, call: Call) -> ChatSettings:
+    def settings(self, repos: Repositories, call: Call) -> ChatSettings:
         """What is set for the conversation, within a transaction."""
-        return chats.settings_of(shelves, call.conversation, self.clock.now())
+        return chats.settings_of(repos, call.conversation, self.clock.now())
 
     async def language(self, call: Call) -> Language:
         """What Aldis speaks where the command was given."""
-        return await self.store.read(lambda shelves: self.turns.language(shelves, call.conversation))
+        return await self.store.read(lambda repos: self.turns.language(repos, call.conversation))
 
     async def settle(self, call: Call) -> None:
         """The command needs no answer."""
-        await self.store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+        await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    def say(self, shelves: Shelves, call: Call, conversation: ConversationId, told: str | Told) -> None:
+    def say(self, repos: Repositories, call: Call, conversation: ConversationId, told: str | Told) -> None:
         """Answer and settle the command within a transaction; `conversation` is where that is by now.
 
         An answer that is not sent before the command disappears goes with it, for it may repeat what was said there.
         """
         whole = told if isinstance(told, Told) else Told(text=told)
-        expires_at = call.errand.item.expires_at
-        self.turns.tell(shelves, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
-        shelves.inbox.settle(call.errand.item.id)
+        expires_at = call.urgent_item.item.expires_at
+        self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
+        repos.inbox.settle(call.urgent_item.item.id)
 
 
 class Commands:
@@ -194,7 +194,7 @@ class Commands:
         """A line for each command that the person may give."""
         entries = [entry for entry in self._entries.values() if entry.may_be_given(call)]
 
-        def told(_: Shelves) -> str:
+        def told(_: Repositories) -> str:
             lines = [f"- `{entry.form}`: {phrases.said(entry.summary)}" for entry in entries]
             return "\n".join([phrases.said(phrases.HELP), "", *lines])
 

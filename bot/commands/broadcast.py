@@ -22,7 +22,7 @@ from bot.formatting.split import one_message
 from bot.i18n import phrases
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.base import Contact, Transport
-from store import Shelves
+from store import Repositories
 
 _GOOD_FOR = timedelta(minutes=10)
 _BRIDGE_SECONDS = 5.0
@@ -62,7 +62,7 @@ class Audience:
         listed = frozenset[str]() if allowed.note_to_self else allowed.groups
         return tuple((group.id, group.name, group.id in listed or EVERYBODY in listed) for group in found)
 
-    def may_write(self, shelves: Shelves, contact: Contact) -> bool:
+    def may_write(self, repos: Repositories, contact: Contact) -> bool:
         """Whether this person may write directly, now."""
         allowed = self._allowed()
         if allowed.note_to_self:
@@ -71,17 +71,17 @@ class Audience:
             return True
         # A number on the list stands for the account that first came with it.
         pin = (
-            shelves.people.pinned(contact.number, contact.person)
+            repos.people.pinned(contact.number, contact.person)
             if contact.number and contact.number in allowed.numbers
             else None
         )
         if pin is not None and pin.is_theirs:
             return True
-        return shelves.people.is_allowed(contact.person, account=self._transport.account)
+        return repos.people.is_allowed(contact.person, account=self._transport.account)
 
-    def label(self, shelves: Shelves, person: PersonId) -> str:
+    def label(self, repos: Repositories, person: PersonId) -> str:
         """How lists and commands call this person."""
-        return shelves.people.label(person, account=self._transport.account)
+        return repos.people.label(person, account=self._transport.account)
 
 
 class BroadcastCommands:
@@ -121,10 +121,10 @@ class BroadcastCommands:
             await self._desk.answer(call, lambda _: phrases.BRIDGE_SILENT)
             return
 
-        def plan(shelves: Shelves) -> tuple[ChatId, ...]:
-            people = [f"direct:{one.person}" for one in contacts if self._audience.may_write(shelves, one)]
+        def plan(repos: Repositories) -> tuple[ChatId, ...]:
+            people = [f"direct:{one.person}" for one in contacts if self._audience.may_write(repos, one)]
             places = [*people, *(f"{_GROUP}{group}" for group, _, may in groups if may)]
-            known = [ChatId(place) for place in places if shelves.chats.at(place) is not None]
+            known = [ChatId(place) for place in places if repos.chats.at(place) is not None]
             return tuple(chat for chat in known if chat != call.message.chat)
 
         chats = await self._desk.store.read(plan)
@@ -142,24 +142,24 @@ class BroadcastCommands:
             await self._desk.answer(call, lambda _: phrases.NO_BROADCAST)
             return
 
-        def send(shelves: Shelves) -> str:
-            sent = [self._put(shelves, chat, planned.text, now) for chat in planned.chats]
+        def send(repos: Repositories) -> str:
+            sent = [self._put(repos, chat, planned.text, now) for chat in planned.chats]
             return phrases.broadcast_done(sum(sent))
 
         await self._desk.answer(call, send)
         # Only now: a transaction that failed is tried again, and finds it.
         del self._planned[call.message.author]
 
-    def _put(self, shelves: Shelves, chat: ChatId, text: str, now: datetime) -> bool:
+    def _put(self, repos: Repositories, chat: ChatId, text: str, now: datetime) -> bool:
         """The message into the outbox of one conversation; whether that is still there."""
-        conversation = shelves.chats.at(chat)
+        conversation = repos.chats.at(chat)
         if conversation is None:
             return False
-        turn = shelves.inbox.begin_turn(conversation, now=now)
-        shelves.journal.close(turn, "ignored", now=now)
+        turn = repos.inbox.begin_turn(conversation, now=now)
+        repos.journal.close(turn, "ignored", now=now)
         content, _ = one_message(text, cut_mark=phrases.said(phrases.CUT_PARTS))
         if content is None:
             return False
         reply = events.dumped(Reply(chat=chat, content=content))
-        shelves.outbox.put(conversation, turn, 0, reply, in_group=chat.startswith(_GROUP), now=now)
+        repos.outbox.put(conversation, turn, 0, reply, in_group=chat.startswith(_GROUP), now=now)
         return True

@@ -16,12 +16,12 @@ from bot.policy import budgets
 from bot.turn import chats, outgoing, spending
 from bot.turn.approvals import Approvals
 from bot.turn.export import MAX_FILE_BYTES, gathered
-from store import ConversationId, Erased, Shelves, Total
+from store import ConversationId, Erased, Repositories, Total
 
 _CACHE_DAYS = timedelta(days=30)
 _FEWEST_PARTS = 2
 """An export in so many messages is sent as a file instead."""
-_MOST_BYTES_IN_WORDS = 100_000
+_MAX_BYTES_IN_WORDS = 100_000
 """Of its file: one that is larger fits no message, and is not tried."""
 
 
@@ -51,13 +51,13 @@ class ChatCommands:
     async def _stop(self, call: Call) -> None:
         if call.running.stop(call.conversation):
             # The turn itself says that it was stopped.
-            await self._desk.store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+            await self._desk.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
         else:
-            await self._desk.answer(call, lambda shelves: self._put_aside(shelves, call))
+            await self._desk.answer(call, lambda repos: self._put_aside(repos, call))
 
-    def _put_aside(self, shelves: Shelves, call: Call) -> str:
+    def _put_aside(self, repos: Repositories, call: Call) -> str:
         """What only waits for a word is not going to happen."""
-        count = self._approvals.end_all(shelves, call.conversation, call.message)
+        count = self._approvals.end_all(repos, call.conversation, call.message)
         return phrases.STOPPED if count else phrases.NOTHING_TO_STOP
 
     async def _forget(self, call: Call) -> None:
@@ -67,15 +67,15 @@ class ChatCommands:
         # What was set in the conversation goes with it.
         language = await self._desk.language(call)
 
-        def then(shelves: Shelves, conversation: ConversationId, erased: Erased) -> None:
-            outgoing.clear_all(shelves, conversation, message.chat, self._desk.clock.now())
+        def then(repos: Repositories, conversation: ConversationId, erased: Erased) -> None:
+            outgoing.clear_all(repos, conversation, message.chat, self._desk.clock.now())
             if is_everything:
-                chats.forget_person(shelves, message.author, self._desk.clock.now())
+                chats.forget_person(repos, message.author, self._desk.clock.now())
             told = phrases.forgot_everything if is_everything else phrases.forgot
             with speaking(language):
-                self._desk.say(shelves, call, conversation, told(erased.turns))
+                self._desk.say(repos, call, conversation, told(erased.turns))
 
-        store, message, item = self._desk.store, call.message, call.errand.item.id
+        store, message, item = self._desk.store, call.message, call.urgent_item.item.id
         call.running.halt(call.conversation)
         if is_everything:
             direct = f"direct:{message.author}"
@@ -96,8 +96,8 @@ class ChatCommands:
         )
         file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
 
-        def told(_: Shelves) -> Told:
-            if len(file.data) < _MOST_BYTES_IN_WORDS:
+        def told(_: Repositories) -> Told:
+            if len(file.data) < _MAX_BYTES_IN_WORDS:
                 words = found.words()
                 if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
                     return Told(text=words)
@@ -109,13 +109,13 @@ class ChatCommands:
         periods = budgets.periods(self._desk.clock.settled(), self._timezone)
         chart = await self._chart(call, periods.month)
 
-        def told(shelves: Shelves) -> Told:
-            totals = _shown_totals(shelves, call, periods)
+        def told(repos: Repositories) -> Told:
+            totals = _shown_totals(repos, call, periods)
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
             lines = [
                 phrases.spent(total.scope, total.period == periods.day, total.spending.cost_usd) for total in totals
             ]
-            share = shelves.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
+            share = repos.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
             lines += [phrases.from_cache(share)] if share else []
             return Told(text="\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines), files=chart)
 
@@ -124,13 +124,13 @@ class ChatCommands:
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""
         days = budgets.days(month)
-        totals = await self._desk.store.read(lambda shelves: _shown_totals(shelves, call, days))
+        totals = await self._desk.store.read(lambda repos: _shown_totals(repos, call, days))
         with speaking(await self._desk.language(call)):
             return await asyncio.to_thread(spending.chart, totals, days)
 
 
-def _shown_totals(shelves: Shelves, call: Call, periods: Sequence[str]) -> list[Total]:
+def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> list[Total]:
     """What was spent in these periods, as far as the person may know, within a transaction."""
     group = call.message.chat if call.is_in_group else None
-    totals = shelves.ledger.totals(call.message.author, group, periods)
+    totals = repos.ledger.totals(call.message.author, group, periods)
     return [total for total in totals if call.is_admin or total.scope != "all"]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.i18n import phrases
 from bot.i18n.locale import LANGUAGES, Language
-from bot.policy.chat import MOST_PERSONA_CHARS, ChatSettings, Persona
-from store import Shelves
+from bot.policy.chat import MAX_PERSONA_CHARS, ChatSettings, Persona
+from store import Repositories
 from tools import ToolSource
 
 
@@ -61,7 +61,7 @@ class PreferenceCommands:
         if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
             await self._desk.answer(call, lambda _: phrases.NO_MODEL_CHOICE)
         elif not wanted:
-            await self._desk.answer(call, lambda shelves: self._shown(self._desk.settings(shelves, call)))
+            await self._desk.answer(call, lambda repos: self._shown(self._desk.settings(repos, call)))
         else:
             chosen = None if wanted.lower() == "default" else _meant(wanted, self._menu.models)
             await self._desk.set(call, lambda: phrases.model(chosen or self._menu.models[0], ()), model=chosen)
@@ -74,18 +74,18 @@ class PreferenceCommands:
     async def _persona(self, call: Call) -> None:
         text = call.command.rest
         if not text:
-            await self._desk.answer(call, lambda shelves: self._persona_now(shelves, call))
+            await self._desk.answer(call, lambda repos: self._persona_now(repos, call))
         elif text.lower() == _OFF:
             await self._desk.set(call, lambda: phrases.PERSONA_OFF, persona=None)
-        elif len(text) > MOST_PERSONA_CHARS:
-            await self._desk.answer(call, lambda _: phrases.persona_too_long(MOST_PERSONA_CHARS))
+        elif len(text) > MAX_PERSONA_CHARS:
+            await self._desk.answer(call, lambda _: phrases.persona_too_long(MAX_PERSONA_CHARS))
         else:
-            message, until = call.message, call.errand.item.expires_at
+            message, until = call.message, call.urgent_item.item.expires_at
             persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
             await self._desk.set(call, lambda: phrases.persona_set(disappears=until is not None), persona=persona)
 
-    def _persona_now(self, shelves: Shelves, call: Call) -> str:
-        persona = self._desk.settings(shelves, call).persona
+    def _persona_now(self, repos: Repositories, call: Call) -> str:
+        persona = self._desk.settings(repos, call).persona
         return phrases.NO_PERSONA if persona is None else phrases.persona(persona.text)
 
     async def _tools(self, call: Call) -> None:
@@ -95,18 +95,18 @@ class PreferenceCommands:
         if not names and not absent:
             await self._desk.answer(call, lambda _: phrases.NO_TOOLS)
         elif not words:
-            await self._desk.answer(call, lambda shelves: self._listed(shelves, call, names, absent))
+            await self._desk.answer(call, lambda repos: self._listed(repos, call, names, absent))
         elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
-            await self._desk.answer(call, lambda shelves: _revoked(shelves, call, words[1]))
+            await self._desk.answer(call, lambda repos: _revoked(repos, call, words[1]))
         else:
             await self._switch(call, words, names)
 
-    def _listed(self, shelves: Shelves, call: Call, names: Sequence[str], absent: Sequence[str]) -> str:
+    def _listed(self, repos: Repositories, call: Call, names: Sequence[str], absent: Sequence[str]) -> str:
         """A line for each tool, for each server that gives none at the moment, and for each tool that whoever asks has
         allowed for good.
         """
-        settings = self._desk.settings(shelves, call)
-        grants = shelves.grants.of(call.conversation, call.message.author)
+        settings = self._desk.settings(repos, call)
+        grants = repos.grants.of(call.conversation, call.message.author)
         return "\n".join(
             (
                 *(phrases.tool(name, is_on=name not in settings.tools_off) for name in names),
@@ -129,14 +129,14 @@ class PreferenceCommands:
         if not is_known:
             raise WrongForm
 
-        def switch(shelves: Shelves) -> str:
-            self._desk.change(shelves, call, lambda settings: settings.switched(name, is_on=is_on))
+        def switch(repos: Repositories) -> str:
+            self._desk.change(repos, call, lambda settings: settings.switched(name, is_on=is_on))
             return phrases.tool_switched(name, is_on=is_on)
 
         await self._desk.answer(call, switch)
 
     async def _settings(self, call: Call) -> ChatSettings:
-        return await self._desk.store.read(lambda shelves: self._desk.settings(shelves, call))
+        return await self._desk.store.read(lambda repos: self._desk.settings(repos, call))
 
     async def _language(self, call: Call) -> None:
         wanted = call.command.rest.lower()
@@ -166,9 +166,9 @@ class PreferenceCommands:
         await self._desk.set(call, lambda: phrases.said(phrases.RESUMED), paused_at=None, told_paused=False)
 
 
-def _revoked(shelves: Shelves, call: Call, name: str) -> str:
+def _revoked(repos: Repositories, call: Call, name: str) -> str:
     """What somebody has allowed for good is asked about again; everybody takes back what is theirs."""
-    is_gone = shelves.grants.revoke(call.conversation, call.message.author, name)
+    is_gone = repos.grants.revoke(call.conversation, call.message.author, name)
     return phrases.no_longer_allowed(name) if is_gone else phrases.said(phrases.NOT_ALLOWED)
 
 

@@ -22,7 +22,7 @@ from bot.messages import UserMessage
 from bot.turn import journal, outgoing, prompt
 from bot.turn.approvals import Approvals
 from bot.turn.journal import Asked
-from store import Question, Sent, Shelves, TurnId
+from store import Question, Repositories, Sent, TurnId
 
 _SHOWN_CHARACTERS = 120
 _LOOKED_BACK = 20
@@ -47,80 +47,80 @@ class QuestionCommands:
         )
 
     async def _new(self, call: Call) -> None:
-        def begin(shelves: Shelves) -> str:
-            self._approvals.end_all(shelves, call.conversation, call.message)
-            newest = shelves.chats.newest_turn(call.conversation)
-            self._desk.change(shelves, call, lambda settings: replace(settings, starts_after=newest))
+        def begin(repos: Repositories) -> str:
+            self._approvals.end_all(repos, call.conversation, call.message)
+            newest = repos.chats.newest_turn(call.conversation)
+            self._desk.change(repos, call, lambda settings: replace(settings, starts_after=newest))
             return phrases.BEGUN_ANEW
 
         await self._desk.answer(call, begin)
 
     async def _retry(self, call: Call) -> None:
-        def retry(shelves: Shelves) -> None:
-            refusal = self._asked_again(shelves, call)
+        def retry(repos: Repositories) -> None:
+            refusal = self._asked_again(repos, call)
             if refusal is not None:
-                self._desk.say(shelves, call, call.conversation, refusal)
+                self._desk.say(repos, call, call.conversation, refusal)
 
         await self._desk.store.transaction(retry)
         self._desk.turns.forget(call.conversation)
 
-    def _asked_again(self, shelves: Shelves, call: Call) -> str | None:
+    def _asked_again(self, repos: Repositories, call: Call) -> str | None:
         """The command becomes the question; None then, else what the person hears instead."""
-        if self._desk.settings(shelves, call).is_paused:
+        if self._desk.settings(repos, call).is_paused:
             return phrases.IS_PAUSED  # and the former answer stays
-        last = self._last(shelves, call)
+        last = self._last(repos, call)
         if last is None:
             return phrases.NOTHING_TO_REPEAT
         if last.state == "running":
             return phrases.STILL_ANSWERING
-        question = _question(shelves, call, last.turn)
+        question = _question(repos, call, last.turn)
         if question is None:
             return phrases.NOTHING_TO_REPEAT
-        item = call.errand.item.id
-        expires_at = min((at for at in (last.expires_at, call.errand.item.expires_at) if at), default=None)
-        replaces = last.turn if shelves.inbox.is_newest(last.turn) else None
-        self._forget(shelves, call, last.turn)
-        shelves.chats.shorten(item, expires_at)
-        again = shelves.inbox.begin_turn(
+        item = call.urgent_item.item.id
+        expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
+        replaces = last.turn if repos.inbox.is_newest(last.turn) else None
+        self._forget(repos, call, last.turn)
+        repos.chats.shorten(item, expires_at)
+        again = repos.inbox.begin_turn(
             call.conversation, now=self._desk.clock.now(), expires_at=expires_at, replaces=replaces
         )
         step = journal.dumped(Asked(question=question))
-        shelves.journal.add(call.conversation, again, 0, step)
-        shelves.inbox.as_question(item, again)
+        repos.journal.add(call.conversation, again, 0, step)
+        repos.inbox.as_question(item, again)
         return None
 
     async def _undo(self, call: Call) -> None:
-        undone = await self._desk.store.transaction(lambda shelves: self._undone(shelves, call))
+        undone = await self._desk.store.transaction(lambda repos: self._undone(repos, call))
         self._desk.turns.forget(call.conversation)
         if undone is not None:
             call.running.halt_turn(undone)
 
-    def _undone(self, shelves: Shelves, call: Call) -> TurnId | None:
+    def _undone(self, repos: Repositories, call: Call) -> TurnId | None:
         """The last question goes, and the person is told which; gives its turn."""
-        last = self._last(shelves, call)
+        last = self._last(repos, call)
         if last is None:
-            self._desk.say(shelves, call, call.conversation, phrases.NOTHING_TO_UNDO)
+            self._desk.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
             return None
-        question = _question(shelves, call, last.turn)
-        replaced = shelves.journal.replaces(last.turn)
-        answer = shelves.outbox.of_turn(last.turn)
+        question = _question(repos, call, last.turn)
+        replaced = repos.journal.replaces(last.turn)
+        answer = repos.outbox.of_turn(last.turn)
         if not answer and replaced is not None:
-            answer = shelves.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
+            answer = repos.outbox.of_turn(replaced)  # asked again, and that answer is still to take its place
         if last.state == "running":
-            self._desk.turns.end(shelves, call.conversation, last.turn, call.message)
-        self._forget(shelves, call, last.turn)
-        self._remove(shelves, call, last.turn, [sent for _, sent in answer if sent is not None])
-        with speaking(self._desk.turns.language(shelves, call.conversation)):
+            self._desk.turns.end(repos, call.conversation, last.turn, call.message)
+        self._forget(repos, call, last.turn)
+        self._remove(repos, call, last.turn, [sent for _, sent in answer if sent is not None])
+        with speaking(self._desk.turns.language(repos, call.conversation)):
             told = phrases.STOPPED if question is None else phrases.undone(_shown(question))
-            self._desk.say(shelves, call, call.conversation, told)
+            self._desk.say(repos, call, call.conversation, told)
         return last.turn
 
     async def _transcript(self, call: Call) -> None:
-        def told(shelves: Shelves) -> str:
-            after = self._desk.settings(shelves, call).starts_after
+        def told(repos: Repositories) -> str:
+            after = self._desk.settings(repos, call).starts_after
             person, group = call.message.author, call.is_in_group
-            for row in reversed(shelves.history.last(call.conversation, _LOOKED_BACK)):
-                if row.role == "user" and row.turn > after and (not group or shelves.inbox.is_asker(row.turn, person)):
+            for row in reversed(repos.history.last(call.conversation, _LOOKED_BACK)):
+                if row.role == "user" and row.turn > after and (not group or repos.inbox.is_asker(row.turn, person)):
                     [asked, *_] = messages.loaded(row.message)
                     heard = prompt.transcripts(asked) if isinstance(asked, UserMessage) else ()
                     if heard:
@@ -129,23 +129,23 @@ class QuestionCommands:
 
         await self._desk.answer(call, told)
 
-    def _last(self, shelves: Shelves, call: Call) -> Question | None:
+    def _last(self, repos: Repositories, call: Call) -> Question | None:
         """The last question of whoever called."""
-        after = TurnId(self._desk.settings(shelves, call).starts_after)
-        return shelves.chats.last_asked(call.conversation, call.message.author, after=after)
+        after = TurnId(self._desk.settings(repos, call).starts_after)
+        return repos.chats.last_asked(call.conversation, call.message.author, after=after)
 
-    def _forget(self, shelves: Shelves, call: Call, turn: TurnId) -> None:
+    def _forget(self, repos: Repositories, call: Call, turn: TurnId) -> None:
         """A turn goes with all that it had Aldis keep, and what it said of itself while it ran."""
         now = self._desk.clock.now()
-        shelves.forgetting.undo(turn, now=now)
-        shelves.forgetting.turn(turn, now=now)
-        outgoing.clear(shelves, turn, call.message.chat, now)
+        repos.forgetting.undo(turn, now=now)
+        repos.forgetting.turn(turn, now=now)
+        outgoing.clear(repos, turn, call.message.chat, now)
 
-    def _remove(self, shelves: Shelves, call: Call, turn: TurnId, answer: Sequence[Sent]) -> None:
+    def _remove(self, repos: Repositories, call: Call, turn: TurnId, answer: Sequence[Sent]) -> None:
         """What was answered is deleted in the chat, as far as it is there."""
-        first = shelves.outbox.next_position(turn)
+        first = repos.outbox.next_position(turn)
         for position, sent in enumerate(answer, first):
-            shelves.outbox.put(
+            repos.outbox.put(
                 call.conversation,
                 turn,
                 position,
@@ -156,9 +156,9 @@ class QuestionCommands:
             )
 
 
-def _question(shelves: Shelves, call: Call, turn: TurnId) -> UserMessage | None:
+def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
     """What was asked in a turn that has ended; None where it is kept no longer."""
-    kept = shelves.history.question(call.conversation, turn) or shelves.chats.unanswered(call.conversation, turn)
+    kept = repos.history.question(call.conversation, turn) or repos.chats.unanswered(call.conversation, turn)
     [first, *_] = messages.loaded(kept) if kept is not None else (None,)
     return first if isinstance(first, UserMessage) else None
 

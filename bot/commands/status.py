@@ -6,7 +6,7 @@ Left to others: what is set (`bot.commands.preferences`), what was spent (`bot.c
 from bot.commands.base import Call, Desk, Entry
 from bot.i18n import phrases
 from bot.policy.chat import ChatSettings
-from store import Shelves
+from store import Repositories
 
 
 class StandingCommands:
@@ -30,13 +30,13 @@ class StandingCommands:
         )
 
     async def _status(self, call: Call) -> None:
-        def told(shelves: Shelves) -> str:
+        def told(repos: Repositories) -> str:
             here = call.conversation
-            is_answering = shelves.chats.is_answering(here)
-            words = len(shelves.inbox.put_off_turns(here))
+            is_answering = repos.chats.is_answering(here)
+            words = len(repos.inbox.put_off_turns(here))
             # The command itself is under way as well.
-            waiting = shelves.inbox.waiting(here) - 1 - words - is_answering
-            settings = self._desk.settings(shelves, call)
+            waiting = repos.inbox.waiting(here) - 1 - words - is_answering
+            settings = self._desk.settings(repos, call)
             figures = phrases.status(
                 waiting=waiting, words=words, model=settings.model or self._model, tools_off=settings.tools_off
             )
@@ -49,8 +49,8 @@ class StandingCommands:
         message = call.message
         here = message.chat.partition(":")[2] if call.is_in_group else None
 
-        def told(shelves: Shelves) -> str:
-            label = shelves.people.label(message.author, account=self._account)
+        def told(repos: Repositories) -> str:
+            label = repos.people.label(message.author, account=self._account)
             return phrases.who(message.name, label, message.author, here, is_admin=call.is_admin)
 
         await self._desk.answer(call, told)

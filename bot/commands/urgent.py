@@ -1,4 +1,4 @@
-"""Errands: what is urgent and no question: deletions, edits, a yes or no, commands. Carried out as they arrived.
+"""Urgent items: what is urgent and no question: deletions, edits, a yes or no, commands. Carried out as they arrived.
 
 They may be about the very turn that runs in their conversation, so they do not wait for it. Those of one conversation
 are carried out one after the other, those of different ones side by side: a command may ask the bridge, or draw a
@@ -22,15 +22,15 @@ from bot.policy.routing import Command, Correction, Halt, Question, Talk, Verdic
 from bot.transports.base import Transport
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
-from bot.turn.group_context import Overheard
+from bot.turn.group_context import GroupContext
 from bot.turn.turns import Turns
 from bot.turn.work import Work
 from bot.unanswered import Unanswered
-from store import ConversationId, Errand, Shelves, Store, StoreError, TurnId
+from store import ConversationId, Repositories, Store, StoreError, TurnId, UrgentItem
 
 _log = logging.getLogger(__name__)
 
-_MOST_TRIES = 3
+_MAX_TRIES = 3
 _AT_ONCE = 50
 """How many are read at a time."""
 _PAUSE_SECONDS = 1.0
@@ -38,7 +38,7 @@ _PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judgement:
+class Authority:
     """What is decided by."""
 
     name: str
@@ -58,7 +58,7 @@ class _Found:
     """Whether it is a message, or the answer to one, of whoever reacted."""
 
 
-class Errands:
+class UrgentItems:
     """All that is urgent."""
 
     def __init__(
@@ -71,13 +71,13 @@ class Errands:
         revisions: Revisions,
         approvals: Approvals,
         commands: Commands,
-        overheard: Overheard,
-        judgement: Judgement,
+        group_context: GroupContext,
+        authority: Authority,
     ) -> None:
         self._transport = transport
         self._store = store
-        self._bells = store.bells
-        self._bell = store.bells["errands"]
+        self._wakeups = store.wakeups
+        self._bell = store.wakeups["errands"]
         self._bell.set()  # something may be left from before
         self._work = Work(store)
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
@@ -86,8 +86,8 @@ class Errands:
         self._revisions = revisions
         self._approvals = approvals
         self._commands = commands
-        self._overheard = overheard
-        self._judgement = judgement
+        self._group_context = group_context
+        self._authority = authority
 
     @property
     def conversations(self) -> Collection[ConversationId]:
@@ -106,111 +106,117 @@ class Errands:
             return
         self._bell.clear()
         try:
-            while errands := await self._turns.errands(besides=self._lanes, most=_AT_ONCE):
-                for conversation, own in groupby(sorted(errands, key=_conversation_of), _conversation_of):
+            while urgent_items := await self._turns.urgent_items(besides=self._lanes, most=_AT_ONCE):
+                for conversation, own in groupby(sorted(urgent_items, key=_conversation_of), _conversation_of):
                     lane = self._attend_all(tuple(own), running)
                     self._lanes[conversation] = group.create_task(lane, name=f"errands-{conversation}")
         except StoreError:
             self._bell.set()
             raise
 
-    async def _attend_all(self, errands: Sequence[Errand], running: Running) -> None:
+    async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: Running) -> None:
         """Those of one conversation, in the order in which they came."""
         try:
-            for errand in errands:
-                await self._attend(errand, running)
+            for urgent_item in urgent_items:
+                await self._attend(urgent_item, running)
         except StoreError as error:
             _log.error("what is urgent cannot be carried out: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
         finally:
-            del self._lanes[errands[0].conversation]
+            del self._lanes[urgent_items[0].conversation]
             self._bell.set()  # more may have come there meanwhile
-            self._bells["inbox"].set()
+            self._wakeups["inbox"].set()
 
-    async def _attend(self, errand: Errand, running: Running) -> None:
+    async def _attend(self, urgent_item: UrgentItem, running: Running) -> None:
         """One item to its end; one that fails again and again, or kills the process, is given up."""
-        if errand.item.attempts > _MOST_TRIES:
-            await self._turns.settle(errand.item.id, dead=True)
+        if urgent_item.item.attempts > _MAX_TRIES:
+            await self._turns.settle(urgent_item.item.id, dead=True)
             return
         try:
-            async with self._work.on(-errand.item.id):
-                await self._carry_out(errand, running)
+            async with self._work.on(-urgent_item.item.id):
+                await self._carry_out(urgent_item, running)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (one item's failure must not end the others)
-            _log.error("item %d failed (try %d): %s", errand.item.id, errand.item.attempts, described(error))
-            if errand.item.attempts >= _MOST_TRIES:
-                await self._turns.settle(errand.item.id, dead=True)
+            _log.error("item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, described(error))
+            if urgent_item.item.attempts >= _MAX_TRIES:
+                await self._turns.settle(urgent_item.item.id, dead=True)
             else:
-                await self._turns.tried(errand.item.id)
+                await self._turns.tried(urgent_item.item.id)
 
-    async def _carry_out(self, errand: Errand, running: Running) -> None:
-        envelope = events.loaded(Envelope, errand.item.envelope)
-        by_admin = is_admin(envelope, self._judgement.allowed)
-        settings = await self._turns.settings(errand.conversation)
+    async def _carry_out(self, urgent_item: UrgentItem, running: Running) -> None:
+        envelope = events.loaded(Envelope, urgent_item.item.envelope)
+        by_admin = is_admin(envelope, self._authority.allowed)
+        settings = await self._turns.settings(urgent_item.conversation)
         event = self._transport.event(envelope)
-        match route(event, name=self._judgement.name, answers_always=settings.answers_always):
+        match route(event, name=self._authority.name, answers_always=settings.answers_always):
             case Withdrawal(deletion=deletion):
-                self._overheard.take_back(deletion.chat, deletion.author, deletion.target)
-                _halt(running, await self._revisions.withdraw(errand, deletion))
+                self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
+                _halt(running, await self._revisions.withdraw(urgent_item, deletion))
             case Correction() as correction:
                 self._correct_talk(correction)
-                _halt(running, await self._revisions.correct(errand, correction))
+                _halt(running, await self._revisions.correct(urgent_item, correction))
             case Command() as command:
                 self._forget_talk(command)
-                keeps_house = by_admin or not self._judgement.allowed.admins
-                call = Call(errand=errand, command=command, is_admin=by_admin, keeps_house=keeps_house, running=running)
+                keeps_house = by_admin or not self._authority.allowed.admins
+                call = Call(
+                    urgent_item=urgent_item,
+                    command=command,
+                    is_admin=by_admin,
+                    keeps_house=keeps_house,
+                    running=running,
+                )
                 if not await self._commands.run(call):
                     self._unanswered.note("other_bot")
             case Halt() as halt:
-                await self._stop(errand, halt, running, by_admin=by_admin)
+                await self._stop(urgent_item, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
-                await self._decide(errand, verdict, by_admin=by_admin)
+                await self._decide(urgent_item, verdict, by_admin=by_admin)
             case Question():
-                await self._turns.ask(errand.item.id)
+                await self._turns.ask(urgent_item.item.id)
             case Talk(message=message, reason=reason):
                 self._unanswered.note(reason)
-                self._overheard.hear(message, expires_at=errand.item.expires_at)
-                await self._turns.settle(errand.item.id)
+                self._group_context.hear(message, expires_at=urgent_item.item.expires_at)
+                await self._turns.settle(urgent_item.item.id)
             case ignored:
                 self._unanswered.note(ignored.reason)
-                await self._turns.settle(errand.item.id)
+                await self._turns.settle(urgent_item.item.id)
 
-    async def _decide(self, errand: Errand, verdict: Verdict, *, by_admin: bool) -> None:
+    async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, *, by_admin: bool) -> None:
         """Take a yes or no; words that answer nothing are a question like any other."""
-        item = errand.item.id
-        if await self._approvals.decide(errand.conversation, verdict, is_admin=by_admin, item=item):
+        item = urgent_item.item.id
+        if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
         await (self._turns.ask(item) if isinstance(verdict.instead, Question) else self._turns.settle(item))
 
-    async def _stop(self, errand: Errand, halt: Halt, running: Running, *, by_admin: bool) -> None:
+    async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: Running, *, by_admin: bool) -> None:
         """Stop what the reaction is about, if whoever reacted may: it is theirs, or they are an admin."""
-        found = await self._store.read(lambda shelves: _found(shelves, errand.conversation, halt))
+        found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
         if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
             # The turn itself says that it was stopped.
-            await self._turns.settle(errand.item.id)
+            await self._turns.settle(urgent_item.item.id)
         elif found.message is not None and (by_admin or found.is_own):
-            _halt(running, await self._revisions.withdraw(errand, found.message))
+            _halt(running, await self._revisions.withdraw(urgent_item, found.message))
         else:
-            await self._turns.settle(errand.item.id)
+            await self._turns.settle(urgent_item.item.id)
 
     def _correct_talk(self, correction: Correction) -> None:
         message = correction.edit.message
         if correction.is_addressed:
-            self._overheard.take_back(message.chat, message.author, correction.edit.target)
+            self._group_context.take_back(message.chat, message.author, correction.edit.target)
         else:
-            self._overheard.correct(correction.edit.target, message)
+            self._group_context.correct(correction.edit.target, message)
 
     def _forget_talk(self, command: Command) -> None:
         """What is to be forgotten goes here, too; for nothing of it stands in the store."""
         if command.name == "forget":
-            self._overheard.forget(command.message.chat)
+            self._group_context.forget(command.message.chat)
             if command.rest:
-                self._overheard.forget_person(command.message.author)
+                self._group_context.forget_person(command.message.author)
 
 
-def _conversation_of(errand: Errand) -> ConversationId:
-    return errand.conversation
+def _conversation_of(urgent_item: UrgentItem) -> ConversationId:
+    return urgent_item.conversation
 
 
 def _halt(running: Running, turn: TurnId | None) -> None:
@@ -218,13 +224,13 @@ def _halt(running: Running, turn: TurnId | None) -> None:
         running.halt_turn(turn)
 
 
-def _found(shelves: Shelves, conversation: ConversationId, halt: Halt) -> _Found:
+def _found(repos: Repositories, conversation: ConversationId, halt: Halt) -> _Found:
     author = halt.target_author
-    known = None if author is None else shelves.inbox.find(conversation, author, halt.target)
+    known = None if author is None else repos.inbox.find(conversation, author, halt.target)
     if known is None or author is None:
-        turn, message = shelves.outbox.turn_of(conversation, halt.target), None
+        turn, message = repos.outbox.turn_of(conversation, halt.target), None
     else:
         turn = known.turn
         message = Deleted(author=author, chat=halt.chat, target=halt.target) if known.is_open else None
-    is_asker = turn is not None and shelves.inbox.is_asker(turn, halt.author)
+    is_asker = turn is not None and repos.inbox.is_asker(turn, halt.author)
     return _Found(turn=turn, message=message, is_own=halt.author == author or is_asker)

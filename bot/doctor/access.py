@@ -75,7 +75,7 @@ async def check_pins(settings: Settings, store: Store | None, signal: Known | No
     for number in numbers:
         contact = _contact(number, signal) if signal else None
         person = contact.person if contact else ""
-        pin = await store.read(lambda shelves, number=number, person=person: shelves.people.pinned(number, person))
+        pin = await store.read(lambda repos, number=number, person=person: repos.people.pinned(number, person))
         if pin is not None and contact is not None and not pin.is_theirs:
             found.append(
                 problem(

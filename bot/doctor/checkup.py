@@ -48,8 +48,8 @@ _ASKING_SECONDS = 90.0
 async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: bool = False) -> tuple[Finding, ...]:
     """Everything that was found, in the order of the list above; `asks_models` costs a little money."""
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(deps.surroundings.http)
-        await stack.enter_async_context(deps.surroundings.fetcher)
+        await stack.enter_async_context(deps.tool_deps.http)
+        await stack.enter_async_context(deps.tool_deps.fetcher)
         sandbox = stack.enter_context(closing(deps.sandbox()))
         parts = await asyncio.gather(
             _in_time("machine", _check_machine(settings, clock, sandbox)),
@@ -73,7 +73,7 @@ async def examine(settings: Settings, deps: Deps, clock: Clock, *, asks_models: 
         *check_budgets(settings, deps),
         *(finding for found in others for finding in found),
         *check_approve(deps),
-        *check_tools(settings, deps.surroundings),
+        *check_tools(settings, deps.tool_deps),
         *sources,
     )
 

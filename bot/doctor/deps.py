@@ -13,7 +13,7 @@ from bot.providers.base import Provider
 from bot.settings import ProviderName
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
-from tools import Surroundings
+from tools import ToolDeps
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ class Deps:
     """Raises `ConfigError` where they cannot be kept."""
     check_approve: Callable[[], None] = lambda: None
     """Raises `ConfigError` where a tool that asks first is none."""
-    surroundings: Surroundings
+    tool_deps: ToolDeps
     """Of tools that are only looked at."""
     is_contained: bool = False
     """Whether Aldis runs in a container, where loopback is nobody else's."""

@@ -31,7 +31,7 @@ async def check_feeds(settings: Settings, deps: Deps, sandbox: Sandbox) -> list[
     options = settings.tools.options_by_name.get("news")
     if not (settings.tools.enabled and isinstance(options, NewsOptions) and options.enabled):
         return []
-    reader, places = FeedReader(deps.surroundings.fetcher, sandbox), asyncio.Semaphore(_AT_ONCE)
+    reader, places = FeedReader(deps.tool_deps.fetcher, sandbox), asyncio.Semaphore(_AT_ONCE)
 
     async def check(url: str) -> Finding:
         async with places:

@@ -69,9 +69,9 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     opening = opened(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
     try:
         store = await stack.enter_async_context(opening)
-        inbox = await store.read(lambda shelves: shelves.inbox.backlog())
-        guests = await store.read(lambda shelves: shelves.people.allowed())
-        restoration = await store.read(lambda shelves: shelves.restored.restoration())
+        inbox = await store.read(lambda repos: repos.inbox.backlog())
+        guests = await store.read(lambda repos: repos.people.allowed())
+        restoration = await store.read(lambda repos: repos.restored.restoration())
         tampering = await store.tampering()
     except StoreInUse:
         return None, True, [ok(f"store: {given.path} is held by a running Aldis")]

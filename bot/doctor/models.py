@@ -50,12 +50,12 @@ def _unused_vendors(settings: Settings) -> Iterator[Finding]:
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
     server = _server_of(vendor, settings)
-    looked = await look_at(server, deps.surroundings.http, is_contained=deps.is_contained)
+    looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
     models = _models_of(vendor, settings)
     if looked.names is None:
         return list(looked.findings)
     wanted = [
-        look_for(model, server, variable, looked.names, deps.surroundings.http) for model, variable in models.items()
+        look_for(model, server, variable, looked.names, deps.tool_deps.http) for model, variable in models.items()
     ]
     others = [] if models else [_first_model(server, looked.names)]
     return [*looked.findings, *others, *await asyncio.gather(*wanted)]
@@ -223,7 +223,7 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
 
 async def _check_server(server: Server, models: dict[str, str], deps: Deps) -> list[Finding]:
     """A server beside the models that answer: what it does not list is worth a word."""
-    looked = await look_at(server, deps.surroundings.http, is_contained=deps.is_contained)
+    looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
     found = list(looked.findings)
     for variable, model in models.items():
         if looked.names and model not in looked.names:

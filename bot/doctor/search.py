@@ -105,7 +105,7 @@ def _trials(options: SearchOptions) -> Iterator[_Trial]:
 async def _try(trial: _Trial, deps: Deps) -> Finding:
     topic = f"key {trial.service}"
     try:
-        answer = await deps.surroundings.http.get_json(
+        answer = await deps.tool_deps.http.get_json(
             trial.url,
             service=trial.service,
             params=trial.params,

@@ -13,7 +13,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.errors import ConfigError
 from bot.settings import Settings
-from tools import CATALOG, Extended, Options, Surroundings, Tool, extended, made
+from tools import CATALOG, Extended, Options, Tool, ToolDeps, extended, made
 
 State = Literal["on", "off", "missing", "failed"]
 """Offered to models; switched off; without something that it needs; broken."""
@@ -40,7 +40,7 @@ class ToolGroup:
     """What is wrong with one that failed."""
 
 
-def inventory(settings: Settings, around: Surroundings) -> tuple[ToolGroup, ...]:
+def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
     """Every tool of Aldis itself in the catalogue's order, then those of other distributions.
 
     A group that gets its tools only while Aldis runs is on, without any; see `tools.Entry.source`.
@@ -61,7 +61,7 @@ def check_approve(deps: Deps) -> list[Finding]:
     return []
 
 
-def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
+def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
     """Which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
         yield hint("tools: all are switched off", "TOOLS__ENABLED=true switches them on")
@@ -93,7 +93,7 @@ def check_tools(settings: Settings, around: Surroundings) -> Iterator[Finding]:
         )
 
 
-def _own(settings: Settings, around: Surroundings) -> Iterator[ToolGroup]:
+def _own(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
     for name, tools in made(CATALOG, settings.tools.options_by_name, around).items():
         options = settings.tools.options_by_name.get(name) or CATALOG[name].options()
         yield _group(name, options, tools, all_on=settings.tools.enabled)

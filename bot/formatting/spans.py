@@ -1,6 +1,6 @@
 """A text with styles while it is worked on: put together from pieces, cut into parts, handed out as `Styled`.
 
-Indices are Python's (code points) until `Marked.styled` counts in UTF-16 code units, as Signal does. Pure. Left to
+Indices are Python's (code points) until `StyledText.styled` counts in UTF-16 code units, as Signal does. Pure. Left to
 others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.formatting.split`).
 """
 
@@ -27,7 +27,7 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Marked:
+class StyledText:
     """A text with its spans, sorted by start.
 
     No span is empty, begins or ends with white space, splits a character, or touches another of its style.
@@ -37,7 +37,7 @@ class Marked:
     spans: tuple[Span, ...] = ()
 
     @classmethod
-    def of(cls, content: Styled) -> "Marked":
+    def of(cls, content: Styled) -> "StyledText":
         """Returns what `styled` gave as it was before; a range that does not fit the text is left out."""
         places = {unit: place for place, unit in enumerate(utf16_offsets(content.text))}
         edges = ((places.get(given.start), places.get(given.start + given.length), given) for given in content.styles)
@@ -48,7 +48,7 @@ class Marked:
         )
         return cls(text=content.text, spans=_tidied(content.text, spans))
 
-    def part(self, start: int, end: int) -> "Marked":
+    def part(self, start: int, end: int) -> "StyledText":
         """The text between two indices without the white space at its end; styles that reach out are cut there."""
         text = self.text[start:end].rstrip()
         spans = (
@@ -56,11 +56,11 @@ class Marked:
             for span in self.spans
             if span.start < end and span.end > start
         )
-        return Marked(text=text, spans=_tidied(text, spans))
+        return StyledText(text=text, spans=_tidied(text, spans))
 
-    def followed_by(self, line: str) -> "Marked":
+    def followed_by(self, line: str) -> "StyledText":
         """The same text, a blank line, and a plain line."""
-        return Marked(text=f"{self.text}\n\n{line}", spans=self.spans)
+        return StyledText(text=f"{self.text}\n\n{line}", spans=self.spans)
 
     def styled(self) -> Styled:
         """The same as it crosses the door: ranges in UTF-16 code units."""
@@ -74,7 +74,7 @@ class Marked:
         )
 
 
-def assembled(pieces: Iterable[Piece]) -> Marked:
+def assembled(pieces: Iterable[Piece]) -> StyledText:
     """The pieces as one text, without white space at its two ends."""
     words: list[str] = []
     spans: list[Span] = []
@@ -83,12 +83,12 @@ def assembled(pieces: Iterable[Piece]) -> Marked:
         spans += (Span(start=size, end=size + len(piece), style=style) for style in styles)
         words.append(piece)
         size += len(piece)
-    whole = Marked(text="".join(words), spans=tuple(spans))
+    whole = StyledText(text="".join(words), spans=tuple(spans))
     return whole.part(size - len(whole.text.lstrip()), size)
 
 
 def _tidied(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Spans as `Marked` wants them; a style that covers some of a character covers all of it."""
+    """Spans as `StyledText` wants them; a style that covers some of a character covers all of it."""
     where = borders(text)
     edges: dict[Style, list[tuple[int, int]]] = {style: [] for style in Style}
     for span in spans:

@@ -20,7 +20,7 @@ from itertools import islice
 from bot.events import Incoming, QuoteTarget, Style, Styled
 from bot.formatting.graphemes import borders, cleaned, fitting
 from bot.formatting.layout import marked
-from bot.formatting.spans import Marked, Span
+from bot.formatting.spans import Span, StyledText
 
 LIMIT_BYTES = 2000
 """Of a part: what travels inside a message."""
@@ -76,17 +76,17 @@ def parts(
         return ()
     page = marked(answer, read_chars)
     if not page.text:
-        page = Marked(text=answer.strip()[:read_chars].rstrip())
+        page = StyledText(text=answer.strip()[:read_chars].rstrip())
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
     return tuple(part.styled() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
 
 
-def visible(markdown: str) -> Marked:
+def visible(markdown: str) -> StyledText:
     """What people see of an answer; an answer of nothing but markers is seen as it stands."""
     answer = cleaned(markdown)
     page = marked(answer, len(answer))
-    return page if page.text else Marked(text=answer.strip())
+    return page if page.text else StyledText(text=answer.strip())
 
 
 def one_message(markdown: str, *, cut_mark: str) -> tuple[Styled | None, bool]:
@@ -107,7 +107,7 @@ def is_long(content: Styled) -> bool:
 
 def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:
     """Splits a message that was put together already into parts of at most `LIMIT_BYTES`; see `parts`."""
-    cutter = _Cutter.of(Marked.of(content))
+    cutter = _Cutter.of(StyledText.of(content))
     return tuple(part.styled() for part in cutter.parts(LIMIT_BYTES, max_parts, cut_mark))
 
 
@@ -129,7 +129,7 @@ def _check(limit_bytes: int, max_parts: int, cut_mark: str) -> None:
 class _Cutter:
     """A page and where it may be cut."""
 
-    page: Marked
+    page: StyledText
     characters: bytes
     """The borders of its characters, see `characters.borders`."""
     code: tuple[tuple[int, int], ...]
@@ -138,7 +138,7 @@ class _Cutter:
     """The ends of short lines that are bold as a whole."""
 
     @classmethod
-    def of(cls, page: Marked) -> "_Cutter":
+    def of(cls, page: StyledText) -> "_Cutter":
         """Look for the borders of a page once."""
         text = page.text
         code, bold = (_spans(page, style) for style in (Style.MONOSPACE, Style.BOLD))
@@ -149,7 +149,7 @@ class _Cutter:
             headings=frozenset(span.end for span in bold if _is_heading(text, span)),
         )
 
-    def parts(self, limit_bytes: int, max_parts: int, cut_mark: str) -> list[Marked]:
+    def parts(self, limit_bytes: int, max_parts: int, cut_mark: str) -> list[StyledText]:
         """The parts, loosely cut where they are few enough, else densely, else the first of them and the mark."""
         for fill in (_LOOSE, _DENSE):
             slices = list(islice(self._slices(limit_bytes, fill), max_parts + 1))
@@ -212,5 +212,5 @@ def _is_heading(text: str, span: Span) -> bool:
     return span.end - span.start <= _HEADING_CHARS and (span.start == 0 or text[span.start - 1] == "\n")
 
 
-def _spans(page: Marked, style: Style) -> list[Span]:
+def _spans(page: StyledText, style: Style) -> list[Span]:
     return [span for span in page.spans if span.style is style]

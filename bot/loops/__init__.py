@@ -1,1 +1,1 @@
-"""The loops: intake, worker, courier, housekeeping, with the store between them, and the lookout beside them."""
+"""The loops: intake, worker, sender, maintenance, with the store between them, and the watchdog beside them."""

@@ -40,7 +40,7 @@ from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
 from bot.unanswered import Unanswered
-from store import Arrival, Shelves, Store, StoreError
+from store import Arrival, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -50,14 +50,14 @@ _LASTING_SECONDS = 60.0
 """A stream that lasted so long was a good one, also when nothing came over it."""
 _MAX_TOGETHER = 100
 """So many envelopes are written down in one commit at most."""
-_MOST_ASIDE = 64
+_MAX_ASIDE = 64
 """Read receipts and codes under way at once; beyond that they are left out, for nothing depends on them."""
 _MAX_RECEIPTS_A_MINUTE = 240
 """Of one person: a phone confirms each message and each revision of one twice, as delivered and as read."""
 UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """Why signal-cli does not decrypt what somebody with a new key writes."""
 _MEMBERS_SECONDS = 600.0
-_MOST_LOOKS = 5
+_MAX_LOOKS = 5
 """How often the members of groups are asked for before the first stream is opened without them."""
 
 
@@ -333,9 +333,9 @@ class Intake:
         elif not self._numbers and may_write(envelope, self._allowed):
             return envelope, False
         pinned, is_approved = await self._store.read(
-            lambda shelves: (
-                shelves.people.number_of(author, self._numbers),
-                shelves.people.is_allowed(author, account=account),
+            lambda repos: (
+                repos.people.number_of(author, self._numbers),
+                repos.people.is_allowed(author, account=account),
             )
         )
         return (replace(envelope, number=pinned) if pinned else envelope), is_approved
@@ -346,7 +346,7 @@ class Intake:
             return True
         now, is_confirmed = self._clock.wall(), author in self._allowed.persons | self._allowed.admins
         if await self._store.transaction(
-            lambda shelves: shelves.people.pin(number, author, now=now, is_confirmed=is_confirmed)
+            lambda repos: repos.people.pin(number, author, now=now, is_confirmed=is_confirmed)
         ):
             self._holders[number] = author
             return True
@@ -377,7 +377,7 @@ class Intake:
         try:
             await self._look_up_members()
         except (Disconnected, ConfigError) as error:
-            if self._counts.add("members_unknown") < _MOST_LOOKS:
+            if self._counts.add("members_unknown") < _MAX_LOOKS:
                 raise Disconnected(f"the members of the listed groups are not known: {error}") from error
             _log.error("the members of the listed groups are not known (%s): for now they are strangers", error)
 
@@ -425,7 +425,7 @@ class Intake:
         """Commit entries to the inbox, in order and together, and do what follows; none is left."""
         if not entries:
             return
-        outcomes = await self._store.transaction(lambda shelves: [self._put(shelves, entry) for entry in entries])
+        outcomes = await self._store.transaction(lambda repos: [self._put(repos, entry) for entry in entries])
         written, entries[:] = [*entries], []
         quota = self._doors and self._doors.quota
         for entry, (reason, is_waited_for) in zip(written, outcomes, strict=True):
@@ -439,34 +439,34 @@ class Intake:
             if quota is not None and reason != "queue_full" and not is_refused:
                 quota.count(entry.envelope, now)
 
-    def _put(self, shelves: Shelves, entry: _Entry) -> tuple[str | None, bool]:
+    def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
         """Write one down; gives why it was not, and whether it is waited for."""
         envelope, arrival = entry.envelope, entry.arrival
-        if envelope.from_self and self._is_echo(shelves, arrival, envelope):
+        if envelope.from_self and self._is_echo(repos, arrival, envelope):
             return "echo", False
-        if entry.max_waiting is not None and shelves.inbox.waiting(arrival.conversation) >= entry.max_waiting:
+        if entry.max_waiting is not None and repos.inbox.waiting(arrival.conversation) >= entry.max_waiting:
             return "queue_full", False
-        if shelves.inbox.put(arrival) is None:
+        if repos.inbox.put(arrival) is None:
             return "duplicate", False
-        return None, self._is_waited_for(shelves, arrival, envelope)
+        return None, self._is_waited_for(repos, arrival, envelope)
 
-    def _is_waited_for(self, shelves: Shelves, arrival: Arrival, envelope: Envelope) -> bool:
+    def _is_waited_for(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
         """Whether it is answered, as the conversation is set: in a group perhaps also what is not addressed."""
         always = not is_direct(envelope) and (
-            chats.settings_of(shelves, arrival.conversation, arrival.received_at).answers_always
+            chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
         )
         return self._is_for_us(envelope, answers_always=always)
 
-    def _is_echo(self, shelves: Shelves, arrival: Arrival, envelope: Envelope) -> bool:
+    def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
         """Whether Aldis itself has written it, known by its time, or by its words while nobody knows the time yet.
 
-        The courier writes down what it sends before it does, so nothing of ours comes back unknown.
+        The sender writes down what it sends before it does, so nothing of ours comes back unknown.
         """
-        if shelves.outbox.is_ours(arrival.conversation, envelope.sent_at):
+        if repos.outbox.is_ours(arrival.conversation, envelope.sent_at):
             return True
-        if not is_echo(self._transport.event(envelope), shelves.outbox.doubtful(arrival.conversation)):
+        if not is_echo(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation)):
             return False
-        shelves.outbox.prove(
+        repos.outbox.prove(
             str(envelope.chat), (envelope.sent_at,), now=arrival.received_at, stamped_at=self._clock.wall()
         )
         return True
@@ -517,7 +517,7 @@ class Intake:
 
     def _do_aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Do something that nobody waits for, beside the stream."""
-        if len(self._aside) >= _MOST_ASIDE:
+        if len(self._aside) >= _MAX_ASIDE:
             work.close()
             return
         task = asyncio.create_task(work, name=name)
@@ -554,9 +554,9 @@ class Intake:
         chat = f"direct:{confirmed.author}"
         conversation = await self._store.conversation(chat, now=self._clock.now())
 
-        def unwritten(shelves: Shelves) -> list[SentId]:
+        def unwritten(repos: Repositories) -> list[SentId]:
             """Those that the owner has not written themselves."""
-            find = shelves.inbox.find
+            find = repos.inbox.find
             return [at for at in confirmed.targets if find(conversation, confirmed.author, at) is None]
 
         await self._prove_all(chat, await self._store.read(unwritten))
@@ -574,13 +574,9 @@ class Intake:
     async def _prove_all(self, chat: str, names: Collection[SentId]) -> None:
         """Prove what was received under these names by whoever has the direct chat."""
         now, wall = self._clock.now(), self._clock.wall()
-        if not await self._store.read(
-            lambda shelves: shelves.outbox.could_prove(chat, names, now=now, stamped_at=wall)
-        ):
+        if not await self._store.read(lambda repos: repos.outbox.could_prove(chat, names, now=now, stamped_at=wall)):
             return
-        count = await self._store.transaction(
-            lambda shelves: shelves.outbox.prove(chat, names, now=now, stamped_at=wall)
-        )
+        count = await self._store.transaction(lambda repos: repos.outbox.prove(chat, names, now=now, stamped_at=wall))
         if count:
             self._counts.add("sends_proved", count)
             _log.debug("receipts proved %d sends whose outcome was not known yet", count)

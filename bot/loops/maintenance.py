@@ -1,4 +1,4 @@
-"""Housekeeping: what has to be done now and then. What has expired goes, claims left behind wait again, settled rows
+"""Maintenance: what has to be done now and then. What has expired goes, claims left behind wait again, settled rows
 and old turns go, the write-ahead log is folded into the database, so that what went has left the disk.
 
 It also keeps how the times stand, for own time has to go on after a restart; a step of the machine's clock is logged
@@ -15,7 +15,7 @@ from datetime import timedelta
 from bot.clock import Clock
 from bot.logs import described
 from bot.turn.edits import Revisions
-from store import Shelves, Store, StoreError
+from store import Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ _HELD = timedelta(days=14)
 Source: signal-cli 0.14.6, `ReceiveHelper.retryFailedReceivedMessage` (2026-11-22)."""
 
 
-class Housekeeping:
+class Maintenance:
     """The loop of what is due."""
 
     def __init__(
@@ -62,10 +62,10 @@ class Housekeeping:
         """
         await self.expire()
 
-        def recover(shelves: Shelves) -> int:
-            shelves.own_time.keep(self._clock.kept())
-            shelves.inbox.pull_in(until=self._clock.now() + self._longest_wait)
-            return shelves.inbox.recover(at_work=self._store.working.left)
+        def recover(repos: Repositories) -> int:
+            repos.own_time.keep(self._clock.kept())
+            repos.inbox.pull_in(until=self._clock.now() + self._longest_wait)
+            return repos.inbox.recover(at_work=self._store.working.left)
 
         count = await self._store.transaction(recover)
         self._store.working.settle()
@@ -92,7 +92,7 @@ class Housekeeping:
             _log.info("%d turns and what came of them have disappeared as their timers ran out", count)
             await self._store.checkpoint()
         # After what must go: on a full disk this one fails, and the other has the ballast.
-        await self._store.transaction(lambda shelves: shelves.inbox.take_up_overdue(self._clock.now()))
+        await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
 
     async def _believe_clock(self) -> None:
         """Let a step of the machine's clock count that has stood long enough.
@@ -104,13 +104,13 @@ class Housekeeping:
             return
         believed: list[Callable[[], None]] = []
 
-        def believe(shelves: Shelves) -> None:
+        def believe(repos: Repositories) -> None:
             ahead_seconds = max(0.0, step.total_seconds())
-            shelves.outbox.put_off_all(ahead_seconds)
-            shelves.inbox.put_off_all(ahead_seconds)
-            shelves.reminders.set_clock(step.total_seconds())
+            repos.outbox.put_off_all(ahead_seconds)
+            repos.inbox.put_off_all(ahead_seconds)
+            repos.reminders.set_clock(step.total_seconds())
             believed.append(self._clock.believe(step))
-            shelves.own_time.keep(self._clock.kept())
+            repos.own_time.keep(self._clock.kept())
 
         try:
             await self._store.transaction(believe)
@@ -121,11 +121,11 @@ class Housekeeping:
             return
         _log.warning("the machine's clock was set %+.0f s", step.total_seconds())
 
-    def _expired(self, shelves: Shelves) -> int:
+    def _expired(self, repos: Repositories) -> int:
         """What came of messages that have disappeared goes; gives how much that was."""
         now = self._clock.now()
-        kept = (shelves.reminders, shelves.facts, shelves.predictions, shelves.summaries)
-        return sum(shelf.expire(now) for shelf in kept)
+        kept = (repos.reminders, repos.facts, repos.predictions, repos.summaries)
+        return sum(repository.expire(now) for repository in kept)
 
     async def tidy(self) -> None:
         """Do once what is due now.
@@ -137,23 +137,23 @@ class Housekeeping:
         while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
             _log.info("turns that were older than the retention are destroyed")
 
-        def prune(shelves: Shelves) -> int:
-            return shelves.inbox.prune(before=now - _REMEMBERED) + shelves.outbox.prune(before=now - _REMEMBERED)
+        def prune(repos: Repositories) -> int:
+            return repos.inbox.prune(before=now - _REMEMBERED) + repos.outbox.prune(before=now - _REMEMBERED)
 
         while await self._store.transaction(prune):
             pass
 
-        def tidy(shelves: Shelves) -> int:
-            shelves.own_time.keep(self._clock.kept())
-            shelves.members.prune(before=now - _REMEMBERED)
-            shelves.people.prune(before=now - _REMEMBERED)
-            if held := shelves.outbox.give_up_held(before=now - _HELD, now=now):
+        def tidy(repos: Repositories) -> int:
+            repos.own_time.keep(self._clock.kept())
+            repos.members.prune(before=now - _REMEMBERED)
+            repos.people.prune(before=now - _REMEMBERED)
+            if held := repos.outbox.give_up_held(before=now - _HELD, now=now):
                 _log.error("%d answers were held for too long, for a safety number that nobody trusted", held)
-            shelves.ledger.prune(now=self._clock.settled())
-            shelves.reminders.prune(before=now - _REMEMBERED)
-            shelves.facts.prune(before=now - _REMEMBERED)
-            shelves.predictions.prune(before=now - _REMEMBERED)
-            return shelves.inbox.requeue(now=now)
+            repos.ledger.prune(now=self._clock.settled())
+            repos.reminders.prune(before=now - _REMEMBERED)
+            repos.facts.prune(before=now - _REMEMBERED)
+            repos.predictions.prune(before=now - _REMEMBERED)
+            return repos.inbox.requeue(now=now)
 
         count = await self._store.transaction(tidy)
         if count:
@@ -166,4 +166,4 @@ class Housekeeping:
             try:
                 await work()
             except Exception as error:  # noqa: BLE001  (it is tried again the next time)
-                _log.error("housekeeping failed: %s", described(error))
+                _log.error("maintenance failed: %s", described(error))

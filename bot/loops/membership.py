@@ -15,7 +15,7 @@ from bot.clock import Clock
 from bot.errors import ConfigError, TransportError
 from bot.logs import described
 from bot.transports.base import Group, Transport
-from store import Shelves, Store
+from store import Repositories, Store
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Membership:
 
     async def run(self) -> None:
         """Look whenever something depends on it; ends only by cancellation."""
-        bell = self._store.bells["members"]
+        bell = self._store.wakeups["members"]
         looks = 0
         while True:
             bell.clear()
@@ -64,18 +64,18 @@ class Membership:
         groups = await self._transport.groups()
         for group in groups[:_MAX_GROUPS]:
             if group.is_complete:
-                await self._store.transaction(lambda shelves, group=group: self._keep(shelves, group, asked_at))
+                await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
 
-    def _keep(self, shelves: Shelves, group: Group, asked_at: datetime) -> None:
+    def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [f"direct:{person}" for person in group.members]
-        if shelves.members.keep(f"group:{group.id}", people, listed_at=asked_at):
-            shelves.outbox.reconcile(now=self._clock.now())
+        if repos.members.keep(f"group:{group.id}", people, listed_at=asked_at):
+            repos.outbox.reconcile(now=self._clock.now())
 
     async def _seconds_to_wait(self) -> float:
         """Until the bridge should be asked; 0 or less: now."""
         now = self._clock.now()
         wanted_at, listed_at = await self._store.read(
-            lambda shelves: (shelves.members.wanted_at(), shelves.members.listed_at())
+            lambda repos: (repos.members.wanted_at(), repos.members.listed_at())
         )
         again_at = now + _EVERY if listed_at is None else listed_at + _EVERY
         return (min(again_at, wanted_at or again_at) - now).total_seconds()

@@ -1,4 +1,4 @@
-"""Courier: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
+"""Sender: sends what stands in the outbox, and tells *sent*, *not sent* and *unknown* apart.
 
     begin --> send, edit, remove
                    |-went out---------> sent
@@ -36,7 +36,7 @@ from bot.i18n.locale import Language, speaking
 from bot.logs import described
 from bot.metrics import Counts
 from bot.transports.base import Transport
-from store import ConversationId, Entry, OutboxItem, Sent, Shelves, Store, StoreError
+from store import ConversationId, Entry, OutboxItem, Repositories, Sent, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ _LONGEST_NAP_SECONDS = 5.0
 _MAX_UPLOADS = 3
 """How often files are tried that may be taken the next time; the words do not wait for them any longer."""
 
-_MOST_EDITS = 10
+_MAX_EDITS = 10
 _PLAIN_FROM = 2
 """After how many tries of which nobody knows what became of them what stands around the words is left out."""
 
@@ -71,7 +71,7 @@ _Begun = tuple[tuple[OutboxItem, ...], float | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Patience:
+class ResendPolicy:
     """How long an unknown send may wait for its proof, and how often one is sent again without."""
 
     grace_seconds: float
@@ -80,11 +80,11 @@ class Patience:
     """After which a send gives its place away: a bridge that is well takes less for one."""
 
 
-def _english(_: Shelves, __: ConversationId) -> Language:
+def _english(_: Repositories, __: ConversationId) -> Language:
     return "en"
 
 
-class Courier:
+class Sender:
     """The loop of departures. `language` tells what Aldis speaks in a conversation, for the few words of its own."""
 
     def __init__(
@@ -94,8 +94,8 @@ class Courier:
         clock: Clock,
         counts: Counts,
         *,
-        patience: Patience,
-        language: Callable[[Shelves, ConversationId], Language] = _english,
+        resend_policy: ResendPolicy,
+        language: Callable[[Repositories, ConversationId], Language] = _english,
         max_parts: int = 5,
         on_untrusted: Callable[[PersonId], None] | None = None,
     ) -> None:
@@ -107,10 +107,10 @@ class Courier:
         self._store = store
         self._clock = clock
         self._counts = counts
-        self._grace = timedelta(seconds=patience.grace_seconds if transport.has_receipts else 0)
-        self._max_resends = patience.max_resends
+        self._grace = timedelta(seconds=resend_policy.grace_seconds if transport.has_receipts else 0)
+        self._max_resends = resend_policy.max_resends
         self._language = language
-        self._place_seconds = patience.place_seconds
+        self._place_seconds = resend_policy.place_seconds
         self._max_parts = max_parts
         self._on_untrusted = on_untrusted
         self._sending: set[asyncio.Task[None]] = set()
@@ -123,11 +123,11 @@ class Courier:
         now, grace = self._clock.now(), self._grace
         longest = max(grace, timedelta(seconds=_LONGEST_PAUSE_SECONDS))
 
-        def recover(shelves: Shelves) -> int:
-            pulled = shelves.outbox.pull_in(until=now + longest)
+        def recover(repos: Repositories) -> int:
+            pulled = repos.outbox.pull_in(until=now + longest)
             if pulled:
                 _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
-            return shelves.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
+            return repos.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
 
         count = await self._store.transaction(recover)
         if count:
@@ -135,7 +135,7 @@ class Courier:
 
     async def run(self) -> None:
         """Send until `drain` is called and nothing is due, or the task is cancelled."""
-        bell = self._store.bells["outbox"]
+        bell = self._store.wakeups["outbox"]
         async with asyncio.TaskGroup() as group:
             while True:
                 bell.clear()
@@ -151,7 +151,7 @@ class Courier:
     def drain(self) -> None:
         """Send what is due now; `run` returns after it. What is due later is sent after the next start."""
         self._is_closing = True
-        self._store.bells["outbox"].set()
+        self._store.wakeups["outbox"].set()
 
     async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
         """Begin what is due; gives the seconds until something will be, or None."""
@@ -163,38 +163,38 @@ class Courier:
         """How many sends may begin now."""
         return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
 
-    def _begun(self, shelves: Shelves) -> _Begun:
+    def _begun(self, repos: Repositories) -> _Begun:
         """What is to be sent now, within a transaction; a repetition is noted in the ledger."""
         now = self._clock.now()
-        self._remove_copies(shelves, now)
+        self._remove_copies(repos, now)
         # While the stream is away no receipt can come: that is no time in which it could have.
         unheard = self._grace if self._transport.has_receipts and not self._transport.is_open else None
-        items = shelves.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
+        items = repos.outbox.begin(now=now, most=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
             if item.attempts and not item.is_status and item.edits is None:
-                self._keep_removal(shelves, item)
+                self._keep_removal(repos, item)
             if item.was_unknown:
                 resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
-                shelves.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
-        due_at = shelves.outbox.next_due_at()
+                repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
+        due_at = repos.outbox.next_due_at()
         if due_at is None:
             return items, None
         return items, min(max(_SHORTEST_WAIT_SECONDS, (due_at - now).total_seconds()), _LONGEST_NAP_SECONDS)
 
-    def _keep_removal(self, shelves: Shelves, item: OutboxItem) -> None:
+    def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
         """How a copy of what is sent again is removed, should both stand there; its words may be gone by then."""
         with suppress(UnreadableEvent):
             if isinstance(outgoing := events.outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
-                shelves.outbox.keep_removal(item.id, events.dumped(removal))
+                repos.outbox.keep_removal(item.id, events.dumped(removal))
 
-    def _remove_copies(self, shelves: Shelves, now: datetime) -> None:
+    def _remove_copies(self, repos: Repositories, now: datetime) -> None:
         """Have removed what shows by now to stand in its chat twice."""
-        for copy in shelves.outbox.take_copies():
+        for copy in repos.outbox.take_copies():
             kept = events.outgoing(copy.removal)
             removal = Removal(chat=kept.chat, target=SentId(copy.name))
-            position, in_group = shelves.outbox.next_position(copy.turn), kept.chat.startswith("group:")
-            shelves.outbox.put(
+            position, in_group = repos.outbox.next_position(copy.turn), kept.chat.startswith("group:")
+            repos.outbox.put(
                 copy.conversation,
                 copy.turn,
                 position,
@@ -222,7 +222,7 @@ class Courier:
 
     def _take_place(self, task: asyncio.Task[None]) -> None:
         self._placed.discard(task)
-        self._store.bells["outbox"].set()
+        self._store.wakeups["outbox"].set()
 
     async def _deliver(self, item: OutboxItem, group: asyncio.TaskGroup) -> None:
         """One send; what came of it is written down, and what that lets go is begun."""
@@ -230,16 +230,16 @@ class Courier:
         self._sending -= {asyncio.current_task()}
         self._placed -= {asyncio.current_task()}  # its place is free for what is begun next
 
-        def record(shelves: Shelves) -> _Begun:
-            outcome(shelves)
-            return self._begun(shelves)
+        def record(repos: Repositories) -> _Begun:
+            outcome(repos)
+            return self._begun(repos)
 
         seconds = self._started(group, await self._recorded(record))
         if seconds is not None or self._is_closing:
             # The loop has to wait for less long, or not at all.
-            self._store.bells["outbox"].set()
+            self._store.wakeups["outbox"].set()
 
-    async def _attempt(self, item: OutboxItem) -> Callable[[Shelves], None]:
+    async def _attempt(self, item: OutboxItem) -> Callable[[Repositories], None]:
         """Send; gives what has to be written down."""
         try:
             outgoing = events.outgoing(item.reply)
@@ -259,7 +259,7 @@ class Courier:
 
     async def _tried(
         self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False
-    ) -> Callable[[Shelves], None]:
+    ) -> Callable[[Repositories], None]:
         """Try to send it; `lost_files`: there should have been more, which people are told when it goes out."""
         if isinstance(outgoing, Reply) and item.was_unknown and item.attempts >= _PLAIN_FROM:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
@@ -274,14 +274,16 @@ class Courier:
             return self._in_doubt(item, described(error))
         self._counts.add("replies_sent")
 
-        def went_out(shelves: Shelves) -> None:
-            self._went_out(shelves, item, outgoing, sent_at, edits)
+        def went_out(repos: Repositories) -> None:
+            self._went_out(repos, item, outgoing, sent_at, edits)
             if lost_files:
-                self._tell_of_lost_files(shelves, item, outgoing)
+                self._tell_of_lost_files(repos, item, outgoing)
 
         return went_out
 
-    async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Callable[[Shelves], None]:
+    async def _failed(
+        self, item: OutboxItem, outgoing: Outgoing, error: TransportError
+    ) -> Callable[[Repositories], None]:
         """What a failed send means for the item."""
         match error:
             case NotUploaded():
@@ -299,7 +301,7 @@ class Courier:
 
     async def _without_files(
         self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded
-    ) -> Callable[[Shelves], None]:
+    ) -> Callable[[Repositories], None]:
         """Send the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
         if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
             return self._given_up(item, str(error), "too_large") if error.is_final else self._later(item, error)
@@ -314,23 +316,23 @@ class Courier:
             return await self._tried(item, words, lost_files=True)
         now = self._clock.now()
 
-        def tell(shelves: Shelves) -> None:
-            self._tell_of_lost_files(shelves, item, outgoing)
-            shelves.outbox.give_up(item.id, now=now)
+        def tell(repos: Repositories) -> None:
+            self._tell_of_lost_files(repos, item, outgoing)
+            repos.outbox.give_up(item.id, now=now)
 
         return tell
 
-    def _split(self, item: OutboxItem, reply: Reply) -> Callable[[Shelves], None]:
+    def _split(self, item: OutboxItem, reply: Reply) -> Callable[[Repositories], None]:
         """Puts a text that cannot be sent as one message back as several; people are named in plain words there."""
         self._counts.add("texts_split")
         _log.warning("reply %d cannot be sent as one message; it is split", item.id)
         now = self._clock.now()
 
-        def put(shelves: Shelves) -> None:
-            conversation = shelves.outbox.conversation_of(item.id)
+        def put(repos: Repositories) -> None:
+            conversation = repos.outbox.conversation_of(item.id)
             if conversation is None:
                 return
-            with speaking(self._language(shelves, conversation)):
+            with speaking(self._language(repos, conversation)):
                 cut_mark = phrases.said(phrases.CUT_PARTS)
             contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
             parts = [
@@ -343,50 +345,50 @@ class Courier:
                 )
                 for place, content in enumerate(contents)
             ]
-            if not shelves.outbox.rewrite(item.id, events.dumped(parts[0]), now=now):
+            if not repos.outbox.rewrite(item.id, events.dumped(parts[0]), now=now):
                 return
-            in_group, position = reply.chat.startswith("group:"), shelves.outbox.next_position(item.turn)
+            in_group, position = reply.chat.startswith("group:"), repos.outbox.next_position(item.turn)
             for place, part in enumerate(parts[1:], position):
                 dumped = events.dumped(part)
-                shelves.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
+                repos.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
             if _has_files(events.outgoing(item.reply)):
-                self._tell_of_lost_files(shelves, item, reply)
+                self._tell_of_lost_files(repos, item, reply)
 
         return put
 
-    def _tell_of_lost_files(self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing) -> None:
+    def _tell_of_lost_files(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
         """Tell the people, within a transaction, in a message of its own: with the words it might not fit one."""
-        conversation = shelves.outbox.conversation_of(item.id)
+        conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
-        with speaking(self._language(shelves, conversation)):
+        with speaking(self._language(repos, conversation)):
             content = Styled(text=phrases.said(phrases.FILES_NOT_SENT))
         sentence = events.dumped(Reply(chat=outgoing.chat, content=content, ok=False))
-        position, in_group = shelves.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
-        shelves.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
+        position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
+        repos.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
 
     def _went_out(
-        self, shelves: Shelves, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
+        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
     ) -> None:
         """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
         now, wall = self._clock.now(), self._clock.wall()
-        targets = [sent_at] if shelves.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
+        targets = [sent_at] if repos.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
         if item.status is not None and edits is None and isinstance(outgoing, Reply):
             targets.append(SentId(item.status.sent_at))
         elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, wall)) is not None:
             targets.append(SentId(old.sent_at))
-        self._remove(shelves, item, outgoing.chat, targets)
+        self._remove(repos, item, outgoing.chat, targets)
 
-    def _remove(self, shelves: Shelves, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
+    def _remove(self, repos: Repositories, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
         """Have messages of ours removed from the chat, within a transaction."""
-        conversation = shelves.outbox.conversation_of(item.id)
+        conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
             return
         now, in_group = self._clock.now(), chat.startswith("group:")
         for target in targets:
-            position = shelves.outbox.next_position(item.turn)
+            position = repos.outbox.next_position(item.turn)
             removal = events.dumped(Removal(chat=chat, target=target))
-            shelves.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
+            repos.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
 
     async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
         """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other.
@@ -411,62 +413,62 @@ class Courier:
             _log.warning("a message was refused (%s); it is sent without quote, mentions and styles", error)
             return await self._transport.send(plain), None
 
-    def _later(self, item: OutboxItem, error: TransportError) -> Callable[[Shelves], None]:
+    def _later(self, item: OutboxItem, error: TransportError) -> Callable[[Repositories], None]:
         seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), _LONGEST_PAUSE_SECONDS)
         seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
         seconds = min(max(seconds, error.retry_after_seconds or 0), _LONGEST_WAIT_SECONDS)
         _log.warning("reply %d was not sent (%s); next try in %.0f s", item.id, error, seconds)
         pause = timedelta(seconds=seconds)
 
-        def postpone(shelves: Shelves) -> None:
+        def postpone(repos: Repositories) -> None:
             now = self._clock.now()
-            shelves.outbox.postpone(item.id, due_at=now + pause, now=now)
+            repos.outbox.postpone(item.id, due_at=now + pause, now=now)
 
         return postpone
 
-    def _held(self, item: OutboxItem, error: Untrusted) -> Callable[[Shelves], None]:
+    def _held(self, item: OutboxItem, error: Untrusted) -> Callable[[Repositories], None]:
         self._counts.add("sends_held")
         _log.warning("reply %d is held: %s", item.id, error)
 
-        def hold(shelves: Shelves) -> None:
+        def hold(repos: Repositories) -> None:
             now = self._clock.now()
-            shelves.outbox.postpone(item.id, due_at=now, now=now)
-            if (conversation := shelves.outbox.conversation_of(item.id)) is not None:
-                shelves.outbox.hold(conversation, now=now)
+            repos.outbox.postpone(item.id, due_at=now, now=now)
+            if (conversation := repos.outbox.conversation_of(item.id)) is not None:
+                repos.outbox.hold(conversation, now=now)
 
         return hold
 
-    def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Shelves], None]:
+    def _given_up(self, item: OutboxItem, words: str, reason: str) -> Callable[[Repositories], None]:
         self._counts.add(f"undeliverable_{reason}")
         _log.error("reply %d is undeliverable: %s", item.id, words)
         now = self._clock.now()
-        return lambda shelves: shelves.outbox.give_up(item.id, now=now)
+        return lambda repos: repos.outbox.give_up(item.id, now=now)
 
-    def _unnamed(self, item: OutboxItem, error: SentUnnamed) -> Callable[[Shelves], None]:
+    def _unnamed(self, item: OutboxItem, error: SentUnnamed) -> Callable[[Repositories], None]:
         """It is there: never again, whether a receipt tells its timestamp or not."""
         _log.error("reply %d: %s; unless a receipt tells, it cannot be edited or removed", item.id, error)
         now = self._clock.now()
-        return lambda shelves: shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+        return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Shelves], None]:
+    def _in_doubt(self, item: OutboxItem, reason: str) -> Callable[[Repositories], None]:
         # Own time is asked within the transactions: beside them, a step of the clock may just be made to count.
         self._counts.add("sends_unknown")
         if item.was_unknown and item.attempts >= self._max_resends:
             _log.error("reply %d: nobody knows whether it went out (%s); giving up", item.id, reason)
-            return lambda shelves: self._give_up_in_doubt(shelves, item)
+            return lambda repos: self._give_up_in_doubt(repos, item)
         _log.warning("reply %d: nobody knows whether it went out (%s); waiting for a receipt", item.id, reason)
         grace = min(self._grace, _STATUS_GRACE) if item.is_status else self._grace
 
-        def doubt(shelves: Shelves) -> None:
-            shelves.outbox.doubt(item.id, due_at=self._clock.now() + grace)
+        def doubt(repos: Repositories) -> None:
+            repos.outbox.doubt(item.id, due_at=self._clock.now() + grace)
 
         return doubt
 
-    def _give_up_in_doubt(self, shelves: Shelves, item: OutboxItem) -> None:
+    def _give_up_in_doubt(self, repos: Repositories, item: OutboxItem) -> None:
         now = self._clock.now()
-        shelves.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+        repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
 
-    async def _recorded(self, work: Callable[[Shelves], _Begun]) -> _Begun:
+    async def _recorded(self, work: Callable[[Repositories], _Begun]) -> _Begun:
         """Write it down, however long that takes: a send that is not recorded would be taken for an unknown one."""
         while True:
             try:
@@ -489,7 +491,7 @@ def _plain(reply: Reply) -> Reply:
 def _editable(item: OutboxItem, wall: datetime) -> Sent | None:
     """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
     old = item.edits
-    if old is None or old.revision >= _MOST_EDITS:
+    if old is None or old.revision >= _MAX_EDITS:
         return None
     age = wall - datetime.fromtimestamp(old.original_at / 1000, UTC)
     return old if age < _EDITABLE else None

@@ -1,4 +1,4 @@
-"""Lookout: watches that Aldis still hears, and tells the operator when it does not.
+"""Watchdog: watches that Aldis still hears, and tells the operator when it does not.
 
     every minute --> is the stream open, and does anything come over it, keep-alives at least?
                      has the bridge still the account?
@@ -70,7 +70,7 @@ class _Sample:
     readable: int
 
 
-class Lookout:
+class Watchdog:
     """The loop that listens to the listening; `problems` is what it finds.
 
     `round_trip_seconds` is how often a note to self is sent, None for never. Signal brings it to the other devices of
@@ -120,7 +120,7 @@ class Lookout:
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
-                _log.error("the lookout failed: %s", described(error))
+                _log.error("the watchdog failed: %s", described(error))
 
     async def look(self) -> None:
         """Look once, and log which problems began and ended since the last time."""

@@ -26,7 +26,7 @@ from datetime import datetime, timedelta
 
 from bot import events
 from bot.clock import Clock
-from bot.commands.urgent import Errands, Judgement
+from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
 from bot.i18n import phrases
 from bot.logs import described
@@ -35,9 +35,9 @@ from bot.policy.access import is_admin
 from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.transports.base import Progress, Transport
 from bot.turn.approvals import Approvals
-from bot.turn.group_context import Overheard
+from bot.turn.group_context import GroupContext
 from bot.turn.journal import Outcome, Pause, Turn
-from bot.turn.multimodal import Answering
+from bot.turn.multimodal import AgentLike
 from bot.turn.reactions import Marks
 from bot.turn.status import Live
 from bot.turn.turns import Turns
@@ -62,7 +62,7 @@ answers to send."""
 _MAX_DEATHS = 10
 """Of processes, while a turn only waited and came no further: it cannot have killed them as far as anybody sees, but so
 many are no chance."""
-_MOST_BURIALS = 10
+_MAX_BURIALS = 10
 """How often it is tried to tell that a turn was given up. Every process that is killed meanwhile counts, too."""
 
 
@@ -105,14 +105,14 @@ class Worker:
         counts: Counts,
         *,
         turns: Turns,
-        agent: Answering,
+        agent: AgentLike,
         approvals: Approvals,
-        errands: Errands,
+        urgent_items: UrgentItems,
         live: Live,
         marks: Marks,
-        overheard: Overheard,
+        group_context: GroupContext,
         pace: Pace,
-        judgement: Judgement,
+        authority: Authority,
         kept: Callable[[Turn], None] = lambda _: None,
     ) -> None:
         """`kept` is told of each turn that was answered and is remembered."""
@@ -125,16 +125,16 @@ class Worker:
         self._turns = turns
         self._agent = agent
         self._approvals = approvals
-        self._errands = errands
+        self._urgent_items = urgent_items
         self._live = live
         self._marks = marks
-        self._overheard = overheard
+        self._group_context = group_context
         self._began_at = clock.now()
         self._work = Work(store)
         self._seen = InboxId(0)
         """The newest message that was looked at while it waited."""
         self._pace = pace
-        self._judgement = judgement
+        self._authority = authority
         self._running: dict[ConversationId, asyncio.Task[None]] = {}
         self._people: Counter[bytes] = Counter()
         """How many turns of each person (a handle) are under way."""
@@ -149,7 +149,7 @@ class Worker:
 
     async def run(self) -> None:
         """Take turns until `drain` is called or the task is cancelled."""
-        bell = self._store.bells["inbox"]
+        bell = self._store.wakeups["inbox"]
         try:
             async with asyncio.TaskGroup() as group:
                 while not self._is_closing:
@@ -162,7 +162,7 @@ class Worker:
     def drain(self) -> None:
         """Take nothing new; `run` returns when the turns under way have ended."""
         self._is_closing = True
-        self._store.bells["inbox"].set()
+        self._store.wakeups["inbox"].set()
 
     def running_turns(self) -> set[str]:
         """The names of the turns under way."""
@@ -203,25 +203,25 @@ class Worker:
     async def _look(self, group: asyncio.TaskGroup) -> None:
         """See to what waits, once."""
         try:
-            await self._errands.begin_all(self, group)
+            await self._urgent_items.begin_all(self, group)
             await self._take_all(group)
             if self._is_more_waiting and self._marks.are_wanted:
                 await self._mark_waiting()
         except StoreError as error:
             _log.error("the inbox cannot be read: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
-            self._store.bells["inbox"].set()
+            self._store.wakeups["inbox"].set()
 
     async def _mark_waiting(self) -> None:
         """Messages that wait behind others are marked, too, each once."""
-        for errand in await self._turns.waiting(after=self._seen):
-            item = errand.item
+        for urgent_item in await self._turns.waiting(after=self._seen):
+            item = urgent_item.item
             self._seen = InboxId(max(self._seen, item.id))
             try:
                 envelope = events.loaded(Envelope, item.envelope)
             except UnreadableEvent:
                 continue
-            found = await self._route(errand.conversation, envelope)
+            found = await self._route(urgent_item.conversation, envelope)
             if isinstance(found, Question) and item.refusal is None and envelope.kind is Kind.MESSAGE:
                 self._marks.put((found.message,), may_stand=item.received_at < self._began_at)
 
@@ -236,13 +236,13 @@ class Worker:
         """Take what waits in at most so many conversations; gives in how many something was taken."""
         seconds = self._pace.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         ends = self._ends
-        busy = {*self._running, *self._errands.conversations}
+        busy = {*self._running, *self._urgent_items.conversations}
         claims, self._is_more_waiting = await self._turns.claim(
             busy=busy, seconds=seconds, most=most, busy_people=self._busy_people()
         )
         if self._is_more_waiting and self._ends != ends:
             # It may wait for a turn that has ended since: nobody else would look again.
-            self._store.bells["inbox"].set()
+            self._store.wakeups["inbox"].set()
         for claim in claims:
             task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
             self._running[claim.conversation] = task
@@ -260,7 +260,7 @@ class Worker:
         self._stopped.discard(claim.conversation)
         self._ends += 1
         if self._is_more_waiting:
-            self._store.bells["inbox"].set()
+            self._store.wakeups["inbox"].set()
 
     async def _see_through(self, claim: Claim) -> None:
         """One claim to its end; raises nothing but cancellation."""
@@ -292,7 +292,7 @@ class Worker:
         try:
             await self._turns.hand_back(claim, counts=counts)
         except StoreError as error:
-            # Housekeeping finds the claim when its deadline has passed.
+            # Maintenance finds the claim when its deadline has passed.
             _log.error("turn %d could not be handed back: %s", claim.turn, error)
 
     async def _served(self, claim: Claim) -> None:
@@ -301,7 +301,7 @@ class Worker:
         except UnreadableEvent:
             await self._discarded(claim)
             return
-        if claim.attempt > self._pace.max_attempts + _MOST_BURIALS or claim.deaths > _MAX_DEATHS + _MOST_BURIALS:
+        if claim.attempt > self._pace.max_attempts + _MAX_BURIALS or claim.deaths > _MAX_DEATHS + _MAX_BURIALS:
             await self._discarded(claim)
             return
         if await self._decided(claim, envelopes):
@@ -336,10 +336,10 @@ class Worker:
         """Whether the claim is nothing but a yes or no that a turn waits for; then that is done."""
         if len(envelopes) > 1:
             return False
-        found = route(events.read(envelopes[0], self._transport.event), name=self._judgement.name)
+        found = route(events.read(envelopes[0], self._transport.event), name=self._authority.name)
         if not isinstance(found, Verdict):
             return False
-        by_admin = is_admin(envelopes[0], self._judgement.allowed)
+        by_admin = is_admin(envelopes[0], self._authority.allowed)
         is_one = await self._approvals.decide(claim.conversation, found, is_admin=by_admin, item=claim.items[0].id)
         if is_one:
             await self._turns.ignore(claim)
@@ -351,7 +351,7 @@ class Worker:
 
     async def _answered(self, claim: Claim, turn: Turn, notes: tuple[str, ...]) -> None:
         """The messages that are to be answered; `notes` say why others with them are not."""
-        turn = replace(turn, talk=self._overheard.talk(turn.chat))
+        turn = replace(turn, talk=self._group_context.talk(turn.chat))
         if claim.attempt > self._pace.max_attempts or claim.deaths > _MAX_DEATHS:
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
@@ -372,7 +372,7 @@ class Worker:
         if is_kept and outcome.messages:
             self._kept(turn)
         if is_kept and outcome.ok:
-            self._overheard.answered(turn.talk)
+            self._group_context.answered(turn.talk)
 
     async def _asked(self, claim: Claim, envelopes: list[Envelope]) -> list[_Asked]:
         """What of a claim is to be answered, in order; talk among others is overheard."""
@@ -389,7 +389,7 @@ class Worker:
         in_group = envelope.chat is not None and envelope.chat.startswith("group:")
         always = in_group and (await self._turns.settings(conversation)).answers_always
         event = events.read(envelope, self._transport.event)
-        return route(event, name=self._judgement.name, answers_always=always)
+        return route(event, name=self._authority.name, answers_always=always)
 
     def _message(self, found: Route, item: InboxItem) -> Incoming | None:
         match found:
@@ -403,7 +403,7 @@ class Worker:
                 return edit.message
             case Talk(message=message, reason=reason):
                 self._unanswered.note(reason)
-                self._overheard.hear(message, expires_at=item.expires_at)
+                self._group_context.hear(message, expires_at=item.expires_at)
             case Ignore(reason=reason):
                 self._unanswered.note(reason)
             case _:

@@ -66,14 +66,14 @@ class MediaLimits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unpacked:
+class ReadAttachment:
     """What came of one file."""
 
     finding: Finding
     fee: Fee | None = None
 
 
-class Parcels:
+class AttachmentReader:
     """What came with messages. `speech` None: nobody here understands spoken words."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Parcels:
         self._pauses_seconds = pauses_seconds
         self._sandbox = sandbox
 
-    async def unpacked(self, chat: ChatId, attachment: Attachment, *, number: int) -> Unpacked:
+    async def unpacked(self, chat: ChatId, attachment: Attachment, *, number: int) -> ReadAttachment:
         """What is in a file, the `number`th of its question, from 1."""
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
@@ -124,17 +124,17 @@ class Parcels:
                 await asyncio.sleep(pause_seconds)
         return await self._transport.attachment(chat, attachment, max_bytes=self._limits.max_bytes)
 
-    async def _opened(self, data: bytes, kind: FileKind, number: int, *, is_voice_note: bool) -> Unpacked:
+    async def _opened(self, data: bytes, kind: FileKind, number: int, *, is_voice_note: bool) -> ReadAttachment:
         match kind.family:
             case "picture":
-                return Unpacked(finding=await self._picture(data, kind))
+                return ReadAttachment(finding=await self._picture(data, kind))
             case "audio":
                 return await self._recording(data, kind, is_voice_note=is_voice_note)
             case "paper":
-                return Unpacked(finding=await self._paper(data, kind, f"document-{number}.pdf"))
+                return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf"))
             case "text":
                 # Work of up to half a second for a large file, in which everybody else shall have their turn.
-                return Unpacked(finding=await asyncio.to_thread(self._text, data, kind))
+                return ReadAttachment(finding=await asyncio.to_thread(self._text, data, kind))
             case "other":
                 return _refused(kind.what, "which cannot be read here")
 
@@ -172,7 +172,7 @@ class Parcels:
             return Finding(what=kind.what, rest="its text:", text=text) if text.strip() else _empty(kind)
         return Finding(what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most])
 
-    async def _recording(self, data: bytes, kind: FileKind, *, is_voice_note: bool) -> Unpacked:
+    async def _recording(self, data: bytes, kind: FileKind, *, is_voice_note: bool) -> ReadAttachment:
         what = "a voice note" if is_voice_note else kind.what
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
@@ -187,14 +187,14 @@ class Parcels:
             rest = "which could not be listened to: the audio service failed; it may be sent again"
         else:
             rest = TRANSCRIPT if heard.text else "in which no words were understood"
-        return Unpacked(finding=Finding(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
+        return ReadAttachment(finding=Finding(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
 
 
-def _refused(what: str, rest: str) -> Unpacked:
-    return Unpacked(finding=Finding(what=what, rest=rest))
+def _refused(what: str, rest: str) -> ReadAttachment:
+    return ReadAttachment(finding=Finding(what=what, rest=rest))
 
 
-def _too_large(what: str, max_bytes: int) -> Unpacked:
+def _too_large(what: str, max_bytes: int) -> ReadAttachment:
     return _refused(what, f"which was not opened: it is larger than {max_bytes // 1_000_000} MB")
 
 

@@ -21,7 +21,7 @@ import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from bot.media.cell import Facts, Refused, load_all
 
-MOST_ENTRIES = 50
+MAX_ENTRIES = 50
 """How many entries of a feed are read: the first."""
 
 _MAX_SUMMARY_CHARS = 1_500
@@ -29,7 +29,7 @@ _MAX_TITLE_CHARS = 500
 _MAX_URL_CHARS = 2_000
 _NO_FEED = "it is no feed"
 _NUMBERED = re.compile(rb"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
-_MOST_DIGITS = 8  # behind the zeros; no character has a number this long
+_MAX_DIGITS = 8  # behind the zeros; no character has a number this long
 _HALVES = range(0xD800, 0xE000)
 _UNREADABLE = b"&#xFFFD"
 # Where the first entries end, and how such a feed ends: what comes behind them need not be read at all.
@@ -85,7 +85,7 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
     if not found.get("version"):
         raise Refused(_NO_FEED)
     channel = found.get("feed", {})
-    entries = [_entry(entry) for entry in found.get("entries", ())[:MOST_ENTRIES]]
+    entries = [_entry(entry) for entry in found.get("entries", ())[:MAX_ENTRIES]]
     facts = {"title": _text(channel, "title", _MAX_TITLE_CHARS), "ttl_minutes": _minutes(channel.get("ttl"))}
     return facts, json.dumps(entries).encode()
 
@@ -94,8 +94,8 @@ def _beginning(data: bytes) -> bytes:
     """The feed up to the last entry that is read, closed as its kind is closed; whole where that cannot be seen."""
     for ending, opening, closing in _ENDINGS:
         if opening in data[:4096].lower():
-            ends = [match.end() for _, match in zip(range(MOST_ENTRIES), ending.finditer(data), strict=False)]
-            if len(ends) == MOST_ENTRIES:
+            ends = [match.end() for _, match in zip(range(MAX_ENTRIES), ending.finditer(data), strict=False)]
+            if len(ends) == MAX_ENTRIES:
                 return data[: ends[-1]] + closing
     return data
 
@@ -107,7 +107,7 @@ def _readable(number: re.Match[bytes]) -> bytes:
     """
     digits, base = (number[1], 16) if number[1] else (number[2], 10)
     significant = digits.lstrip(b"0")
-    code = int(significant or b"0", base) if len(significant) <= _MOST_DIGITS else sys.maxunicode + 1
+    code = int(significant or b"0", base) if len(significant) <= _MAX_DIGITS else sys.maxunicode + 1
     return number[0] if code <= sys.maxunicode and code not in _HALVES else _UNREADABLE
 
 

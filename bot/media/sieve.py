@@ -20,14 +20,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-MOST_TAGS = 50_000
+MAX_TAGS = 50_000
 """Tags that are handed on; what stands behind them loses its structure and not its words."""
 
 DEEPEST = 200
 """How many elements may be open at once; those within are left out, and not their words."""
 
-_MOST_ATTRIBUTE_CHARS = 2_000
-_MOST_HEAD_CHARS = 500
+_MAX_ATTRIBUTE_CHARS = 2_000
+_MAX_HEAD_CHARS = 500
 
 # Where what is scanned ends without `>`, it is consumed all the same: scanned again from the next tag, a page of
 # half tags would take time by the square of its length.
@@ -127,13 +127,13 @@ class _Reader:
             self._read_raw(name)
         elif name in {"meta", "html", "base", "input", "time"}:
             self._note(name, _read_attributes(attributes))
-        elif name in _KEPT and self._tags < MOST_TAGS and self._depth < DEEPEST:
+        elif name in _KEPT and self._tags < MAX_TAGS and self._depth < DEEPEST:
             self._tags += 1
             self._depth += name not in _VOID and name not in _SELF_CLOSING
             self.written.append(f"<{name}{_rewritten(name, attributes)}>")
 
     def _close(self, name: str) -> None:
-        if name not in _KEPT or name in _VOID or self._tags >= MOST_TAGS:
+        if name not in _KEPT or name in _VOID or self._tags >= MAX_TAGS:
             return
         self._tags += 1
         if name not in _SELF_CLOSING:
@@ -146,7 +146,7 @@ class _Reader:
         inside = self.page[self._at : end.start() if end else len(self.page)]
         self._at = self._behind(">", end.start()) if end else len(self.page)
         if name == "title":
-            self.head.setdefault("title", html.unescape(inside[:_MOST_HEAD_CHARS]))
+            self.head.setdefault("title", html.unescape(inside[:_MAX_HEAD_CHARS]))
         elif name == "script":
             self.has_script = True
 
@@ -154,13 +154,13 @@ class _Reader:
         """What the head and the forms tell of the page."""
         if name == "meta":
             key = (given.get("property") or given.get("name") or given.get("itemprop") or "").lower()
-            self.head.setdefault(key, given.get("content", "")[:_MOST_HEAD_CHARS])
+            self.head.setdefault(key, given.get("content", "")[:_MAX_HEAD_CHARS])
         elif name == "html":
-            self.head.setdefault("language", given.get("lang", "")[:_MOST_HEAD_CHARS])
+            self.head.setdefault("language", given.get("lang", "")[:_MAX_HEAD_CHARS])
         elif name == "base":
             self.head.setdefault("base", given.get("href", ""))
         elif name == "time" and "datetime" in given:
-            self.head.setdefault("time", given["datetime"][:_MOST_HEAD_CHARS])
+            self.head.setdefault("time", given["datetime"][:_MAX_HEAD_CHARS])
         elif name == "input" and given.get("type", "").lower() == "password":
             self.has_password = True
 
@@ -186,7 +186,7 @@ def _rewritten(name: str, attributes: str) -> str:
 
 def _read_attributes(text: str) -> dict[str, str]:
     """The attributes of a tag by lower-case name, the first of each; none of a tag that is absurdly long."""
-    if len(text) > _MOST_ATTRIBUTE_CHARS:
+    if len(text) > _MAX_ATTRIBUTE_CHARS:
         return {}
     found: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(text):

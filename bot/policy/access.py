@@ -27,7 +27,7 @@ from bot.transports.base import Group
 EVERYBODY = "*"
 
 _DIRECT, _GROUP = "direct", "group"
-_MOST_MEMBERS = 20_000
+_MAX_MEMBERS = 20_000
 """Twenty groups of the largest size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
 
 
@@ -98,7 +98,7 @@ def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
 def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:
     """Everybody who is in a group that is listed by its id, up to a bound."""
     people = (person for group in groups if group.id in allowed.groups for person in group.members)
-    return frozenset(islice(people, _MOST_MEMBERS))
+    return frozenset(islice(people, _MAX_MEMBERS))
 
 
 def _is_listed(envelope: Envelope, allowed: AccessList) -> bool:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from bot.events import PersonId
 from bot.i18n.locale import Language
 
-MOST_PERSONA_CHARS = 2000
+MAX_PERSONA_CHARS = 2000
 """A persona goes along with every question, and is paid each time."""
 
 

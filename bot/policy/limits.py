@@ -10,7 +10,7 @@ Refusal = Literal["too_many", "queue_full"]
 """Why a message is refused instead of answered: it came too fast, or too much waits in its conversation already."""
 
 _MINUTE = timedelta(minutes=1)
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 _NOTES_FOR_EACH = 10
 """So many edits, deletions and reactions are admitted for each message. Signal's own applications edit a message ten
 times at most. Source: Signal-Android, MessageConstraintsUtil.MAX_EDIT_COUNT (2026)."""
@@ -34,7 +34,7 @@ class Rate:
         """Whether one more call would be within the limit, and so many beside it."""
         calls = self._calls.setdefault(key, deque())
         self._calls.move_to_end(key)
-        while len(self._calls) > _MOST_KEYS:
+        while len(self._calls) > _MAX_KEYS:
             self._calls.popitem(last=False)
         while calls and now - calls[0] >= _MINUTE:
             calls.popleft()

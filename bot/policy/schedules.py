@@ -24,7 +24,7 @@ from tools import Repeat, Wish
 FARTHEST = timedelta(days=5 * 366)
 """Nothing is planned for later than in five years."""
 
-_MOST_TIMES = 1000
+_MAX_TIMES = 1000
 _FREQUENCIES: Mapping[str, Literal[0, 1, 2, 3]] = {
     "day": rrule.DAILY,
     "week": rrule.WEEKLY,
@@ -137,8 +137,8 @@ def _check(repeat: Repeat) -> None:
         raise Unfit(
             "form", "A weekday of the month needs exactly one weekday and which of them: 1 to 4, or -1 for the last."
         )
-    if not 1 <= repeat.interval <= _MOST_TIMES or not 1 <= (repeat.count or 1) <= _MOST_TIMES:
-        raise Unfit("form", f"Intervals and counts go from 1 to {_MOST_TIMES}.")
+    if not 1 <= repeat.interval <= _MAX_TIMES or not 1 <= (repeat.count or 1) <= _MAX_TIMES:
+        raise Unfit("form", f"Intervals and counts go from 1 to {_MAX_TIMES}.")
 
 
 def _next_hour(plan: Plan, repeat: Repeat, after: datetime) -> datetime | None:

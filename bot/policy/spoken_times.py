@@ -51,8 +51,8 @@ _LENGTH = re.compile(
 _MOMENT = re.compile(r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ](?P<time>[0-9]{2}:[0-9]{2})(?::00(?:\.0+)?)?)?")
 _BETWEEN_DAYS = re.compile(r"\s*(?:to|until|till|through|and|bis|und|au|et|al?|hasta|y|-|–)\s+(?:the\s+|zum\s+|el\s+)?")
 _NOON = 12
-_MOST_CHARACTERS = 20_000
-_MOST_OF_EACH = 50
+_MAX_CHARACTERS = 20_000
+_MAX_OF_EACH = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,9 +72,9 @@ def times_in(text: str) -> Times:
         for found in _LENGTH.finditer(text)
     )
     return Times(
-        days=frozenset(islice(_days(text), _MOST_OF_EACH)),
-        times=frozenset(islice(_times(text), _MOST_OF_EACH)),
-        lengths=frozenset(islice(lengths, _MOST_OF_EACH)),
+        days=frozenset(islice(_days(text), _MAX_OF_EACH)),
+        times=frozenset(islice(_times(text), _MAX_OF_EACH)),
+        lengths=frozenset(islice(lengths, _MAX_OF_EACH)),
     )
 
 
@@ -112,7 +112,7 @@ def is_moment_named(value: str, said: Times) -> bool:
 
 def _compact(text: str) -> str:
     """Its beginning, with single spaces: the patterns would take time with the square of a longer one."""
-    return " ".join(text[:_MOST_CHARACTERS].split())
+    return " ".join(text[:_MAX_CHARACTERS].split())
 
 
 def _days(text: str) -> Iterator[date]:

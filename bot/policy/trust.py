@@ -32,10 +32,10 @@ from urllib.parse import urlsplit
 from bot.labels import Labels, Source
 from tools import Effects, canonical_url
 
-MOST_LINKS_FOLLOWED = 3
+MAX_LINKS_FOLLOWED = 3
 """Links out of pages that one turn may follow: with each, a page can learn one thing that the model chose."""
 
-MOST_URLS = 200
+MAX_URLS = 200
 """Addresses that are looked at in one text: a page could hold a hundred thousand."""
 
 # An address ends at white space, quotes and other signs that stand around addresses rather than in them, at the end of
@@ -142,7 +142,7 @@ class Provenance:
 def may_fetch(url: str, provenance: Provenance) -> bool:
     """Whether the turn may fetch the address; one that nobody could fetch is refused like one that nobody gave.
 
-    Links may be followed only from a page to its own host, only `MOST_LINKS_FOLLOWED` times in a turn, and not at all
+    Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times in a turn, and not at all
     once the turn has read private data: a page that offers /a, /b, /c has a model spell out what it knows.
     """
     address = canonical_url(url)
@@ -150,18 +150,18 @@ def may_fetch(url: str, provenance: Provenance) -> bool:
         return False
     if address in provenance.said or address in provenance.found:
         return True
-    if provenance.has_read_private or provenance.links_followed >= MOST_LINKS_FOLLOWED:
+    if provenance.has_read_private or provenance.links_followed >= MAX_LINKS_FOLLOWED:
         return False
     return address in provenance.linked
 
 
 def urls_in(text: str) -> tuple[str, ...]:
-    """The web addresses in somebody's words, canonical, in order, each once, at most `MOST_URLS`.
+    """The web addresses in somebody's words, canonical, in order, each once, at most `MAX_URLS`.
 
     What people put around them is left out: brackets, quotes, Markdown, the full stop behind. A word without `http://`
     or `https://` is no address.
     """
-    spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MOST_URLS))
+    spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MAX_URLS))
     return tuple(dict.fromkeys(filter(None, map(canonical_url, spelled))))
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from bot.providers.base import Told
 
-MOST_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 """Of one answer: twice what the largest output limit gives. A server that repeats itself may never end."""
 
 
@@ -53,7 +53,7 @@ async def gathered(pieces: AsyncIterable[object], gathering: Gathering, told: To
         gathering.take(piece)
         # Half a surrogate pair, whose other half may be in the next piece, is nothing that anybody can show.
         text = gathering.text.encode("utf-8", "replace").decode()
-        if len(text) > MOST_CHARACTERS:
+        if len(text) > MAX_CHARACTERS:
             raise ValueError("the answer does not end")
         if text != said and text.strip():
             said = text

@@ -265,7 +265,7 @@ def window_tokens(words: str) -> int | None:
     return tokens if tokens >= _MIN_WINDOW_TOKENS else None
 
 
-_MOST_OUTPUT = re.compile(
+_MAX_OUTPUT = re.compile(
     r"at most (\d{2,7}) completion tokens|max_tokens: \d+ > (\d{2,7}), which is the maximum allowed number of output",
     re.IGNORECASE,
 )
@@ -278,7 +278,7 @@ completion tokens"), Anthropic ("max_tokens: 200000 > 128000, which is the maxim
 
 def max_output_tokens(words: str, request: Request) -> int | None:
     """The longest answer that a model gives, by the words of a refusal; None where the request was not about that."""
-    found = _MOST_OUTPUT.search(words)
+    found = _MAX_OUTPUT.search(words)
     most = int(found[1] or found[2]) if found else 0
     return most if 0 < most < request.max_output_tokens else None
 

@@ -99,9 +99,9 @@ class Budget:
         now = budgets.periods(self._clock.settled(), self._timezone)
         running = {other: bill for other, bill in self._bills.items() if other != turn}
         totals, over = await self._store.read(
-            lambda shelves: (
-                shelves.ledger.totals(asking.person, asking.group, now),
-                [other for other in running if not shelves.journal.is_running(other)],
+            lambda repos: (
+                repos.ledger.totals(asking.person, asking.group, now),
+                [other for other in running if not repos.journal.is_running(other)],
             )
         )
         for other in over:

@@ -55,4 +55,4 @@ class Captchas:
             raise CallRefused(NO_LINK)
         await self._transport.submit_challenge(solution)
         self._counts.add("captchas_solved")
-        await self._store.transaction(lambda shelves: shelves.outbox.wake(now=self._clock.now()))
+        await self._store.transaction(lambda repos: repos.outbox.wake(now=self._clock.now()))

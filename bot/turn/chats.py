@@ -12,15 +12,15 @@ from bot.i18n.detect import heard
 from bot.i18n.locale import Language
 from bot.policy import chat
 from bot.policy.chat import ChatSettings, UnreadableSettings
-from store import ConversationId, Damaged, Shelves
+from store import ConversationId, Damaged, Repositories
 
 _log = logging.getLogger(__name__)
 
 
-def settings_of(shelves: Shelves, conversation: ConversationId, now: datetime) -> ChatSettings:
+def settings_of(repos: Repositories, conversation: ConversationId, now: datetime) -> ChatSettings:
     """What is set for the conversation now. Settings that cannot be read are as good as none: people set them anew."""
     try:
-        line = shelves.chats.settings(conversation)
+        line = repos.chats.settings(conversation)
         return ChatSettings() if line is None else chat.loaded(line).as_of(now)
     except (UnreadableSettings, Damaged) as error:
         _log.error("the settings of conversation %d are lost: %s", conversation, error)
@@ -28,27 +28,27 @@ def settings_of(shelves: Shelves, conversation: ConversationId, now: datetime) -
 
 
 def change(
-    shelves: Shelves, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
+    repos: Repositories, conversation: ConversationId, now: datetime, changed: Callable[[ChatSettings], ChatSettings]
 ) -> ChatSettings:
     """Set something for the conversation; gives what is set now. Nothing is written where nothing changes."""
-    before = settings_of(shelves, conversation, now)
+    before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:
-        shelves.chats.keep(conversation, chat.dumped(after), expires_at=after.expires_at)
+        repos.chats.keep(conversation, chat.dumped(after), expires_at=after.expires_at)
     return after
 
 
-def expire(shelves: Shelves, now: datetime) -> None:
+def expire(repos: Repositories, now: datetime) -> None:
     """Words in settings that have disappeared go, in every conversation."""
-    for conversation in shelves.chats.expired(now):
-        settings = settings_of(shelves, conversation, now)
-        shelves.chats.keep(conversation, chat.dumped(settings), expires_at=settings.expires_at)
+    for conversation in repos.chats.expired(now):
+        settings = settings_of(repos, conversation, now)
+        repos.chats.keep(conversation, chat.dumped(settings), expires_at=settings.expires_at)
 
 
-def forget_person(shelves: Shelves, person: PersonId, now: datetime) -> None:
+def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:
     """What this person has written into settings goes, in every conversation."""
-    for conversation in shelves.chats.all():
-        change(shelves, conversation, now, lambda settings: settings.without(person))
+    for conversation in repos.chats.all():
+        change(repos, conversation, now, lambda settings: settings.without(person))
 
 
 def language_of(settings: ChatSettings, default: Language) -> Language:

@@ -13,7 +13,7 @@ from datetime import datetime
 from bot.labels import Labels, Source, joined, loaded
 from bot.messages import Message, UserMessage
 from bot.turn.journal import OpenQuestion
-from store import ConversationId, Fact, Shelves, TurnId
+from store import ConversationId, Fact, Repositories, TurnId
 
 _FACTS = (
     "(A note from Aldis: what this person has asked to be remembered about them. Use it where it matters, without"
@@ -46,13 +46,13 @@ class Recalled:
     """Where all this comes from."""
 
 
-def recalled(shelves: Shelves, conversation: ConversationId, *, now: datetime, starts_after: TurnId) -> Recalled:
+def recalled(repos: Repositories, conversation: ConversationId, *, now: datetime, starts_after: TurnId) -> Recalled:
     """What a turn of this conversation may know, within a transaction; nothing from before `starts_after` is summed up.
 
     Facts belong to the conversation that a person has with Aldis alone, so that none is told in a group.
     """
-    facts = shelves.facts.all(conversation, now=now)
-    summary = shelves.summaries.of(conversation, now=now)
+    facts = repos.facts.all(conversation, now=now)
+    summary = repos.summaries.of(conversation, now=now)
     if summary is not None and summary.first <= starts_after:
         summary = None
     notes = [_listed(facts)] if facts else []

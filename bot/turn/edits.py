@@ -24,7 +24,7 @@ from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, prompt, provenance
 from bot.turn.journal import Asked, origin_of
 from bot.turn.turns import Turns
-from store import ConversationId, Errand, InboxItem, Known, Shelves, Store, TurnId
+from store import ConversationId, InboxItem, Known, Repositories, Store, TurnId, UrgentItem
 
 
 class Revisions:
@@ -36,48 +36,48 @@ class Revisions:
         self._turns = turns
         self._deletes_answers = deletes_answers
 
-    async def withdraw(self, errand: Errand, deletion: Deleted) -> TurnId | None:
+    async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> TurnId | None:
         """A message was deleted for everybody: it goes, and what was made of it."""
 
-        def withdraw(shelves: Shelves) -> TurnId | None:
-            shelves.inbox.settle(errand.item.id)
-            known = shelves.inbox.find(errand.conversation, deletion.author, deletion.target)
+        def withdraw(repos: Repositories) -> TurnId | None:
+            repos.inbox.settle(urgent_item.item.id)
+            known = repos.inbox.find(urgent_item.conversation, deletion.author, deletion.target)
             names = {deletion.target} if known is None else known.names
             chats.change(
-                shelves, errand.conversation, self._clock.now(), lambda set_: set_.without(deletion.author, names)
+                repos, urgent_item.conversation, self._clock.now(), lambda set_: set_.without(deletion.author, names)
             )
             if known is None:
                 return None
-            self._undo(shelves, known)
-            return self._withdrawn(shelves, errand.conversation, deletion, known)
+            self._undo(repos, known)
+            return self._withdrawn(repos, urgent_item.conversation, deletion, known)
 
-        return await self._carried_through(errand.conversation, withdraw)
+        return await self._carried_through(urgent_item.conversation, withdraw)
 
-    async def correct(self, errand: Errand, correction: Correction) -> TurnId | None:
+    async def correct(self, urgent_item: UrgentItem, correction: Correction) -> TurnId | None:
         """A message was edited: what becomes of it depends on how far it had come."""
         edit = correction.edit
 
-        def correct(shelves: Shelves) -> TurnId | None:
-            known = shelves.inbox.find(errand.conversation, edit.message.author, edit.target)
+        def correct(repos: Repositories) -> TurnId | None:
+            known = repos.inbox.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
                 # Forgotten, or from before Aldis was there: nobody can say what it was about.
-                shelves.inbox.settle(errand.item.id)
+                repos.inbox.settle(urgent_item.item.id)
                 return None
-            return self._corrected(shelves, errand, correction, known)
+            return self._corrected(repos, urgent_item, correction, known)
 
-        return await self._carried_through(errand.conversation, correct)
+        return await self._carried_through(urgent_item.conversation, correct)
 
     async def expire(self) -> int:
         """What has disappeared by now goes here, too; gives how many turns that were."""
         now = self._clock.now()
 
-        def expire(shelves: Shelves) -> int:
-            over = shelves.forgetting.turns_expired(now)
+        def expire(repos: Repositories) -> int:
+            over = repos.forgetting.turns_expired(now)
             for conversation, turn in over:
-                unsent = shelves.outbox.unsent(conversation, turn)
-                shelves.forgetting.turn(turn, now=self._clock.now())
-                self._put_notice(shelves, conversation, turn, unsent, now)
-            chats.expire(shelves, now)
+                unsent = repos.outbox.unsent(conversation, turn)
+                repos.forgetting.turn(turn, now=self._clock.now())
+                self._put_notice(repos, conversation, turn, unsent, now)
+            chats.expire(repos, now)
             return len(over)
 
         count = await self._store.erase(expire)
@@ -90,11 +90,11 @@ class Revisions:
         how many turns that were.
         """
 
-        def retain(shelves: Shelves) -> int:
-            shelves.predictions.retain(before)
-            over = shelves.forgetting.turns_before(before)
+        def retain(repos: Repositories) -> int:
+            repos.predictions.retain(before)
+            over = repos.forgetting.turns_before(before)
             for _, turn in over:
-                shelves.forgetting.turn(turn, now=self._clock.now())
+                repos.forgetting.turn(turn, now=self._clock.now())
             return len(over)
 
         count = await self._store.erase(retain)
@@ -103,7 +103,7 @@ class Revisions:
         return count
 
     async def _carried_through(
-        self, conversation: ConversationId, work: Callable[[Shelves], TurnId | None]
+        self, conversation: ConversationId, work: Callable[[Repositories], TurnId | None]
     ) -> TurnId | None:
         try:
             return await self._store.erase(work)
@@ -111,106 +111,112 @@ class Revisions:
             self._turns.forget(conversation)
 
     def _withdrawn(
-        self, shelves: Shelves, conversation: ConversationId, deletion: Deleted, known: Known
+        self, repos: Repositories, conversation: ConversationId, deletion: Deleted, known: Known
     ) -> TurnId | None:
         if known.is_open:
-            shelves.inbox.settle(known.item)
-            return self._given_up(shelves, conversation, known, deletion.author, deletion.chat)
+            repos.inbox.settle(known.item)
+            return self._given_up(repos, conversation, known, deletion.author, deletion.chat)
         if known.turn is not None:
-            answer = shelves.outbox.of_turn(known.turn)
-            shelves.forgetting.turn(known.turn, now=self._clock.now())
-            outgoing.clear(shelves, known.turn, deletion.chat, self._clock.now())
+            answer = repos.outbox.of_turn(known.turn)
+            repos.forgetting.turn(known.turn, now=self._clock.now())
+            outgoing.clear(repos, known.turn, deletion.chat, self._clock.now())
             targets = [SentId(sent.sent_at) for _, sent in answer if sent is not None]
             if self._deletes_answers and targets:
-                self._put_removals(shelves, conversation, known.turn, deletion, targets)
+                self._put_removals(repos, conversation, known.turn, deletion, targets)
         return None
 
-    def _corrected(self, shelves: Shelves, errand: Errand, correction: Correction, known: Known) -> TurnId | None:
+    def _corrected(
+        self, repos: Repositories, urgent_item: UrgentItem, correction: Correction, known: Known
+    ) -> TurnId | None:
         if known.is_open:
-            self._undo(shelves, known)
-            return self._asked_instead(shelves, errand, known, correction.edit.message)
+            self._undo(repos, known)
+            return self._asked_instead(repos, urgent_item, known, correction.edit.message)
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: by its new words it may be meant for Aldis after all.
-            shelves.inbox.revise(errand.item.id, known.root, None)
-            shelves.forgetting.undo_planned(origin_of(known.item), now=self._clock.now())
+            repos.inbox.revise(urgent_item.item.id, known.root, None)
+            repos.forgetting.undo_planned(origin_of(known.item), now=self._clock.now())
             if correction.is_addressed:
-                shelves.inbox.as_question(errand.item.id, None)
+                repos.inbox.as_question(urgent_item.item.id, None)
             else:
-                shelves.inbox.settle(errand.item.id)
-        elif shelves.inbox.is_newest(known.turn):
-            self._asked_again(shelves, errand, correction.edit, known, known.turn)
+                repos.inbox.settle(urgent_item.item.id)
+        elif repos.inbox.is_newest(known.turn):
+            self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
         else:
-            shelves.inbox.revise(errand.item.id, known.root, known.turn)
-            shelves.inbox.settle(errand.item.id)
-            asked = _question(shelves, errand.conversation, known.turn)
+            repos.inbox.revise(urgent_item.item.id, known.root, known.turn)
+            repos.inbox.settle(urgent_item.item.id)
+            asked = _question(repos, urgent_item.conversation, known.turn)
             if asked is not None:
                 other = provenance.corrected(
                     prompt.corrected(asked, known.names, correction.edit.message), correction.edit.message
                 )
-                shelves.history.correct(errand.conversation, known.turn, messages.dumped((other,)))
-                shelves.summaries.drop(known.turn)
+                repos.history.correct(urgent_item.conversation, known.turn, messages.dumped((other,)))
+                repos.summaries.drop(known.turn)
         return None
 
-    def _asked_instead(self, shelves: Shelves, errand: Errand, known: Known, message: Incoming) -> TurnId | None:
+    def _asked_instead(
+        self, repos: Repositories, urgent_item: UrgentItem, known: Known, message: Incoming
+    ) -> TurnId | None:
         """The edit takes the place of a message that is not answered yet."""
-        shelves.inbox.settle(known.item)
-        shelves.inbox.revise(errand.item.id, known.root, None)
-        replaces = None if known.turn is None else shelves.journal.replaces(known.turn)
-        stopped = self._given_up(shelves, errand.conversation, known, message.author, message.chat)
-        again = None if replaces is None else self._begun(shelves, errand.conversation, errand.item, replaces)
-        shelves.inbox.as_question(errand.item.id, again)
+        repos.inbox.settle(known.item)
+        repos.inbox.revise(urgent_item.item.id, known.root, None)
+        replaces = None if known.turn is None else repos.journal.replaces(known.turn)
+        stopped = self._given_up(repos, urgent_item.conversation, known, message.author, message.chat)
+        again = None if replaces is None else self._begun(repos, urgent_item.conversation, urgent_item.item, replaces)
+        repos.inbox.as_question(urgent_item.item.id, again)
         return stopped
 
-    def _asked_again(self, shelves: Shelves, errand: Errand, edit: Edited, known: Known, turn: TurnId) -> None:
+    def _asked_again(
+        self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: Known, turn: TurnId
+    ) -> None:
         """The newest question is asked again in its new words; the answer will take the place of the old one."""
-        asked = _question(shelves, errand.conversation, turn)
-        self._undo(shelves, known)
-        shelves.forgetting.turn(turn, now=self._clock.now())
-        outgoing.clear(shelves, turn, edit.message.chat, self._clock.now())
-        again = self._begun(shelves, errand.conversation, errand.item, turn)
+        asked = _question(repos, urgent_item.conversation, turn)
+        self._undo(repos, known)
+        repos.forgetting.turn(turn, now=self._clock.now())
+        outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
+        again = self._begun(repos, urgent_item.conversation, urgent_item.item, turn)
         if asked is not None:
             step = Asked(question=prompt.corrected(asked, known.names, edit.message))
-            shelves.journal.add(errand.conversation, again, 0, journal.dumped(step))
-        shelves.inbox.revise(errand.item.id, known.root, again)
-        shelves.inbox.as_question(errand.item.id, again)
+            repos.journal.add(urgent_item.conversation, again, 0, journal.dumped(step))
+        repos.inbox.revise(urgent_item.item.id, known.root, again)
+        repos.inbox.as_question(urgent_item.item.id, again)
 
-    def _undo(self, shelves: Shelves, known: Known) -> None:
+    def _undo(self, repos: Repositories, known: Known) -> None:
         """What a message had Aldis keep beyond its answer goes: it is taken back, or asked anew."""
         now = self._clock.now()
-        shelves.forgetting.undo_planned(origin_of(known.item), now=now)
+        repos.forgetting.undo_planned(origin_of(known.item), now=now)
         if known.turn is not None:
-            shelves.forgetting.undo(known.turn, now=now)
+            repos.forgetting.undo(known.turn, now=now)
 
-    def _begun(self, shelves: Shelves, conversation: ConversationId, item: InboxItem, replaces: TurnId) -> TurnId:
-        return shelves.inbox.begin_turn(
+    def _begun(self, repos: Repositories, conversation: ConversationId, item: InboxItem, replaces: TurnId) -> TurnId:
+        return repos.inbox.begin_turn(
             conversation, now=self._clock.now(), expires_at=item.expires_at, replaces=replaces
         )
 
     def _given_up(
-        self, shelves: Shelves, conversation: ConversationId, known: Known, author: PersonId, chat: ChatId
+        self, repos: Repositories, conversation: ConversationId, known: Known, author: PersonId, chat: ChatId
     ) -> TurnId | None:
         """The turn of an open message is over; what it cost is written down, its other messages wait for another."""
         if known.turn is None:
             return None
-        done = tuple(journal.loaded(line) for line in shelves.journal.steps(conversation, known.turn))
+        done = tuple(journal.loaded(line) for line in repos.journal.steps(conversation, known.turn))
         entries = tuple(replace(entry, details=None) for entry in journal.entries(journal.spent(done, "")))
-        self._turns.charge(shelves, conversation, known.turn, entries, person=author, chat=chat)
-        shelves.inbox.release(known.turn)
-        shelves.journal.close(known.turn, "ignored", now=self._clock.now())
-        outgoing.clear(shelves, known.turn, chat, self._clock.now())
+        self._turns.charge(repos, conversation, known.turn, entries, person=author, chat=chat)
+        repos.inbox.release(known.turn)
+        repos.journal.close(known.turn, "ignored", now=self._clock.now())
+        outgoing.clear(repos, known.turn, chat, self._clock.now())
         return known.turn
 
     def _put_removals(
         self,
-        shelves: Shelves,
+        repos: Repositories,
         conversation: ConversationId,
         turn: TurnId,
         deletion: Deleted,
         targets: list[SentId],
     ) -> None:
-        first = shelves.outbox.next_position(turn)
+        first = repos.outbox.next_position(turn)
         for position, target in enumerate(targets, first):
-            shelves.outbox.put(
+            repos.outbox.put(
                 conversation,
                 turn,
                 position,
@@ -221,28 +227,28 @@ class Revisions:
             )
 
     def _put_notice(
-        self, shelves: Shelves, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
+        self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime
     ) -> None:
         """Instead of an answer that disappears before it is sent: the sentence that says so."""
         replies = [reply for line in unsent if isinstance(reply := events.outgoing(line), Reply)]
         if not replies:
             return
-        with speaking(self._turns.language(shelves, conversation)):
+        with speaking(self._turns.language(repos, conversation)):
             text = phrases.said(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
-        shelves.outbox.put(
+        repos.outbox.put(
             conversation,
             turn,
-            shelves.outbox.next_position(turn),
+            repos.outbox.next_position(turn),
             events.dumped(notice),
             in_group=notice.chat.startswith("group:"),
             now=now,
-            replaces=shelves.outbox.status(turn),
+            replaces=repos.outbox.status(turn),
         )
 
 
-def _question(shelves: Shelves, conversation: ConversationId, turn: TurnId) -> UserMessage | None:
+def _question(repos: Repositories, conversation: ConversationId, turn: TurnId) -> UserMessage | None:
     """What was asked in a turn that is kept; None where nothing of it is."""
-    line = shelves.history.question(conversation, turn)
+    line = repos.history.question(conversation, turn)
     [first, *_] = messages.loaded(line) if line is not None else (None,)
     return first if isinstance(first, UserMessage) else None

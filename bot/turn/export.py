@@ -23,7 +23,7 @@ from bot.policy.trust import untrusted
 from bot.turn import chats
 from bot.turn.links import inert
 from bot.turn.predictions import predicted
-from store import ConversationId, Grant, Shelves, Store, StoredMessage, TurnId
+from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
 from tools import Prediction
 
 MAX_FILE_BYTES = 2_000_000
@@ -138,7 +138,7 @@ async def gathered(
         StoreError: it cannot be read.
     """
     whose = _Whose(person=person, direct=direct, place=None if direct else conversation)
-    found = await store.read(lambda shelves: _beside(shelves, person, direct, now, conversation))
+    found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation))
     turns: list[KeptTurn] = []
     size_bytes, older, before = 0, 0, None
     while True:
@@ -177,33 +177,33 @@ class _Page:
         ]
 
 
-def _opened(shelves: Shelves, whose: _Whose, before: TurnId | None) -> _Page:
-    ids = shelves.history.turns_of_person(whose.person, whose.direct, before=before, most=_READ_AT_ONCE)
-    return _Page(ids=ids, rows=shelves.history.of_turns(ids, conversation=whose.place))
+def _opened(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
+    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, most=_READ_AT_ONCE)
+    return _Page(ids=ids, rows=repos.history.of_turns(ids, conversation=whose.place))
 
 
-def _counted(shelves: Shelves, whose: _Whose, before: TurnId | None) -> _Page:
-    ids = shelves.history.turns_of_person(whose.person, whose.direct, before=before, most=_COUNTED_AT_ONCE)
-    return _Page(ids=ids, older=shelves.history.count(ids, conversation=whose.place))
+def _counted(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
+    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, most=_COUNTED_AT_ONCE)
+    return _Page(ids=ids, older=repos.history.count(ids, conversation=whose.place))
 
 
 def _beside(
-    shelves: Shelves, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
+    repos: Repositories, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
 ) -> Export:
     """What is kept beside the turns."""
-    home = shelves.chats.at(direct) if direct else conversation
+    home = repos.chats.at(direct) if direct else conversation
     if home is None:
         return Export(turns=())
-    reminders = shelves.reminders.of_person(person, home)
-    facts = shelves.facts.all(home, now=now)
+    reminders = repos.reminders.of_person(person, home)
+    facts = repos.facts.all(home, now=now)
     return Export(
         turns=(),
-        settings=chats.settings_of(shelves, home, now),
-        unanswered=_unanswered(shelves, home, person),
+        settings=chats.settings_of(repos, home, now),
+        unanswered=_unanswered(repos, home, person),
         facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
         reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
-        grants=shelves.grants.of(home, person),
-        predictions=predicted(shelves, home, person, now=now, today=now.date()),
+        grants=repos.grants.of(home, person),
+        predictions=predicted(repos, home, person, now=now, today=now.date()),
     )
 
 
@@ -213,9 +213,9 @@ def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
-def _unanswered(shelves: Shelves, home: ConversationId, person: PersonId) -> str | None:
-    last = shelves.chats.last_asked(home, person, after=TurnId(0))
-    line = None if last is None else shelves.chats.unanswered(home, last.turn)
+def _unanswered(repos: Repositories, home: ConversationId, person: PersonId) -> str | None:
+    last = repos.chats.last_asked(home, person, after=TurnId(0))
+    line = None if last is None else repos.chats.unanswered(home, last.turn)
     [asked, *_] = messages.loaded(line) if line is not None else (None,)
     return asked.text if isinstance(asked, UserMessage) else None
 

@@ -25,7 +25,7 @@ from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
 from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
-from store import ConversationId, Entry, InboxId, Shelves, Store, TurnId
+from store import ConversationId, Entry, InboxId, Repositories, Store, TurnId
 
 Whole = tuple[Message, ...]
 """The messages of one turn, from the question to the answer."""
@@ -345,9 +345,9 @@ class Journal:
         first, self._position = self._position, self._position + len(steps)
         lines = [dumped(step) for step in steps]
 
-        def write(shelves: Shelves) -> None:
+        def write(repos: Repositories) -> None:
             for position, line in enumerate(lines, first):
-                shelves.journal.add(self._turn.conversation, self._turn.id, position, line)
+                repos.journal.add(self._turn.conversation, self._turn.id, position, line)
 
         await self._store.transaction(write)
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from bot.events import Style
-from bot.formatting.spans import Marked
+from bot.formatting.spans import StyledText
 from bot.formatting.split import visible
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.trust import urls_in
@@ -92,7 +92,7 @@ def defanged(text: str, given: str) -> str:
     return safe.replace(".", "[.]")  # somebody takes great pains
 
 
-def _seen_without_links(seen: Marked, given: str, known: Mapping[str, str]) -> str:
+def _seen_without_links(seen: StyledText, given: str, known: Mapping[str, str]) -> str:
     code = [span for span in seen.spans if span.style is Style.MONOSPACE]
 
     def shown(found: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from bot.events import Attachment, File
 from bot.formatting.split import parts
-from bot.media.attachments import Parcels
+from bot.media.attachments import AttachmentReader
 from bot.media.room import Room
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import Told
@@ -37,7 +37,7 @@ _MARGIN_SECONDS = 5.0
 _WORTHWHILE_SECONDS = 3.0
 
 
-class Answering(Protocol):
+class AgentLike(Protocol):
     """Whoever answers turns."""
 
     async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
@@ -46,7 +46,7 @@ class Answering(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Voice:
+class VoiceReplies:
     """With what and how long answers to voice notes are spoken."""
 
     speech: Speech
@@ -54,21 +54,21 @@ class Voice:
     """The time of a whole turn: an answer is not put at risk for its sound."""
 
 
-class Senses:
+class MultimodalAgent:
     """An agent that sees and hears. `voice` None: it does not speak; `budget` None: money is no object."""
 
     def __init__(
         self,
         agent: Agent,
-        parcels: Parcels,
+        attachments: AttachmentReader,
         *,
         timezone: str,
-        voice: Voice | None = None,
+        voice: VoiceReplies | None = None,
         budget: Budget | None = None,
         room_bytes: int = _ROOM_BYTES,
     ) -> None:
         self._agent = agent
-        self._parcels = parcels
+        self._attachments = attachments
         self._timezone = timezone
         self._voice = voice
         self._budget = budget
@@ -113,7 +113,7 @@ class Senses:
         return asked
 
     async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int) -> None:
-        unpacked = await self._parcels.unpacked(turn.chat, attachment, number=number)
+        unpacked = await self._attachments.unpacked(turn.chat, attachment, number=number)
         await journal.unpacked(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:

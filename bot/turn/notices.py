@@ -20,7 +20,7 @@ from bot.formatting.split import parts
 from bot.i18n import phrases
 from bot.i18n.locale import Language, speaking
 from bot.transports.base import Contact
-from store import ConversationId, Shelves, Store
+from store import ConversationId, Repositories, Store
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Admins:
         clock: Clock,
         *,
         listed: Callable[[], frozenset[str]],
-        language: Callable[[Shelves, ConversationId], Language],
+        language: Callable[[Repositories, ConversationId], Language],
     ) -> None:
         """`listed` are their uuids and numbers; `language` is what is spoken in a conversation."""
         self._clock = clock
@@ -71,7 +71,7 @@ class Admins:
 
     def tell(
         self,
-        shelves: Shelves,
+        repos: Repositories,
         text: Callable[[], str],
         contacts: Iterable[Contact],
         *,
@@ -81,29 +81,29 @@ class Admins:
 
         `contacts` are the people whom the bridge knows: who is listed by a number is who is known to have it.
         """
-        held, now = shelves.outbox.held(), self._clock.now()
-        chats = {ChatId(f"direct:{admin}") for admin in self._known(shelves, contacts) - set(besides)}
+        held, now = repos.outbox.held(), self._clock.now()
+        chats = {ChatId(f"direct:{admin}") for admin in self._known(repos, contacts) - set(besides)}
         told = False
         for chat in sorted(chats):
-            conversation = shelves.chats.at(chat)
+            conversation = repos.chats.at(chat)
             if conversation is None or conversation in held:
                 continue
-            with speaking(self._language(shelves, conversation)):
+            with speaking(self._language(repos, conversation)):
                 [content, *_] = parts(text())
-            turn = shelves.inbox.begin_turn(conversation, now=now)
-            shelves.journal.close(turn, "ignored", now=now)
+            turn = repos.inbox.begin_turn(conversation, now=now)
+            repos.journal.close(turn, "ignored", now=now)
             reply = events.dumped(Reply(chat=chat, content=content))
-            shelves.outbox.put(conversation, turn, 0, reply, in_group=False, now=now)
+            repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=now)
             told = True
         return told
 
-    def _known(self, shelves: Shelves, contacts: Iterable[Contact]) -> frozenset[PersonId]:
+    def _known(self, repos: Repositories, contacts: Iterable[Contact]) -> frozenset[PersonId]:
         listed = self._listed()
         by_number = {
             contact.person
             for contact in contacts
             if contact.number in listed
-            and (pin := shelves.people.pinned(contact.number or "", contact.person)) is not None
+            and (pin := repos.people.pinned(contact.number or "", contact.person)) is not None
             and pin.is_theirs
         }
         return frozenset({PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number)
@@ -136,25 +136,25 @@ class Notices:
         if not (standing or judged):
             return 0
         known = tuple(contacts)
-        return await self._store.transaction(lambda shelves: self._settle(shelves, standing, judged, known))
+        return await self._store.transaction(lambda repos: self._settle(repos, standing, judged, known))
 
     def _settle(
         self,
-        shelves: Shelves,
+        repos: Repositories,
         standing: Collection[tuple[str, Notice]],
         judged: Collection[str],
         contacts: tuple[Contact, ...],
     ) -> int:
         now: datetime = self._clock.now()
-        shelves.notices.prune(before=now - _FORGOTTEN_AFTER)
+        repos.notices.prune(before=now - _FORGOTTEN_AFTER)
         for topic in set(judged):
-            shelves.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
+            repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
         told = 0
         for topic, notice in standing:
-            is_known = shelves.notices.is_told(notice.name)
-            if is_known or self._admins.tell(shelves, notice.text, contacts):
-                shelves.notices.note(topic, notice.name, now=now)
-            if not is_known and shelves.notices.is_told(notice.name):
+            is_known = repos.notices.is_told(notice.name)
+            if is_known or self._admins.tell(repos, notice.text, contacts):
+                repos.notices.note(topic, notice.name, now=now)
+            if not is_known and repos.notices.is_told(notice.name):
                 told += 1
                 _log.info("the admins are told: %s", notice.kind)
         return told

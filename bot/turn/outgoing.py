@@ -18,7 +18,7 @@ from bot.formatting.split import MAX_RANGES, one_message, quoting
 from bot.i18n import phrases
 from bot.turn.journal import Turn
 from bot.turn.mentions import found
-from store import ConversationId, OutboxId, Sent, Shelves, TurnId
+from store import ConversationId, OutboxId, Repositories, Sent, TurnId
 
 
 def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
@@ -52,18 +52,18 @@ def _whole(text: str) -> File:
     return File(name="answer.txt", content_type="text/plain", data=text.encode())
 
 
-def put(shelves: Shelves, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
+def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
     """Put what the turn says; part by part in the place of the answer that it replaces, or of its status."""
     in_group = turn.group is not None
-    first = shelves.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
-    status = shelves.outbox.status(turn.id)
-    replaced = () if turn.replaces is None or first else shelves.outbox.of_turn(turn.replaces)
+    first = repos.outbox.next_position(turn.id)  # not 0 where the turn has asked something before
+    status = repos.outbox.status(turn.id)
+    replaced = () if turn.replaces is None or first else repos.outbox.of_turn(turn.replaces)
     if status is not None:
         replaced = ((status, None),)
     for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
         value = reply or _removal(turn.chat, old)
         if value is not None:
-            shelves.outbox.put(
+            repos.outbox.put(
                 turn.conversation,
                 turn.id,
                 position,
@@ -74,27 +74,27 @@ def put(shelves: Shelves, turn: Turn, replies: Sequence[Reply], now: datetime) -
                 removes=reply is None,
             )
     if not replies:
-        clear(shelves, turn.id, turn.chat, now)
+        clear(repos, turn.id, turn.chat, now)
 
 
-def clear(shelves: Shelves, turn: TurnId, chat: ChatId, now: datetime) -> None:
+def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> None:
     """The turn says nothing any more: its status is not sent, or removed where it is in the chat."""
-    sent = shelves.outbox.take_status_back(turn)
-    status = shelves.outbox.status(turn)
+    sent = repos.outbox.take_status_back(turn)
+    status = repos.outbox.status(turn)
     # Not the conversation that the turn began in: it may have been forgotten since.
-    conversation = None if status is None else shelves.outbox.conversation_of(status)
+    conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
         removal = events.dumped(Removal(chat=chat, target=SentId(sent.sent_at)))
-        position, in_group = shelves.outbox.next_position(turn), chat.startswith("group:")
-        shelves.outbox.put(
+        position, in_group = repos.outbox.next_position(turn), chat.startswith("group:")
+        repos.outbox.put(
             conversation, turn, position, removal, in_group=in_group, now=now, replaces=status, removes=True
         )
 
 
-def clear_all(shelves: Shelves, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
+def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
     """As `clear`, for all turns of a conversation."""
-    for turn in shelves.outbox.turns_with_status(conversation):
-        clear(shelves, turn, chat, now)
+    for turn in repos.outbox.turns_with_status(conversation):
+        clear(repos, turn, chat, now)
 
 
 def _people(answered: Iterable[Incoming]) -> tuple[Named, ...]:

@@ -17,7 +17,7 @@ from bot import labels
 from bot.clock import Clock
 from bot.events import PersonId
 from bot.labels import Labels
-from store import ConversationId, Shelves, Store, TurnId
+from store import ConversationId, Repositories, Store, TurnId
 from store import Prediction as Kept
 from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
 
@@ -55,12 +55,12 @@ class Predictions:
         """Record what whoever asks predicts; see `tools.Predictions`."""
         conversation, today = await self._conversation(context), _today(context)
 
-        def record(shelves: Shelves) -> Kept:
-            _check_asked(shelves, context)
-            if shelves.predictions.of_origin(conversation, context.call) is None:
+        def record(repos: Repositories) -> Kept:
+            _check_asked(repos, context)
+            if repos.predictions.of_origin(conversation, context.call) is None:
                 _check_day(forecast.due, today)
-                _check_room(shelves, context)
-            return shelves.predictions.put(
+                _check_room(repos, context)
+            return repos.predictions.put(
                 conversation,
                 context.person,
                 context.call,
@@ -81,7 +81,7 @@ class Predictions:
         return await self._changed(
             number,
             context,
-            lambda shelves: shelves.predictions.settle(
+            lambda repos: repos.predictions.settle(
                 conversation, context.person, number, outcome, turn=TurnId(context.turn), now=self._clock.now()
             ),
         )
@@ -92,21 +92,21 @@ class Predictions:
         return await self._changed(
             number,
             context,
-            lambda shelves: shelves.predictions.strike(conversation, context.person, number, now=self._clock.now()),
+            lambda repos: repos.predictions.strike(conversation, context.person, number, now=self._clock.now()),
         )
 
     async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
         """Those of whoever asks, in this conversation; see `tools.Predictions`."""
         conversation, person, today = await self._conversation(context), PersonId(context.person), _today(context)
         return await self._store.read(
-            lambda shelves: predicted(shelves, conversation, person, now=self._clock.now(), today=today)
+            lambda repos: predicted(repos, conversation, person, now=self._clock.now(), today=today)
         )
 
     async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
         """What everybody here held to be how likely, and whether it came true; see `tools.Predictions`."""
         conversation, today = await self._conversation(context), _today(context)
         every = await self._store.read(
-            lambda shelves: predicted(shelves, conversation, None, now=self._clock.now(), today=today)
+            lambda repos: predicted(repos, conversation, None, now=self._clock.now(), today=today)
         )
         return tuple(
             (one.forecast.probability, one.verdict == "came_true")
@@ -114,10 +114,12 @@ class Predictions:
             if one.verdict in {"came_true", "did_not"}
         )
 
-    async def _changed(self, number: int, context: ToolContext, change: Callable[[Shelves], Kept | None]) -> Prediction:
-        def changed(shelves: Shelves) -> Kept | None:
-            _check_asked(shelves, context)
-            return change(shelves)
+    async def _changed(
+        self, number: int, context: ToolContext, change: Callable[[Repositories], Kept | None]
+    ) -> Prediction:
+        def changed(repos: Repositories) -> Kept | None:
+            _check_asked(repos, context)
+            return change(repos)
 
         kept = await self._store.transaction(changed)
         if kept is None or kept.words is None:
@@ -129,14 +131,14 @@ class Predictions:
 
 
 def predicted(
-    shelves: Shelves, conversation: ConversationId, person: PersonId | None, *, now: datetime, today: date
+    repos: Repositories, conversation: ConversationId, person: PersonId | None, *, now: datetime, today: date
 ) -> tuple[Prediction, ...]:
     """What a person, None: everybody, has predicted in a conversation, within a transaction; overdue is what was to be
     known before `today`.
 
     The overdue ones first, then the open ones, each by their day; then the settled ones, the newest first.
     """
-    every = shelves.predictions.all(conversation, person, now=now)
+    every = repos.predictions.all(conversation, person, now=now)
     pairs = [(kept, _shown(kept, kept.words, today)) for kept in every if kept.words is not None]
     return tuple(shown for _, shown in sorted(pairs, key=lambda pair: _place(*pair)))
 
@@ -148,9 +150,9 @@ def _place(kept: Kept, shown: Prediction) -> tuple[int, float, int]:
     return 0 if shown.is_overdue else 1, shown.forecast.due.toordinal(), kept.number
 
 
-def _check_asked(shelves: Shelves, context: ToolContext) -> None:
+def _check_asked(repos: Repositories, context: ToolContext) -> None:
     turn = TurnId(context.turn)
-    if not shelves.journal.is_running(turn) or shelves.reminders.is_run_by_one(turn):
+    if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
         raise Denied("the person has not just asked for this themselves")
 
 
@@ -161,8 +163,8 @@ def _check_day(due: date, today: date) -> None:
         raise BadArguments("due: that is more than fifty years away")
 
 
-def _check_room(shelves: Shelves, context: ToolContext) -> None:
-    if shelves.predictions.count(context.person) >= MOST:
+def _check_room(repos: Repositories, context: ToolContext) -> None:
+    if repos.predictions.count(context.person) >= MOST:
         raise RateLimited(f"{MOST} predictions are kept already; the person has to have one struck off first")
 
 

@@ -21,9 +21,7 @@ class Quotas:
             StoreError: it could not be written down.
         """
         period = _period(self._clock.settled(), per)
-        return await self._store.transaction(
-            lambda shelves: shelves.quotas.take(service, period, amount=amount, most=most)
-        )
+        return await self._store.transaction(lambda repos: repos.quotas.take(service, period, amount=amount, most=most))
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
         """See `tools.ports.Quotas`.
@@ -32,7 +30,7 @@ class Quotas:
             StoreError: it could not be written down.
         """
         period = _period(taken_at, per)
-        await self._store.transaction(lambda shelves: shelves.quotas.give_back(service, period, amount=amount))
+        await self._store.transaction(lambda repos: repos.quotas.give_back(service, period, amount=amount))
 
 
 def _period(at: datetime, per: Span) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.transports.base import Transport
-from store import Shelves, Store, StoreError
+from store import Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -113,10 +113,10 @@ class Marks:
         return True
 
     async def _begun(self, chat: ChatId) -> int | None:
-        def begin(shelves: Shelves) -> int | None:
+        def begin(repos: Repositories) -> int | None:
             now, stamped_at = self._clock.now(), self._clock.wall()
             in_group = chat.startswith("group:")
-            return shelves.outbox.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
+            return repos.outbox.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
 
         return await self._store.transaction(begin)
 
@@ -128,9 +128,7 @@ class Marks:
         except TimeoutError:
             return
         finally:
-            await self._store.transaction(
-                lambda shelves: shelves.outbox.end_reaction(number, name, now=self._clock.now())
-            )
+            await self._store.transaction(lambda repos: repos.outbox.end_reaction(number, name, now=self._clock.now()))
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:

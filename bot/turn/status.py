@@ -41,7 +41,7 @@ PAUSE_SECONDS = 3.0
 """The shortest pause between two statuses; each makes the phone of whoever reads it look again."""
 _PAUSE_FACTOR = 1.5
 """By how much each pause is longer than the one before: few edits have to last for turns of minutes."""
-_MOST_EDITS = 8
+_MAX_EDITS = 8
 """Of one message, the answer included; Signal's own apps stop at ten."""
 _GOES_ON = "…"
 
@@ -70,9 +70,9 @@ class Live:
         self._pause_seconds = pause_seconds
 
     @asynccontextmanager
-    async def shown(self, turn: Turn) -> AsyncGenerator["Showing"]:
+    async def shown(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
         """Show this turn until the end of the context; afterwards nothing more is put for it."""
-        showing = Showing(streams=self._mode == "stream")
+        showing = StatusMessage(streams=self._mode == "stream")
         if self._mode == "off" or turn.replaces is not None:
             yield showing
             return
@@ -85,7 +85,7 @@ class Live:
             if not task.cancelled() and (error := task.exception()) is not None:
                 _log.warning("what turn %d is doing could not be shown: %s", turn.id, described(error))
 
-    async def _keep_showing(self, turn: Turn, showing: "Showing") -> None:
+    async def _keep_showing(self, turn: Turn, showing: "StatusMessage") -> None:
         await asyncio.sleep(self._after_seconds)
         shown: Styled | None = None
         pause_seconds = self._pause_seconds
@@ -112,8 +112,8 @@ class Live:
         in_group, now = turn.group is not None, self._clock.now()
         try:
             return await self._store.transaction(
-                lambda shelves: shelves.outbox.put_status(
-                    turn.conversation, turn.id, events.dumped(reply), in_group=in_group, now=now, most_edits=_MOST_EDITS
+                lambda repos: repos.outbox.put_status(
+                    turn.conversation, turn.id, events.dumped(reply), in_group=in_group, now=now, most_edits=_MAX_EDITS
                 )
             )
         except StoreError as error:
@@ -121,7 +121,7 @@ class Live:
             return False
 
 
-class Showing:
+class StatusMessage:
     """What there is to show of one turn: the tools that run, or the words so far."""
 
     def __init__(self, *, streams: bool) -> None:

@@ -60,7 +60,7 @@ ALL_TOOLS = "all"
 """Stands for every tool where tools are named that ask first."""
 
 _SHOWN_PROBLEMS = 5
-_MOST_MESSAGE_CHARS = 500
+_MAX_MESSAGE_CHARS = 500
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
@@ -279,9 +279,9 @@ class Toolbox:
     ) -> ToolRun:
         if error == UnknownOutcome.code:  # it may have happened, so it may have been paid
             cost = self.cost_usd([call])
-        answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MOST_MESSAGE_CHARS]}
+        answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
         if quoted:
-            answer["untrusted_data"] = {"said": cleaned(quoted)[:_MOST_MESSAGE_CHARS]}
+            answer["untrusted_data"] = {"said": cleaned(quoted)[:_MAX_MESSAGE_CHARS]}
         content = json.dumps(answer, ensure_ascii=False)
         return self._run(call, content, error, seconds, cost)
 

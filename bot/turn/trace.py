@@ -13,7 +13,7 @@ from decimal import Decimal
 from bot.errors import CallRefused
 from bot.turn import journal
 from bot.turn.journal import Asked, Completed, Decided, Opened, Paused, Spoken, Started, Step, ToolRun, entries, spent
-from store import Entry, Shelves, Store, Trace, TracedMessage, TracedReply, TurnId
+from store import Entry, Repositories, Store, Trace, TracedMessage, TracedReply, TurnId
 
 NEWEST = 20
 """How many turns are listed."""
@@ -27,20 +27,20 @@ async def trace_text(store: Store, turn: int | None) -> str:
         StoreError: the store cannot be read.
     """
     if turn is None:
-        found = await store.transaction(lambda shelves: shelves.traces.newest(NEWEST))
+        found = await store.transaction(lambda repos: repos.traces.newest(NEWEST))
         return "\n".join(map(_summary, found)) or "no turn is kept"
-    return "\n".join(await store.transaction(lambda shelves: tuple(_told(shelves, TurnId(turn)))))
+    return "\n".join(await store.transaction(lambda repos: tuple(_told(repos, TurnId(turn)))))
 
 
-def _told(shelves: Shelves, turn: TurnId) -> Iterator[str]:
-    trace = shelves.traces.of(turn)
+def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
+    trace = repos.traces.of(turn)
     if trace is None:
-        was_there = shelves.traces.was_there(turn)
+        was_there = repos.traces.was_there(turn)
         why = (
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )
         raise CallRefused(f"turn {turn}: {why}; `aldis trace` lists the newest")
-    done = tuple(map(journal.loaded, shelves.journal.steps(trace.conversation, turn)))
+    done = tuple(map(journal.loaded, repos.journal.steps(trace.conversation, turn)))
     yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:
         yield f"repeats turn {trace.replaces}"

@@ -44,13 +44,13 @@ from store import (
     Claim,
     ConversationId,
     Entry,
-    Errand,
     InboxId,
-    Shelves,
+    Repositories,
     Store,
     StoredMessage,
     TurnEnd,
     TurnId,
+    UrgentItem,
 )
 
 _REMEMBERED_CONVERSATIONS = 32
@@ -123,15 +123,15 @@ class Turns:
         until = now + timedelta(seconds=seconds)
         passed_over = set(busy)
 
-        def claim(shelves: Shelves) -> tuple[tuple[Claim, ...], bool]:
+        def claim(repos: Repositories) -> tuple[tuple[Claim, ...], bool]:
             claims: list[Claim] = []
             while len(claims) < most:
-                found = shelves.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
+                found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
                 if found is None:
                     break
                 claims.append(found)
                 passed_over.add(found.conversation)
-            return tuple(claims), shelves.inbox.has_waiting()
+            return tuple(claims), repos.inbox.has_waiting()
 
         return await self._store.transaction(claim)
 
@@ -140,12 +140,12 @@ class Turns:
         now, wall = self._clock.now(), self._clock.wall()
         past, changes = self._recent.get(claim.conversation), self._changes
         if past is None:
-            rows = await self._store.read(lambda shelves: shelves.history.last(claim.conversation, self._max_turns))
+            rows = await self._store.read(lambda repos: repos.history.last(claim.conversation, self._max_turns))
             past = await self._lightened(claim.conversation, _turns(rows))
             self._remember(claim.conversation, past, changes)
         earlier = () if claim.is_new else await self._steps(claim)
         asked = next((step for step in earlier if isinstance(step, Asked)), None)
-        known = await self._store.read(lambda shelves: self._known(shelves, claim, incoming, asked and asked.settings))
+        known = await self._store.read(lambda repos: self._known(repos, claim, incoming, asked and asked.settings))
         settings, heard = known.settings, chats.heard_in(incoming)
         speak(settings.language or heard or chats.language_of(settings, self._language))
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
@@ -177,33 +177,33 @@ class Turns:
 
     def _known(
         self,
-        shelves: Shelves,
+        repos: Repositories,
         claim: Claim,
         incoming: tuple[Incoming, ...],
         settings: ChatSettings | None,
     ) -> _Known:
         """`settings` None: those of now."""
         now, conversation = self._clock.now(), claim.conversation
-        open_questions = _open_questions(shelves, claim, incoming)
+        open_questions = _open_questions(repos, claim, incoming)
         if settings is None:
-            settings = chats.settings_of(shelves, conversation, now)
+            settings = chats.settings_of(repos, conversation, now)
         return _Known(
             settings=settings,
-            zone=shelves.reminders.zone(f"direct:{incoming[-1].author}"),
-            allowed=_allowed(shelves, conversation, incoming),
+            zone=repos.reminders.zone(f"direct:{incoming[-1].author}"),
+            allowed=_allowed(repos, conversation, incoming),
             open_questions=open_questions,
-            quoted=joined(_of_quoted(shelves, conversation, message, open_questions) for message in incoming),
-            recalled=recalled(shelves, conversation, now=now, starts_after=TurnId(settings.starts_after)),
+            quoted=joined(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
+            recalled=recalled(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
         )
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
         """What is set for the conversation."""
         now = self._clock.now()
-        return await self._store.read(lambda shelves: chats.settings_of(shelves, conversation, now))
+        return await self._store.read(lambda repos: chats.settings_of(repos, conversation, now))
 
-    def language(self, shelves: Shelves, conversation: ConversationId) -> Language:
+    def language(self, repos: Repositories, conversation: ConversationId) -> Language:
         """What Aldis itself speaks there, within a transaction."""
-        return chats.language_of(chats.settings_of(shelves, conversation, self._clock.now()), self._language)
+        return chats.language_of(chats.settings_of(repos, conversation, self._clock.now()), self._language)
 
     def journal(self, turn: Turn) -> Journal:
         """Where the steps of this turn are written."""
@@ -228,21 +228,21 @@ class Turns:
         )
         end: TurnEnd = "kept" if kept else "failed"
 
-        def keep(shelves: Shelves) -> bool:
+        def keep(repos: Repositories) -> bool:
             now = self._clock.now()
-            if not shelves.journal.is_running(turn.id):
+            if not repos.journal.is_running(turn.id):
                 # What its journal held was charged by whoever took it back; the last answer is in no journal.
-                self.charge(shelves, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
-                outgoing.clear(shelves, turn.id, turn.chat, now)
+                self.charge(repos, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
+                outgoing.clear(repos, turn.id, turn.chat, now)
                 return False
-            shelves.history.append(turn.conversation, rows)
-            shelves.summaries.drop(turn.id)  # one that was made of later turns, while this one waited for a word
-            self._replace(shelves, turn, outcome.done)
-            shelves.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
+            repos.history.append(turn.conversation, rows)
+            repos.summaries.drop(turn.id)  # one that was made of later turns, while this one waited for a word
+            self._replace(repos, turn, outcome.done)
+            repos.chats.leave(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
-                chats.change(shelves, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
+                chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
             self.charge(
-                shelves,
+                repos,
                 turn.conversation,
                 turn.id,
                 entries,
@@ -250,9 +250,9 @@ class Turns:
                 chat=turn.chat,
                 warned=outcome.warned,
             )
-            outgoing.put(shelves, turn, replies, now)
-            shelves.journal.close(turn.id, end, now=now)
-            shelves.inbox.done(turn.id)
+            outgoing.put(repos, turn, replies, now)
+            repos.journal.close(turn.id, end, now=now)
+            repos.inbox.done(turn.id)
             return True
 
         # Forgotten until it is known to be kept: a failure or a cancellation leaves open which of the two it was.
@@ -279,43 +279,43 @@ class Turns:
         texts = (question, f"{question}\n\n{phrases.said(phrases.TAKES_PLACE)}")
         first, again = (outgoing.replies_to(text, turn.incoming, ok=True) for text in texts)
 
-        def put_off(shelves: Shelves) -> None:
-            if not shelves.journal.is_running(turn.id):
+        def put_off(repos: Repositories) -> None:
+            if not repos.journal.is_running(turn.id):
                 return
             if not pause.is_asked:
-                position = len(shelves.journal.steps(turn.conversation, turn.id))
-                shelves.journal.add(turn.conversation, turn.id, position, step)
-                is_another = self._replace(shelves, turn, tools)
-                outgoing.put(shelves, turn, again if is_another else first, self._clock.now())
+                position = len(repos.journal.steps(turn.conversation, turn.id))
+                repos.journal.add(turn.conversation, turn.id, position, step)
+                is_another = self._replace(repos, turn, tools)
+                outgoing.put(repos, turn, again if is_another else first, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
-            shelves.inbox.put_off(turn.id, until=wait)
+            repos.inbox.put_off(turn.id, until=wait)
 
         await self._store.transaction(put_off)
 
-    def _replace(self, shelves: Shelves, turn: Turn, tools: Collection[str]) -> bool:
+    def _replace(self, repos: Repositories, turn: Turn, tools: Collection[str]) -> bool:
         """End what this turn takes the place of, within a transaction: open questions about these tools; gives whether
         there was one.
         """
-        waiting = shelves.inbox.put_off_turns(turn.conversation)
+        waiting = repos.inbox.put_off_turns(turn.conversation)
         over = [one for one in turn.open_questions if one.turn in waiting and one.is_about(tools)]
         for one in over:
-            self.end(shelves, turn.conversation, one.turn, turn.incoming[-1])
+            self.end(repos, turn.conversation, one.turn, turn.incoming[-1])
         return bool(over)
 
-    def end(self, shelves: Shelves, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
+    def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
         """A turn ends without a word, within a transaction; what it has cost so far is written down."""
-        done = tuple(steps.loaded(line) for line in shelves.journal.steps(conversation, turn))
+        done = tuple(steps.loaded(line) for line in repos.journal.steps(conversation, turn))
         entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.spent(done, "")))
-        self.charge(shelves, conversation, turn, entries, person=message.author, chat=message.chat)
-        shelves.inbox.done(turn)
-        shelves.journal.close(turn, "failed", now=self._clock.now())
+        self.charge(repos, conversation, turn, entries, person=message.author, chat=message.chat)
+        repos.inbox.done(turn)
+        repos.journal.close(turn, "failed", now=self._clock.now())
 
     async def ignore(self, claim: Claim) -> None:
         """There is nothing to answer in these messages."""
 
-        def ignore(shelves: Shelves) -> None:
-            shelves.journal.close(claim.turn, "ignored", now=self._clock.now())
-            shelves.inbox.done(claim.turn)
+        def ignore(repos: Repositories) -> None:
+            repos.journal.close(claim.turn, "ignored", now=self._clock.now())
+            repos.inbox.done(claim.turn)
 
         await self._store.transaction(ignore)
 
@@ -324,15 +324,15 @@ class Turns:
         spent = self.journal(turn).spent(phrases.GAVE_UP)
         replies = self._replies(turn, spent)
 
-        def bury(shelves: Shelves) -> None:
+        def bury(repos: Repositories) -> None:
             now = self._clock.now()
-            if not shelves.journal.is_running(turn.id):
+            if not repos.journal.is_running(turn.id):
                 return
-            self.charge(shelves, turn.conversation, turn.id, steps.entries(spent), person=turn.person, chat=turn.chat)
-            shelves.chats.leave(turn.conversation, turn.id, _question(turn))
-            outgoing.put(shelves, turn, replies, now)
-            shelves.journal.close(turn.id, "failed", now=now)
-            shelves.inbox.bury(turn.id)
+            self.charge(repos, turn.conversation, turn.id, steps.entries(spent), person=turn.person, chat=turn.chat)
+            repos.chats.leave(turn.conversation, turn.id, _question(turn))
+            outgoing.put(repos, turn, replies, now)
+            repos.journal.close(turn.id, "failed", now=now)
+            repos.inbox.bury(turn.id)
 
         await self._store.transaction(bury)
 
@@ -342,14 +342,14 @@ class Turns:
         if paused_at is None or claim.started_at < paused_at:
             return False
 
-        def pass_over(shelves: Shelves) -> None:
+        def pass_over(repos: Repositories) -> None:
             now = self._clock.now()
-            before = chats.settings_of(shelves, claim.conversation, now)
+            before = chats.settings_of(repos, claim.conversation, now)
             if before.is_paused and not before.told_paused:
-                chats.change(shelves, claim.conversation, now, lambda settings: replace(settings, told_paused=True))
-                self.tell(shelves, claim.conversation, turn.incoming[-1], phrases.IS_PAUSED)
-            shelves.journal.close(claim.turn, "ignored", now=now)
-            shelves.inbox.done(claim.turn)
+                chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_paused=True))
+                self.tell(repos, claim.conversation, turn.incoming[-1], phrases.IS_PAUSED)
+            repos.journal.close(claim.turn, "ignored", now=now)
+            repos.inbox.done(claim.turn)
 
         await self._store.transaction(pass_over)
         return True
@@ -357,40 +357,40 @@ class Turns:
     async def discard(self, claim: Claim) -> None:
         """The messages of a claim cannot be read at all: they are dead, and there is nobody to tell."""
 
-        def discard(shelves: Shelves) -> None:
-            shelves.journal.close(claim.turn, "failed", now=self._clock.now())
-            shelves.inbox.bury(claim.turn)
+        def discard(repos: Repositories) -> None:
+            repos.journal.close(claim.turn, "failed", now=self._clock.now())
+            repos.inbox.bury(claim.turn)
 
         await self._store.transaction(discard)
 
     async def hand_back(self, claim: Claim, *, counts: bool) -> None:
         """Give the claim up: it waits again. `counts` tells whether this was a failed try."""
-        await self._store.transaction(lambda shelves: shelves.inbox.hand_back(claim.turn, counts=counts))
+        await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
 
-    async def errands(self, *, besides: Collection[ConversationId], most: int) -> tuple[Errand, ...]:
+    async def urgent_items(self, *, besides: Collection[ConversationId], most: int) -> tuple[UrgentItem, ...]:
         """The urgent items that wait in other conversations than these, oldest first: deletions, edits, commands."""
         passed_over = tuple(besides)
-        return await self._store.read(lambda shelves: shelves.inbox.errands(besides=passed_over, most=most))
+        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=passed_over, most=most))
 
-    async def waiting(self, *, after: InboxId) -> tuple[Errand, ...]:
+    async def waiting(self, *, after: InboxId) -> tuple[UrgentItem, ...]:
         """Messages that came after this one and wait to be taken, oldest first; a batch of them."""
-        return await self._store.read(lambda shelves: shelves.inbox.waiting_after(after))
+        return await self._store.read(lambda repos: repos.inbox.waiting_after(after))
 
     async def settle(self, item: InboxId, *, dead: bool = False) -> None:
         """An urgent item needs nothing more; `dead`: it could not be carried out."""
-        await self._store.transaction(lambda shelves: shelves.inbox.settle(item, dead=dead))
+        await self._store.transaction(lambda repos: repos.inbox.settle(item, dead=dead))
 
     async def tried(self, item: InboxId) -> None:
         """An urgent item could not be carried out this time."""
-        await self._store.transaction(lambda shelves: shelves.inbox.tried(item))
+        await self._store.transaction(lambda repos: repos.inbox.tried(item))
 
     async def ask(self, item: InboxId) -> None:
         """An urgent item is a question after all: it waits like any other."""
-        await self._store.transaction(lambda shelves: shelves.inbox.as_question(item, None))
+        await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
     def tell(
         self,
-        shelves: Shelves,
+        repos: Repositories,
         conversation: ConversationId,
         message: Incoming,
         text: str,
@@ -404,18 +404,18 @@ class Turns:
         it waits.
         """
         now = self._clock.now()
-        turn = shelves.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
-        shelves.journal.close(turn, "ignored", now=now)
+        turn = repos.inbox.begin_turn(conversation, now=now, expires_at=expires_at)
+        repos.journal.close(turn, "ignored", now=now)
         in_group = message.chat.startswith("group:")
-        with speaking(self.language(shelves, conversation)):
+        with speaking(self.language(repos, conversation)):
             replies = outgoing.replies_to(phrases.said(text), (message,), ok=True)
         outcome = Outcome(text=text, ok=True, files=files)
         for position, reply in enumerate(with_enclosures(replies, outcome)):
-            shelves.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
+            repos.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
 
     def charge(
         self,
-        shelves: Shelves,
+        repos: Repositories,
         conversation: ConversationId,
         turn: TurnId,
         entries: tuple[Entry, ...],
@@ -431,7 +431,7 @@ class Turns:
         now = self._clock.settled()
         group = chat if chat.startswith("group:") else None
         periods = budgets.periods(now, self._timezone)
-        shelves.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
+        repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
 
     def forget(self, conversation: ConversationId | None = None) -> None:
         """The history of a conversation (None: of all) was changed in the store: read it anew."""
@@ -442,7 +442,7 @@ class Turns:
             self._recent.pop(conversation, None)
 
     async def _steps(self, claim: Claim) -> tuple[Step, ...]:
-        lines = await self._store.read(lambda shelves: shelves.journal.steps(claim.conversation, claim.turn))
+        lines = await self._store.read(lambda repos: repos.journal.steps(claim.conversation, claim.turn))
         return tuple(steps.loaded(line) for line in lines)
 
     async def _lightened(self, conversation: ConversationId, past: tuple[_Past, ...]) -> tuple[_Past, ...]:
@@ -450,12 +450,12 @@ class Turns:
         light = tuple(map(_recalled, past, prompt.recalled([turn.messages for turn in past])))
         changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
 
-        def lighten(shelves: Shelves) -> None:
+        def lighten(repos: Repositories) -> None:
             for turn in changed:
-                line = shelves.history.question(conversation, turn)  # as it is by now: it may have been edited
+                line = repos.history.question(conversation, turn)  # as it is by now: it may have been edited
                 [asked] = messages.loaded(line) if line is not None else (None,)
                 if isinstance(asked, UserMessage):
-                    shelves.history.correct(conversation, turn, messages.dumped((prompt.in_words(asked),)))
+                    repos.history.correct(conversation, turn, messages.dumped((prompt.in_words(asked),)))
 
         if changed:
             await self._store.transaction(lighten)
@@ -478,12 +478,12 @@ class Turns:
         return with_enclosures(replies, outcome)
 
 
-def _open_questions(shelves: Shelves, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
+def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
     """What whoever asks last was asked before, within a transaction; nothing for a reminder, which answers nobody."""
     if incoming[-1].scheduled is not None:
         return ()
     found = (
-        open_question(turn, map(steps.loaded, shelves.journal.steps(claim.conversation, turn)), incoming[-1].author)
+        open_question(turn, map(steps.loaded, repos.journal.steps(claim.conversation, turn)), incoming[-1].author)
         for turn in claim.put_off
         if turn < claim.turn
     )
@@ -491,25 +491,25 @@ def _open_questions(shelves: Shelves, claim: Claim, incoming: tuple[Incoming, ..
 
 
 def _of_quoted(
-    shelves: Shelves, conversation: ConversationId, message: Incoming, open_questions: Iterable[OpenQuestion]
+    repos: Repositories, conversation: ConversationId, message: Incoming, open_questions: Iterable[OpenQuestion]
 ) -> Labels:
     """Of an answer of Aldis's own that the message quotes, within a transaction: it may be long out of the history."""
     if message.quote is None or not message.quotes_me:
         return Labels()
-    turn = shelves.outbox.turn_of(conversation, message.quote.sent_at)
+    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
     asked = next((question for question in open_questions if question.turn == turn), None)
     if asked is not None:
         return asked.labels
-    line = None if turn is None else shelves.history.answer(conversation, turn)
+    line = None if turn is None else repos.history.answer(conversation, turn)
     answers = () if line is None else messages.loaded(line)
     found = [answer.labels or UNKNOWN for answer in answers if isinstance(answer, AssistantMessage)]
     return joined(found or [UNKNOWN])
 
 
-def _allowed(shelves: Shelves, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
+def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
     """What whoever asks alone has allowed for good there, within a transaction."""
     people = {message.author for message in incoming}
-    grants = shelves.grants.of(conversation, people.pop()) if len(people) == 1 else ()
+    grants = repos.grants.of(conversation, people.pop()) if len(people) == 1 else ()
     return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)
 
 

@@ -18,11 +18,11 @@ from aiohttp import web
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json
 from bot.errors import ConfigError
-from bot.loops.watchdog import Lookout
+from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.web.metrics import CONTENT_TYPE, Gauge, exposition
-from store import Shelves, Store, StoreError, Waiting
+from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class HealthPage:
     def __init__(
         self,
         store: Store,
-        lookout: Lookout,
+        watchdog: Watchdog,
         clock: Clock,
         counts: Counts,
         *,
@@ -53,7 +53,7 @@ class HealthPage:
         are what a running Aldis has found itself.
         """
         self._store = store
-        self._lookout = lookout
+        self._watchdog = watchdog
         self._clock = clock
         self._counts = counts
         self._level = level
@@ -69,7 +69,7 @@ class HealthPage:
         operator should mend, and leave "ok" as it is, for whoever starts Aldis anew for them gains nothing. Without a
         store there are only the first two.
         """
-        problems = list(self._lookout.problems())
+        problems = list(self._watchdog.problems())
         try:
             inbox, outbox = await self._backlogs()
             problems += await self._overdue(inbox)
@@ -80,7 +80,7 @@ class HealthPage:
         return {
             "ok": not problems,
             "problems": problems,
-            "challenge": self._lookout.challenge,
+            "challenge": self._watchdog.challenge,
             "bridge": self._bridge(),
             "cells": None if (level := self._level()) is None else level.words,
             "inbox": {"open": inbox.items, "dead": inbox.dead},
@@ -90,16 +90,16 @@ class HealthPage:
         }
 
     def _bridge(self) -> dict[str, Any] | None:
-        lookout = self._lookout
-        if lookout.release is None:
+        watchdog = self._watchdog
+        if watchdog.release is None:
             return None
-        warnings = [f"{concern.words}: {concern.advice}" for concern in lookout.concerns]
-        return {"name": lookout.release.name, "age_days": lookout.release_age_days, "warnings": warnings}
+        warnings = [f"{concern.words}: {concern.advice}" for concern in watchdog.concerns]
+        return {"name": watchdog.release.name, "age_days": watchdog.release_age_days, "warnings": warnings}
 
     async def _overdue(self, inbox: Waiting) -> list[str]:
         """What should have been done by now, a sentence each."""
         unsent_at, reminded_at = await self._store.read(
-            lambda shelves: (shelves.outbox.next_due_at(), shelves.reminders.next_due_at())
+            lambda repos: (repos.outbox.next_due_at(), repos.reminders.next_due_at())
         )
         unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled() - reminded_at).total_seconds()
         waiting = {
@@ -124,7 +124,7 @@ class HealthPage:
         return exposition(self._counts.all(), (*_running(is_ready=True), *self._hearing(), *queues))
 
     async def _backlogs(self) -> tuple[Waiting, Waiting]:
-        return await self._store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+        return await self._store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
 
     def _queue(self, name: str, waiting: Waiting) -> tuple[Gauge, ...]:
         return (
@@ -138,23 +138,23 @@ class HealthPage:
         )
 
     def _warnings(self) -> int | None:
-        return len(self._lookout.concerns) if self._lookout.release else None
+        return len(self._watchdog.concerns) if self._watchdog.release else None
 
     def _hearing(self) -> tuple[Gauge, ...]:
-        lookout = self._lookout
+        watchdog = self._watchdog
         return (
-            _gauge("problems", "How many problems the lookout sees.", value=len(lookout.problems())),
+            _gauge("problems", "How many problems the watchdog sees.", value=len(watchdog.problems())),
             _gauge("findings", "How many things the operator should mend.", value=len(as_json(self._findings()))),
-            _gauge("stream_open", "Whether the stream of messages is open.", value=lookout.is_open),
-            _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=lookout.heard_seconds_ago),
-            _gauge("linked", "Whether the bridge has the account.", value=lookout.is_linked),
-            _gauge("bridge_age_days", "How old the bridge's version is at least.", value=lookout.release_age_days),
+            _gauge("stream_open", "Whether the stream of messages is open.", value=watchdog.is_open),
+            _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=watchdog.heard_seconds_ago),
+            _gauge("linked", "Whether the bridge has the account.", value=watchdog.is_linked),
+            _gauge("bridge_age_days", "How old the bridge's version is at least.", value=watchdog.release_age_days),
             _gauge(
                 "bridge_warnings",
                 "What is to be known of the bridge's version.",
-                value=len(lookout.concerns) if lookout.release else None,
+                value=len(watchdog.concerns) if watchdog.release else None,
             ),
-            _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", value=lookout.challenge is not None),
+            _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", value=watchdog.challenge is not None),
         )
 
     def _seconds_since(self, at: datetime | None) -> float:
@@ -196,15 +196,15 @@ class Pages:
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
 
 
-def _held(shelves: Shelves) -> list[str]:
+def _held(repos: Repositories) -> list[str]:
     """What waits for somebody to trust a new safety number: by label, for the page names nobody."""
-    labels = [one.label for one in shelves.people.new_identities()]
+    labels = [one.label for one in repos.people.new_identities()]
     found = [
         f"the safety number of {label} has changed: nothing of them is read and what is for them is held until the new "
         f"one is trusted; ask them, then give /trust {label} in Signal, or: python -m bot trust {label}"
         for label in labels
     ]
-    held = len(shelves.outbox.held())
+    held = len(repos.outbox.held())
     if held and not labels:
         found.append(f"answers are held in {held} conversations, for safety numbers that the bridge has not told yet")
     return found

@@ -37,7 +37,7 @@ class Machine:
 
 
 def believed(clock: MachineClock) -> timedelta | None:
-    """What housekeeping does."""
+    """What maintenance does."""
     step = clock.standing()
     if step is not None:
         clock.believe(step)

@@ -9,13 +9,13 @@ from bot.events import ChatId
 from bot.service import Aldis
 from bot.settings import Settings, loaded
 from store import opened
-from tests.bot.loops.fake_transport import Quay, envelope
+from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.servers.base import hang
 from tests.servers.openai import OpenAIServer
 from tests.waiting import WAIT_SECONDS
 
 
-class HungQuay(Quay):
+class HungQuay(FakeTransport):
     """A bridge that takes messages in, and answers nothing else ever."""
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
@@ -31,7 +31,7 @@ class HungQuay(Quay):
 class House:
     """What an Aldis under test stands on."""
 
-    quay: Quay
+    transport: FakeTransport
     model: OpenAIServer
     path: Path
 
@@ -52,7 +52,7 @@ class House:
 
     async def open_items(self) -> int:
         async with opened(self.path, realm="signal") as store:
-            return await store.read(lambda shelves: shelves.inbox.backlog().items)
+            return await store.read(lambda repos: repos.inbox.backlog().items)
 
 
 def given_time(aldis: Aldis, seconds: float) -> Aldis:
@@ -65,8 +65,8 @@ async def test_hurry_cuts_the_time_short(path: Path) -> None:
     """What runs is handed back at once, however much time it has."""
     stop, hurry = asyncio.Event(), asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
-        house = House(Quay([[envelope()]]), model, path)
-        async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
+        house = House(FakeTransport([[envelope()]]), model, path)
+        async with app.assembled(house.settings, house.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop, hurry))
             await house.is_asked()
             stop.set()
@@ -80,12 +80,12 @@ async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
     stop = asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(HungQuay([[envelope()]]), model, path)
-        async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
+        async with app.assembled(house.settings, house.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 0).chat(stop))
             await house.is_asked()
             stop.set()
             await running
-        assert house.quay.typed[-1][1] is False
+        assert house.transport.typed[-1][1] is False
         assert await house.open_items() == 1
 
 
@@ -93,11 +93,11 @@ async def test_what_ends_in_time_is_not_handed_back(path: Path) -> None:
     """A stop leaves nothing open that could be finished."""
     stop = asyncio.Event()
     async with OpenAIServer(local=True) as model, asyncio.timeout(WAIT_SECONDS):
-        house = House(Quay([[envelope()]]), model, path)
-        async with app.assembled(house.settings, house.quay, realm="signal") as aldis:
+        house = House(FakeTransport([[envelope()]]), model, path)
+        async with app.assembled(house.settings, house.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop))
             await house.is_asked()
             stop.set()
             await running
-        assert [reply.content.text.split()[-1] for reply in house.quay.sent] == ["hello"]
+        assert [reply.content.text.split()[-1] for reply in house.transport.sent] == ["hello"]
         assert await house.open_items() == 0

@@ -13,12 +13,12 @@ import pytest
 from bot import messages
 from bot.clock import SetClock
 from bot.events import ChatId, PersonId
-from bot.loops.maintenance import Housekeeping
+from bot.loops.maintenance import Maintenance
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.turn.edits import Revisions
 from bot.turn.export import gathered
 from bot.turn.turns import Turns
-from store import Arrival, ConversationId, Shelves, Store, StoredMessage, opened
+from store import Arrival, ConversationId, Repositories, Store, StoredMessage, opened
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -49,19 +49,19 @@ async def filled(store: Store, turns: int) -> None:
     question = messages.dumped([UserMessage(text="When do I sow beans?")])
     answer = messages.dumped([AssistantMessage(parts=(Text(text="In April."),))])
 
-    def fill(shelves: Shelves) -> None:
+    def fill(repos: Repositories) -> None:
         for number in range(turns):
-            shelves.inbox.put(arrival(conversation, number))
-            claim = shelves.inbox.claim(now=NOON, until=NOON, busy=())
+            repos.inbox.put(arrival(conversation, number))
+            claim = repos.inbox.claim(now=NOON, until=NOON, busy=())
             assert claim is not None
             said = [
                 StoredMessage(turn=claim.turn, role="user", call_id=None, message=question),
                 StoredMessage(turn=claim.turn, role="assistant", call_id=None, message=answer),
             ]
-            shelves.history.append(conversation, said)
-            shelves.journal.close(claim.turn, "kept", now=NOON)
-            shelves.inbox.done(claim.turn)
-            shelves.outbox.execute(
+            repos.history.append(conversation, said)
+            repos.journal.close(claim.turn, "kept", now=NOON)
+            repos.inbox.done(claim.turn)
+            repos.outbox.execute(
                 "INSERT INTO outbox (conversation_id, turn_id, position, in_group, state, due_at, settled_at) "
                 "VALUES (?, ?, 0, 0, 'sent', 0, ?)",
                 (conversation, claim.turn, millis(NOON)),
@@ -105,35 +105,35 @@ async def tidied(store: Store) -> None:
     clock = SetClock(LATER)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     revisions = Revisions(store, clock, turns, deletes_answers=True)
-    housekeeping = Housekeeping(store, clock, revisions, retention=timedelta(days=30))
-    await housekeeping.tidy()
-    await housekeeping.expire()
+    maintenance = Maintenance(store, clock, revisions, retention=timedelta(days=30))
+    await maintenance.tidy()
+    await maintenance.expire()
 
 
 async def forgotten(store: Store) -> None:
     """A long chat."""
     conversation = await store.conversation(DIRECT, now=NOON)
-    asked = await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation, 10_000)))
+    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000)))
     assert asked is not None
     erased = await store.forget(DIRECT, before=asked, now=NOON, then=lambda *_: None)
     assert (erased.conversations, erased.messages) == (1, 2 * erased.turns)
-    assert await store.read(lambda shelves: shelves.history.last(conversation, 1)) == ()
+    assert await store.read(lambda repos: repos.history.last(conversation, 1)) == ()
 
 
 async def forgotten_elsewhere(store: Store) -> None:
     """All that a person asked in chats that are not theirs."""
     conversation = await store.conversation("group:other", now=NOON)
-    asked = await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation, 10_000)))
+    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000)))
     assert asked is not None
     await store.forget_person(PERSON, direct_address="direct:none", before=asked, now=NOON, then=lambda *_: None)
     place = await store.conversation(DIRECT, now=NOON)
-    assert await store.read(lambda shelves: shelves.history.last(place, 1)) == ()
+    assert await store.read(lambda repos: repos.history.last(place, 1)) == ()
 
 
 async def loaded(store: Store) -> None:
     """The window of a conversation."""
     conversation = await store.conversation(DIRECT, now=NOON)
-    await store.read(lambda shelves: shelves.history.last(conversation, 20))
+    await store.read(lambda repos: repos.history.last(conversation, 20))
 
 
 async def longest(path: Path, turns: int, work: Work) -> int:
@@ -155,7 +155,7 @@ async def longest(path: Path, turns: int, work: Work) -> int:
         tidied,
         forgotten,
         forgotten_elsewhere,
-        lambda store: store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog())),
+        lambda store: store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog())),
     ],
     ids=[
         "all of an export",

@@ -4,7 +4,7 @@ A message with the word     what happens
 `stumble`                   it cannot be routed when it arrives: the intake fails over it
 `burst`                     its turn fails, from an error that came of another, each time it is tried
 `fray`                      a task that nobody waits for fails beside the turn
-`collapse`                  housekeeping fails, and with it the process
+`collapse`                  maintenance fails, and with it the process
 
 The calculator fails with what it was asked to calculate.
 """
@@ -15,7 +15,7 @@ import sys
 from typing import Any, NoReturn
 
 from bot.cli.main import main
-from bot.loops.maintenance import Housekeeping
+from bot.loops.maintenance import Maintenance
 from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent
 from tools.calculator.tool import Calculator
@@ -64,7 +64,7 @@ async def _calculating(self: Calculator, arguments: Any, context: Any) -> Any:
     raise RuntimeError(arguments.expression)
 
 
-async def _collapsed(self: Housekeeping) -> None:
+async def _collapsed(self: Maintenance) -> None:
     await _collapsing.wait()
     raise ArithmeticError(_words)
 
@@ -72,5 +72,5 @@ async def _collapsed(self: Housekeeping) -> None:
 Agent.answer = _bursting
 FrameReader.event = _stumbling
 Calculator.run = _calculating
-Housekeeping.run = _collapsed
+Maintenance.run = _collapsed
 main(sys.argv[1:])

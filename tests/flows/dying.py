@@ -28,9 +28,9 @@ async def _named(self: Store, work: Callable[[Any], Any], kept: Callable[[Any], 
     if work.__qualname__.partition(".<locals>")[0] != _name:
         return await _transaction(self, work, kept)
 
-    def marked(shelves: Any) -> Any:
+    def marked(repos: Any) -> Any:
         _marked.append(True)
-        return work(shelves)
+        return work(repos)
 
     return await _transaction(self, marked, kept)
 

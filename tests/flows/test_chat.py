@@ -121,7 +121,7 @@ async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> No
     """One line that says so; the first one is not disturbed."""
     async with opened(tmp_path / "aldis.db", realm="terminal") as store:
         ended = await chatted("--once", "hi", settings={}, folder=tmp_path)
-        assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 0
+        assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
     assert (ended.status, ended.stdout) == (2, "")
     assert re.fullmatch(r"aldis: [^\n]*another[^\n]*\n", ended.stderr)
 

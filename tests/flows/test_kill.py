@@ -24,7 +24,7 @@ from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
 
 STEPS = {
-    "start": ("Housekeeping.recover", 1),
+    "start": ("Maintenance.recover", 1),
     "key": ("Store.conversation", 1),
     "conversation": ("Store.conversation", 2),
     "arrival": ("Intake._write", 1),
@@ -32,8 +32,8 @@ STEPS = {
     "completion": ("Journal._write", 1),
     "tool": ("Journal._write", 2),
     "kept": ("Turns.keep", 1),
-    "send begun": ("Courier._begun", 1),
-    "sent": ("Courier._deliver", 1),
+    "send begun": ("Sender._begun", 1),
+    "sent": ("Sender._deliver", 1),
 }
 """What changes the store, in this order, from the start on the way from a first message to its answer: the function
 that does it, and which of its changes it is."""
@@ -90,7 +90,7 @@ class World:
         assert len(self.model.completed) == completions
         assert self.model.refused == []
         async with opened(self.folder / "aldis.db", realm="signal") as store:
-            inbox, outbox = await store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+            inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
         assert (inbox.items, inbox.dead, outbox.items, outbox.dead) == (0, 0, 0, 0)
 
 

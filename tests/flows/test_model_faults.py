@@ -58,9 +58,7 @@ class World:
         """The rows of the ledger for models, oldest first: who was asked and what came of it."""
         async with opened(self.folder / "aldis.db", realm="signal") as store:
             return await store.read(
-                lambda shelves: shelves.ledger.rows(
-                    "SELECT provider, outcome FROM ledger WHERE kind = 'model' ORDER BY id"
-                )
+                lambda repos: repos.ledger.rows("SELECT provider, outcome FROM ledger WHERE kind = 'model' ORDER BY id")
             )
 
 

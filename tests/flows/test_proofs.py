@@ -17,7 +17,7 @@ from bot import app, settings
 from bot.transports.base import Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
-from store import Shelves, opened
+from store import Repositories, opened
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal
 from tests.servers import signal_cli
@@ -81,8 +81,8 @@ class World:
     async def _counted(self, query: str) -> int:
         """A number out of the store; Aldis does not run."""
 
-        def count(shelves: Shelves) -> int:
-            [(number,)] = shelves.outbox.rows(query)
+        def count(repos: Repositories) -> int:
+            [(number,)] = repos.outbox.rows(query)
             return number
 
         async with opened(self.folder / "aldis.db", realm="signal") as store:

@@ -112,7 +112,7 @@ async def test_a_stop_lets_the_running_answer_end(world: World) -> None:
     assert ended.status == 0
     assert [sent.text for sent in world.signal.sent] == ["Just in time."]
     async with opened(world.folder / "aldis.db", realm="signal") as store:
-        inbox, outbox = await store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+        inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
     assert (inbox.items, outbox.items, outbox.dead) == (0, 0, 0)
 
 

@@ -80,7 +80,7 @@ async def _verb(*arguments: str, settings: dict[str, str], folder: Path) -> Ende
 async def _still_there(world: World) -> None:
     """The words are in the store: what was searched is not empty, it is sealed."""
     async with opened(world.folder / "aldis.db", realm="signal", key=bytes.fromhex(MASTER_KEY)) as store:
-        [(rows,)] = await store.read(lambda shelves: shelves.history.rows("SELECT count(*) FROM history"))
+        [(rows,)] = await store.read(lambda repos: repos.history.rows("SELECT count(*) FROM history"))
     assert rows > 10
 
 

@@ -18,12 +18,12 @@ from bot import app, events, settings
 from bot.clock import MachineClock
 from bot.events import ChatId, File, Reply, Styled
 from bot.i18n.phrases import FILES_NOT_SENT
-from bot.loops.watchdog import CAPTCHA, Lookout
+from bot.loops.watchdog import CAPTCHA, Watchdog
 from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
-from store import Shelves, opened
+from store import Repositories, opened
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
@@ -96,11 +96,11 @@ class World:
             now = MachineClock().now()
             conversation = await store.conversation(reply.chat, now=now)
 
-            def put(shelves: Shelves) -> None:
-                turn = shelves.inbox.begin_turn(conversation, now=now)
-                shelves.journal.close(turn, "ignored", now=now)
+            def put(repos: Repositories) -> None:
+                turn = repos.inbox.begin_turn(conversation, now=now)
+                repos.journal.close(turn, "ignored", now=now)
                 in_group = reply.chat.startswith("group:")
-                shelves.outbox.put(conversation, turn, 0, events.dumped(reply), in_group=in_group, now=now)
+                repos.outbox.put(conversation, turn, 0, events.dumped(reply), in_group=in_group, now=now)
 
             await store.transaction(put)
 
@@ -119,10 +119,10 @@ class World:
     async def left(self) -> Left:
         async with opened(self.folder / "aldis.db", realm="signal") as store:
             inbox, outbox, sends = await store.read(
-                lambda shelves: (
-                    shelves.inbox.backlog(),
-                    shelves.outbox.backlog(),
-                    shelves.ledger.rows("SELECT outcome FROM ledger WHERE kind = 'send'"),
+                lambda repos: (
+                    repos.inbox.backlog(),
+                    repos.outbox.backlog(),
+                    repos.ledger.rows("SELECT outcome FROM ledger WHERE kind = 'send'"),
                 )
             )
         return Left(inbox=inbox.items, outbox=outbox.items, dead=outbox.dead, resent=sends.count(("resent",)))
@@ -403,12 +403,12 @@ async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytes
     async def story(world: World) -> None:
         server = world.server
         async with world.running():
-            lookout = Lookout(world.transport, Counts())
+            watchdog = Watchdog(world.transport, Counts())
             await server.connected()
             server.plans.extend([Plan(results=(LIMITED,), retry_after_seconds=1, challenge=TOKEN)] * MANY)
             await world.ask("one")
             await eventually(lambda: world.transport.challenge)
-            assert (lookout.problems(), lookout.challenge) == ((CAPTCHA,), TOKEN)
+            assert (watchdog.problems(), watchdog.challenge) == ((CAPTCHA,), TOKEN)
             server.plans.clear()
             told = Plan(answer=answer_json({}, status=429)) if world.build is RestApi else Plan(error=-5)
             for author, plan in ((BOB, told), (CAROL, Plan(error=-5))):

@@ -87,7 +87,7 @@ class World:
 
         await self.run(thanked)
         async with opened(self.folder / "aldis.db", realm="signal") as store:
-            inbox, outbox = await store.read(lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
+            inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
         assert (inbox.items, inbox.dead, outbox.items, outbox.dead) == (0, 0, 0, 0)
 
     def heard(self) -> list[str]:
@@ -184,5 +184,5 @@ async def test_a_terminal_that_is_closed_ends_a_chat(tmp_path: Path) -> None:
             ended = await console.ended()
     assert ended.status == 0, ended.stdout
     async with opened(tmp_path / "aldis.db", realm="terminal") as store:
-        inbox = await store.read(lambda shelves: shelves.inbox.backlog())
+        inbox = await store.read(lambda repos: repos.inbox.backlog())
     assert inbox.items == 1

@@ -51,7 +51,7 @@ async def running(signal: SignalCli, folder: Path) -> AsyncGenerator[Process]:
 async def kept(folder: Path) -> list[int]:
     """The times of everything in the inbox, in order."""
     async with opened(folder / "aldis.db", realm="signal") as store:
-        rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
+        rows = await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
     return [at for (at,) in rows]
 
 

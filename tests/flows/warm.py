@@ -35,7 +35,7 @@ _DIES_WITH_PARENT = 1
 """Source: PR_SET_PDEATHSIG of Linux, prctl(2) (2026)."""
 
 _CRASHED = 70
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 _DESCRIPTORS = 4
 
 
@@ -56,7 +56,7 @@ def serve(orders: socket.socket) -> None:
 
 def _received(orders: socket.socket) -> tuple[dict[str, Any], Sequence[int]] | None:
     room = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
-    data, ancillary, _, _ = orders.recvmsg(_MOST_BYTES, room)
+    data, ancillary, _, _ = orders.recvmsg(_MAX_BYTES, room)
     if not data:
         return None
     [(_, _, packed)] = ancillary

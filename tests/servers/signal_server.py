@@ -685,10 +685,10 @@ class SignalServer(Server, ABC):
         await self.until(lambda: len(self.notes) >= count)
         return self.notes[:count]
 
-    async def note(self, shelf: list[T], value: T) -> None:
+    async def note(self, repository: list[T], value: T) -> None:
         """Remember something and wake whoever waits for it."""
         async with self._changed:
-            shelf.append(value)
+            repository.append(value)
             self._changed.notify_all()
 
     async def opened(self, change: int) -> None:

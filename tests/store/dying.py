@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from store import InboxId, Shelves, opened, restore
+from store import InboxId, Repositories, opened, restore
 from tests.conftest import NOON
 from tests.store.lives import NEW, OLD, Answer
 
@@ -47,9 +47,9 @@ def _audited(event: str, args: tuple[Any, ...]) -> None:
         _step()
 
 
-def _command(shelves: Shelves) -> InboxId:
-    [errand] = shelves.inbox.errands()
-    return errand.item.id
+def _command(repos: Repositories) -> InboxId:
+    [urgent_item] = repos.inbox.urgent_items()
+    return urgent_item.item.id
 
 
 async def _forget() -> None:

@@ -12,7 +12,7 @@ from store import (
     Entry,
     Erased,
     InboxId,
-    Shelves,
+    Repositories,
     Store,
     StoredMessage,
     TurnId,
@@ -53,20 +53,20 @@ async def ordered(store: Store, address: str, sent_at: int, author: str = "alice
 async def said(store: Store, address: str, sent_at: int, words: bytes, author: str, *, urgent: bool) -> InboxId:
     conversation = await store.conversation(address, now=NOON)
     item = await store.transaction(
-        lambda shelves: shelves.inbox.put(arrival(conversation, sent_at, words, author, urgent=urgent))
+        lambda repos: repos.inbox.put(arrival(conversation, sent_at, words, author, urgent=urgent))
     )
     assert item is not None
     return item
 
 
-def taken(shelves: Shelves) -> tuple[ConversationId, TurnId]:
+def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
     """The conversation and the turn of a claim."""
-    claim = shelves.inbox.claim(now=NOON, until=LATER, busy=())
+    claim = repos.inbox.claim(now=NOON, until=LATER, busy=())
     assert claim is not None
     return claim.conversation, claim.turn
 
 
-def answered(shelves: Shelves, conversation: ConversationId, turn: TurnId, words: Iterable[bytes]) -> None:
+def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, words: Iterable[bytes]) -> None:
     """A turn ends with these messages, the last of which goes out; it used a tool."""
     messages = tuple(words)
     entry = Entry(
@@ -81,22 +81,22 @@ def answered(shelves: Shelves, conversation: ConversationId, turn: TurnId, words
         StoredMessage(turn=turn, role="assistant" if number % 2 else "user", call_id=None, message=message)
         for number, message in enumerate(messages)
     ]
-    shelves.history.append(conversation, rows)
-    shelves.ledger.add(conversation, turn, "alice", (entry,), now=NOON)
-    shelves.outbox.put(conversation, turn, 0, messages[-1], in_group=False, now=NOON)
-    shelves.journal.close(turn, "kept", now=NOON)
-    shelves.inbox.done(turn)
+    repos.history.append(conversation, rows)
+    repos.ledger.add(conversation, turn, "alice", (entry,), now=NOON)
+    repos.outbox.put(conversation, turn, 0, messages[-1], in_group=False, now=NOON)
+    repos.journal.close(turn, "kept", now=NOON)
+    repos.inbox.done(turn)
 
 
 async def talked(store: Store, address: str, sent_at: int, words: bytes, author: str = "alice") -> TurnId:
     """A question and its answer, which has been sent under the timestamp `sent_at` + 1 million."""
     await asked(store, address, sent_at, b"asked " + words, author)
 
-    def live(shelves: Shelves) -> TurnId:
-        conversation, turn = taken(shelves)
-        answered(shelves, conversation, turn, (b"asked " + words, b"told " + words))
-        [item] = shelves.outbox.begin(now=NOON, most=8)
-        shelves.outbox.sent(item.id, 1_000_000 + sent_at, now=NOON)
+    def live(repos: Repositories) -> TurnId:
+        conversation, turn = taken(repos)
+        answered(repos, conversation, turn, (b"asked " + words, b"told " + words))
+        [item] = repos.outbox.begin(now=NOON, most=8)
+        repos.outbox.sent(item.id, 1_000_000 + sent_at, now=NOON)
         return turn
 
     return await store.transaction(live)
@@ -105,16 +105,16 @@ async def talked(store: Store, address: str, sent_at: int, words: bytes, author:
 async def remembered(store: Store, address: str) -> list[bytes]:
     """The history of the conversation at an address, opened."""
     conversation = await store.conversation(address, now=NOON)
-    rows = await store.read(lambda shelves: shelves.history.last(conversation, 100))
+    rows = await store.read(lambda repos: repos.history.last(conversation, 100))
     return [row.message for row in rows]
 
 
 async def waiting(store: Store) -> list[bytes]:
     """The words of all open messages, urgent or not, in order of arrival; they are claimed afterwards."""
 
-    def look(shelves: Shelves) -> list[bytes]:
-        items = [errand.item for errand in shelves.inbox.errands()]
-        while (claim := shelves.inbox.claim(now=NOON, until=LATER, busy=())) is not None:
+    def look(repos: Repositories) -> list[bytes]:
+        items = [urgent_item.item for urgent_item in repos.inbox.urgent_items()]
+        while (claim := repos.inbox.claim(now=NOON, until=LATER, busy=())) is not None:
             items += claim.items
         return [item.envelope for item in sorted(items, key=lambda item: item.id)]
 
@@ -129,12 +129,12 @@ class Answer:
     erased: Erased | None = None
     conversation: ConversationId | None = None
 
-    def __call__(self, shelves: Shelves, conversation: ConversationId, erased: Erased) -> None:
+    def __call__(self, repos: Repositories, conversation: ConversationId, erased: Erased) -> None:
         self.erased, self.conversation = erased, conversation
-        turn = shelves.inbox.begin_turn(conversation, now=NOON)
-        shelves.journal.close(turn, "ignored", now=NOON)
-        shelves.outbox.put(conversation, turn, 0, b"forgotten", in_group=False, now=NOON)
-        shelves.inbox.settle(self.command)
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.journal.close(turn, "ignored", now=NOON)
+        repos.outbox.put(conversation, turn, 0, b"forgotten", in_group=False, now=NOON)
+        repos.inbox.settle(self.command)
 
 
 async def forgotten(store: Store, address: str, command: InboxId) -> Erased:
@@ -143,7 +143,7 @@ async def forgotten(store: Store, address: str, command: InboxId) -> Erased:
 
 
 async def rows(store: Store, query: str, *values: object) -> list[tuple[object, ...]]:
-    return await store.read(lambda shelves: shelves.inbox.rows(query, values))
+    return await store.read(lambda repos: repos.inbox.rows(query, values))
 
 
 def found(path: Path, words: bytes) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Shelves, Store, opened
+from store import Arrival, ConversationId, Repositories, Store, opened
 from tests.conftest import NOON
 
 ID, OTHER_ID = "a1d15000-0000-4000-8000-000000000001", "a1d15000-0000-4000-8000-000000000002"
@@ -15,7 +15,7 @@ ADMIN, GUEST = "ad000000-0000-4000-8000-000000000001", "3a110000-0000-4000-8000-
 
 
 async def meet(store: Store, account: str, number: str | None) -> None:
-    await store.transaction(lambda shelves: shelves.accounts.meet(account, number=number))
+    await store.transaction(lambda repos: repos.accounts.meet(account, number=number))
 
 
 async def put(store: Store, account: str, sent_at: int) -> bool:
@@ -31,15 +31,15 @@ async def put(store: Store, account: str, sent_at: int) -> bool:
         envelope=b"hi",
         received_at=NOON,
     )
-    return await store.transaction(lambda shelves: shelves.inbox.put(arrival)) is not None
+    return await store.transaction(lambda repos: repos.inbox.put(arrival)) is not None
 
 
 async def is_in(store: Store, account: str) -> bool:
-    return await store.read(lambda shelves: shelves.people.is_allowed(GUEST, account=account))
+    return await store.read(lambda repos: repos.people.is_allowed(GUEST, account=account))
 
 
-def let_in(shelves: Shelves, account: str) -> None:
-    shelves.people.allow(GUEST, account=account, by=ADMIN, now=NOON)
+def let_in(repos: Repositories, account: str) -> None:
+    repos.people.allow(GUEST, account=account, by=ADMIN, now=NOON)
 
 
 @asynccontextmanager
@@ -48,7 +48,7 @@ async def older(path: Path, *, has_inbox: bool = True) -> AsyncGenerator[Store]:
     async with opened(path, realm="signal") as store:
         if has_inbox:
             await put(store, NUMBER, 1)
-        await store.transaction(lambda shelves: let_in(shelves, NUMBER))
+        await store.transaction(lambda repos: let_in(repos, NUMBER))
     async with opened(path, realm="signal") as store:
         yield store
 
@@ -57,13 +57,13 @@ async def older(path: Path, *, has_inbox: bool = True) -> AsyncGenerator[Store]:
 async def test_what_was_kept_under_a_number_is_the_accounts(path: Path, *, has_inbox: bool) -> None:
     """What came before comes no second time, whoever was let in stays in, also when the names of people are all."""
     async with older(path, has_inbox=has_inbox) as store:
-        before = await store.read(lambda shelves: shelves.people.label(GUEST, account=NUMBER))
+        before = await store.read(lambda repos: repos.people.label(GUEST, account=NUMBER))
         await meet(store, ID, NUMBER)
         assert await put(store, ID, 1) is not has_inbox
         assert await put(store, ID, 2)
         assert await is_in(store, ID)
-        assert await store.read(lambda shelves: shelves.people.label(GUEST, account=ID)) == before
-        claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=()))
+        assert await store.read(lambda repos: repos.people.label(GUEST, account=ID)) == before
+        claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=()))
         assert claim is not None
         assert [item.envelope for item in claim.items] == [b"hi", b"hi"]
 
@@ -87,7 +87,7 @@ async def test_it_stays_the_same_with_another_number_or_none(path: Path, numbers
 async def test_an_account_that_gets_a_number_later(store: Store) -> None:
     """It was known by its id from the beginning, and is so for good."""
     await meet(store, ID, None)
-    await store.transaction(lambda shelves: let_in(shelves, ID))
+    await store.transaction(lambda repos: let_in(repos, ID))
     assert await put(store, ID, 1)
     await meet(store, ID, NUMBER)
     assert not await put(store, ID, 1)

@@ -13,8 +13,8 @@ import pytest
 
 from store import (
     Damaged,
+    Repositories,
     SchemaTooNew,
-    Shelves,
     Store,
     StoredMessage,
     StoreError,
@@ -74,7 +74,7 @@ class TestMaking:
                 if is_over:
                     return sent_at
                 came = arrival(conversations[number], sent_at, author=f"writer {number}")
-                await store.transaction(lambda shelves, came=came: shelves.inbox.put(came))
+                await store.transaction(lambda repos, came=came: repos.inbox.put(came))
             return 0
 
         async with asyncio.TaskGroup() as group:
@@ -107,7 +107,7 @@ class TestMaking:
                         f"direct:{number}",
                         before=command,
                         now=NOON,
-                        then=lambda shelves, *_, command=command: shelves.inbox.settle(command),
+                        then=lambda repos, *_, command=command: repos.inbox.settle(command),
                     )
                     await talked_alone(store, f"direct:{number}", 100 * number + sent_at + 2)
 
@@ -170,9 +170,7 @@ class TestMaking:
             assert isinstance(sealed, bytes)
             former = wrapped(path)
             command = await ordered(store, "direct:a", 2)
-            await store.forget(
-                "direct:a", before=command, now=NOON, then=lambda shelves, *_: shelves.inbox.settle(command)
-            )
+            await store.forget("direct:a", before=command, now=NOON, then=lambda repos, *_: repos.inbox.settle(command))
             copy = await store.backup(tmp_path / "backups", now=NOON)
         assert found(copy, sealed) == []
         assert len([key for key in former if found(copy, key)]) == 1
@@ -182,10 +180,10 @@ async def talked_alone(store: Store, address: str, sent_at: int) -> None:
     """A turn of this conversation in one transaction, whatever the others do meanwhile."""
     conversation = await store.conversation(address, now=NOON)
 
-    def live(shelves: Shelves) -> None:
-        turn = shelves.inbox.begin_turn(conversation, now=NOON)
-        shelves.history.append(conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=b"words")])
-        shelves.journal.close(turn, "kept", now=NOON)
+    def live(repos: Repositories) -> None:
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.history.append(conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=b"words")])
+        repos.journal.close(turn, "kept", now=NOON)
 
     await store.transaction(live)
 

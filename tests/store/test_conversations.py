@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Damaged, Shelves, Store, TurnId, opened
+from store import Arrival, ConversationId, Damaged, Repositories, Store, TurnId, opened
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -31,8 +31,8 @@ def arrival(conversation: ConversationId, words: bytes = b"words") -> Arrival:
     )
 
 
-def begun(address: str) -> Callable[[Shelves], ConversationId]:
-    return lambda shelves: shelves.conversations.add(address, now=NOON)
+def begun(address: str) -> Callable[[Repositories], ConversationId]:
+    return lambda repos: repos.conversations.add(address, now=NOON)
 
 
 async def test_an_address_has_one_conversation(store: Store) -> None:
@@ -40,7 +40,7 @@ async def test_an_address_has_one_conversation(store: Store) -> None:
     first = await store.conversation("direct:a", now=NOON)
     assert await store.conversation("direct:a", now=LATER) == first
     assert await store.transaction(begun("direct:a")) == first
-    rows = await store.read(lambda shelves: shelves.conversations.rows("SELECT id, created_at FROM conversations"))
+    rows = await store.read(lambda repos: repos.conversations.rows("SELECT id, created_at FROM conversations"))
     assert rows == [(first, millis(NOON))]
 
 
@@ -77,53 +77,53 @@ async def test_two_who_begin_it_at_once_get_the_same(store: Store) -> None:
 
 async def test_its_key_exists_before_its_row(store: Store) -> None:
     """A row without a key could never be read; a key without a row does no harm."""
-    await store.transaction(lambda shelves: shelves.conversations.key("direct:a"))
+    await store.transaction(lambda repos: repos.conversations.key("direct:a"))
     conversation = await store.transaction(begun("direct:a"))
-    assert await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation))) is not None
+    assert await store.transaction(lambda repos: repos.inbox.put(arrival(conversation))) is not None
     keyless = await store.transaction(begun("direct:b"))
     with pytest.raises(Damaged, match="no data key"):
-        await store.transaction(lambda shelves: shelves.inbox.put(arrival(keyless)))
+        await store.transaction(lambda repos: repos.inbox.put(arrival(keyless)))
 
 
 async def test_a_conversation_whose_beginning_failed_leaves_nothing_to_the_next(path: Path) -> None:
     """The next one may get the same id: it is sealed with its own key, and opens after a restart."""
     async with opened(path, realm="signal") as store:
         for address in ("direct:a", "direct:b"):
-            await store.transaction(lambda shelves, address=address: shelves.conversations.key(address))
+            await store.transaction(lambda repos, address=address: repos.conversations.key(address))
 
-        def failing(shelves: Shelves) -> None:
-            shelves.inbox.put(arrival(shelves.conversations.add("direct:a", now=NOON)))
+        def failing(repos: Repositories) -> None:
+            repos.inbox.put(arrival(repos.conversations.add("direct:a", now=NOON)))
             raise Oops
 
         with pytest.raises(Oops):
             await store.transaction(failing)
         conversation = await store.transaction(begun("direct:b"))
-        await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation, b"of b")))
+        await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, b"of b")))
     async with opened(path, realm="signal") as store:
-        claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=LATER, busy=()))
+        claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=()))
         assert claim is not None
         assert [item.envelope for item in claim.items] == [b"of b"]
 
 
 async def test_a_conversation_that_goes_takes_its_words_along(store: Store) -> None:
-    """Everything of it goes from every shelf, and its id is never given to another."""
+    """Everything of it goes from every repository, and its id is never given to another."""
     conversation = await store.conversation("direct:a", now=NOON)
     other = await store.conversation("direct:b", now=NOON)
 
-    def talk(shelves: Shelves) -> TurnId:
-        shelves.inbox.put(arrival(conversation))
-        claim = shelves.inbox.claim(now=NOON, until=LATER, busy=())
+    def talk(repos: Repositories) -> TurnId:
+        repos.inbox.put(arrival(conversation))
+        claim = repos.inbox.claim(now=NOON, until=LATER, busy=())
         assert claim is not None
-        shelves.journal.add(conversation, claim.turn, 0, b"step")
-        shelves.outbox.put(conversation, claim.turn, 0, b"reply", in_group=False, now=NOON)
+        repos.journal.add(conversation, claim.turn, 0, b"step")
+        repos.outbox.put(conversation, claim.turn, 0, b"reply", in_group=False, now=NOON)
         return claim.turn
 
-    def gone(shelves: Shelves) -> None:
-        shelves.conversations.execute("DELETE FROM conversations WHERE id IN (?, ?)", (conversation, other))
+    def gone(repos: Repositories) -> None:
+        repos.conversations.execute("DELETE FROM conversations WHERE id IN (?, ?)", (conversation, other))
 
-    def rows(shelves: Shelves) -> dict[str, int]:
+    def rows(repos: Repositories) -> dict[str, int]:
         tables = ("turns", "inbox", "journal", "history", "outbox")
-        return {table: shelves.inbox.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
+        return {table: repos.inbox.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
 
     await store.transaction(talk)
     await store.transaction(gone)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Damaged, Erased, InboxId, Shelves, Store, StoreError, TurnId, opened
+from store import Damaged, Erased, InboxId, Repositories, Store, StoreError, TurnId, opened
 from tests.conftest import NOON
 from tests.store.lives import (
     LATER,
@@ -37,7 +37,7 @@ class TestATurn:
         """History, steps, details of tools, who asked: gone; the ledger's row and the names of its messages stay."""
         turn = await talked(store, "direct:a", 1, b"one")
         other = await talked(store, "direct:a", 2, b"two")
-        erased = await store.transaction(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+        erased = await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
         assert erased == Erased(conversations=0, turns=1, messages=2)
         assert await remembered(store, "direct:a") == [b"asked two", b"told two"]
         assert await rows(store, "SELECT turn_id FROM askers") == [(other,)]
@@ -52,11 +52,11 @@ class TestATurn:
         """Its messages are settled, its steps gone; what it still comes to is kept by nobody."""
         await asked(store, "direct:a", 1)
 
-        def run(shelves: Shelves) -> TurnId:
-            conversation, turn = taken(shelves)
-            shelves.journal.add(conversation, turn, 0, b"step")
-            shelves.forgetting.turn(turn, now=LATER)
-            assert not shelves.journal.is_running(turn)
+        def run(repos: Repositories) -> TurnId:
+            conversation, turn = taken(repos)
+            repos.journal.add(conversation, turn, 0, b"step")
+            repos.forgetting.turn(turn, now=LATER)
+            assert not repos.journal.is_running(turn)
             return turn
 
         turn = await store.transaction(run)
@@ -69,18 +69,18 @@ class TestATurn:
         """What waits is dead; what is being sent keeps its place, for the timestamp that it will be known by."""
         await asked(store, "direct:a", 1)
 
-        def live(shelves: Shelves) -> None:
-            conversation, turn = taken(shelves)
-            answered(shelves, conversation, turn, (b"asked", b"part 0"))
+        def live(repos: Repositories) -> None:
+            conversation, turn = taken(repos)
+            answered(repos, conversation, turn, (b"asked", b"part 0"))
             for position in (1, 2):
-                shelves.outbox.put(conversation, turn, position, b"part", in_group=False, now=NOON)
-            [sent] = shelves.outbox.begin(now=NOON, most=8)
-            shelves.outbox.sent(sent.id, 77, now=NOON)
-            [sending] = shelves.outbox.begin(now=NOON, most=8)
-            shelves.forgetting.turn(turn, now=NOON)
-            assert shelves.outbox.begin(now=LATER, most=8) == ()
-            shelves.outbox.sent(sending.id, 78, now=NOON)
-            assert shelves.outbox.begin(now=LATER, most=8) == ()
+                repos.outbox.put(conversation, turn, position, b"part", in_group=False, now=NOON)
+            [sent] = repos.outbox.begin(now=NOON, most=8)
+            repos.outbox.sent(sent.id, 77, now=NOON)
+            [sending] = repos.outbox.begin(now=NOON, most=8)
+            repos.forgetting.turn(turn, now=NOON)
+            assert repos.outbox.begin(now=LATER, most=8) == ()
+            repos.outbox.sent(sending.id, 78, now=NOON)
+            assert repos.outbox.begin(now=LATER, most=8) == ()
 
         await store.transaction(live)
         assert await rows(store, "SELECT state, sent_at, reply, settled_at IS NULL FROM outbox ORDER BY id") == [
@@ -92,22 +92,22 @@ class TestATurn:
     async def test_forgetting_it_again_changes_nothing(self, store: Store) -> None:
         """Nothing is counted twice."""
         turn = await talked(store, "direct:a", 1, b"one")
-        await store.transaction(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
-        assert await store.transaction(lambda shelves: shelves.forgetting.turn(turn, now=LATER)) == Erased()
+        await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
+        assert await store.transaction(lambda repos: repos.forgetting.turn(turn, now=LATER)) == Erased()
 
     async def test_turns_are_found_by_age(self, store: Store) -> None:
         """Those that ended before the moment, answered or failed, oldest first; once forgotten they are not named."""
         turns = [await talked(store, "direct:a", number, b"words") for number in range(3)]
 
-        def age(shelves: Shelves) -> None:
+        def age(repos: Repositories) -> None:
             for number, turn in enumerate(turns):
-                shelves.journal.close(turn, "failed" if number == 1 else "kept", now=NOON + (3 - number) * DAY)
+                repos.journal.close(turn, "failed" if number == 1 else "kept", now=NOON + (3 - number) * DAY)
 
         await store.transaction(age)
         conversation = await store.conversation("direct:a", now=NOON)
 
         async def before(days: int) -> list[TurnId]:
-            named = await store.read(lambda shelves: shelves.forgetting.turns_before(NOON + days * DAY))
+            named = await store.read(lambda repos: repos.forgetting.turns_before(NOON + days * DAY))
             assert all(place == conversation for place, _ in named)
             return [turn for _, turn in named]
 
@@ -115,38 +115,38 @@ class TestATurn:
         assert await before(3) == [turns[2], turns[1]]
         assert await before(9) == [turns[2], turns[1], turns[0]]
         for turn in turns[1:]:
-            await store.transaction(lambda shelves, turn=turn: shelves.forgetting.turn(turn, now=NOON))
+            await store.transaction(lambda repos, turn=turn: repos.forgetting.turn(turn, now=NOON))
         assert await before(9) == [turns[0]]
 
     async def test_turns_are_found_when_their_time_is_over(self, store: Store) -> None:
         """First to expire first; neither one that runs, nor one that stays, nor one that was forgotten is named."""
         turns = [await talked(store, "direct:a", number, b"words") for number in range(4)]
 
-        def time(shelves: Shelves) -> None:
+        def time(repos: Repositories) -> None:
             for turn, expires_at in zip(turns, (300, 200, 100, None), strict=True):
-                shelves.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (expires_at, turn))
-            shelves.inbox.execute("UPDATE turns SET state = 'running' WHERE id = ?", (turns[2],))
+                repos.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (expires_at, turn))
+            repos.inbox.execute("UPDATE turns SET state = 'running' WHERE id = ?", (turns[2],))
 
         async def expired() -> list[TurnId]:
-            return [turn for _, turn in await store.read(lambda shelves: shelves.forgetting.turns_expired(NOON))]
+            return [turn for _, turn in await store.read(lambda repos: repos.forgetting.turns_expired(NOON))]
 
         await store.transaction(time)
         assert await expired() == [turns[1], turns[0]]
-        await store.transaction(lambda shelves: shelves.forgetting.turn(turns[1], now=NOON))
+        await store.transaction(lambda repos: repos.forgetting.turn(turns[1], now=NOON))
         assert await expired() == [turns[0]]
 
     async def test_no_batch_is_endless(self, store: Store) -> None:
         """Whoever comes back after a year does not hold everybody up with one transaction."""
         conversation = await store.conversation("direct:a", now=NOON)
 
-        def many(shelves: Shelves) -> None:
+        def many(repos: Repositories) -> None:
             for _ in range(300):
-                turn = shelves.inbox.begin_turn(conversation, now=NOON, expires_at=NOON)
-                shelves.journal.close(turn, "kept", now=NOON)
+                turn = repos.inbox.begin_turn(conversation, now=NOON, expires_at=NOON)
+                repos.journal.close(turn, "kept", now=NOON)
 
         await store.transaction(many)
-        assert len(await store.read(lambda shelves: shelves.forgetting.turns_before(LATER))) == 50
-        assert len(await store.read(lambda shelves: shelves.forgetting.turns_expired(LATER))) == 50
+        assert len(await store.read(lambda repos: repos.forgetting.turns_before(LATER))) == 50
+        assert len(await store.read(lambda repos: repos.forgetting.turns_expired(LATER))) == 50
 
 
 class TestAConversation:
@@ -162,9 +162,9 @@ class TestAConversation:
         after = await store.conversation("direct:a", now=NOON)
         assert after == answer.conversation != before
         assert await remembered(store, "direct:a") == []
-        [item] = await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=8))
+        [item] = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
         assert (item.conversation, item.reply) == (after, b"forgotten")
-        await store.transaction(lambda shelves: shelves.outbox.sent(item.id, 99, now=NOON))
+        await store.transaction(lambda repos: repos.outbox.sent(item.id, 99, now=NOON))
         assert await waiting(store) == []
         await talked(store, "direct:a", 4, b"four")
         assert await remembered(store, "direct:a") == [b"asked four", b"told four"]
@@ -189,11 +189,11 @@ class TestAConversation:
         await asked(store, "direct:a", 4, b"also after")
         other = await asked(store, "direct:b", 5, b"of b")
 
-        def begin(shelves: Shelves) -> None:
-            claim = shelves.inbox.claim(now=NOON, until=LATER, busy={shelves.forgetting.place(other)}, most=1)
+        def begin(repos: Repositories) -> None:
+            claim = repos.inbox.claim(now=NOON, until=LATER, busy={repos.forgetting.place(other)}, most=1)
             assert claim is not None
             assert [item.envelope for item in claim.items] == [b"after"]
-            shelves.journal.add(claim.conversation, claim.turn, 0, b"step")
+            repos.journal.add(claim.conversation, claim.turn, 0, b"step")
 
         await store.transaction(begin)
         await forgotten(store, "direct:a", command)
@@ -213,7 +213,7 @@ class TestAConversation:
         broken = await asked(store, "direct:a", 2)
         await asked(store, "direct:a", 3, b"after")
         await store.transaction(
-            lambda shelves: shelves.inbox.execute("UPDATE inbox SET envelope = x'00' WHERE id = ?", (broken,))
+            lambda repos: repos.inbox.execute("UPDATE inbox SET envelope = x'00' WHERE id = ?", (broken,))
         )
         await forgotten(store, "direct:a", command)
         assert await rows(store, "SELECT state FROM inbox ORDER BY id") == [("done",), ("dead",), ("waiting",)]
@@ -223,10 +223,10 @@ class TestAConversation:
         """Whoever takes messages up looks again at once: they are in another conversation now."""
         command = await ordered(store, "direct:a", 1)
         await asked(store, "direct:a", 2)
-        for bell in store.bells.values():
+        for bell in store.wakeups.values():
             bell.clear()
         await forgotten(store, "direct:a", command)
-        assert {name for name, bell in store.bells.items() if bell.is_set()} == {"inbox", "errands", "outbox"}
+        assert {name for name, bell in store.wakeups.items() if bell.is_set()} == {"inbox", "errands", "outbox"}
 
     async def test_redeliveries_and_late_receipts_are_still_known(self, store: Store) -> None:
         """The names of messages hold no words: they stay, so that nothing is answered or proved a second time."""
@@ -236,11 +236,11 @@ class TestAConversation:
         await forgotten(store, "direct:a", command)
         conversation = await store.conversation("direct:a", now=NOON)
 
-        def again(shelves: Shelves) -> None:
+        def again(repos: Repositories) -> None:
             for sent_at in (1, 2, 3):
-                assert shelves.inbox.put(arrival(conversation, sent_at)) is None
-            shelves.outbox.begin(now=NOON, most=8)
-            assert not shelves.outbox.prove("direct:a", (1_000_001,), now=NOON)
+                assert repos.inbox.put(arrival(conversation, sent_at)) is None
+            repos.outbox.begin(now=NOON, most=8)
+            assert not repos.outbox.prove("direct:a", (1_000_001,), now=NOON)
 
         await store.transaction(again)
 
@@ -248,11 +248,11 @@ class TestAConversation:
         """Its words are gone; what else waited to be sent is gone whole; the answer to the command comes after it."""
         await asked(store, "direct:a", 1)
 
-        def live(shelves: Shelves) -> None:
-            conversation, turn = taken(shelves)
-            answered(shelves, conversation, turn, (b"asked", b"part 0"))
-            shelves.outbox.put(conversation, turn, 1, b"part 1", in_group=False, now=NOON)
-            shelves.outbox.begin(now=NOON, most=8)
+        def live(repos: Repositories) -> None:
+            conversation, turn = taken(repos)
+            answered(repos, conversation, turn, (b"asked", b"part 0"))
+            repos.outbox.put(conversation, turn, 1, b"part 1", in_group=False, now=NOON)
+            repos.outbox.begin(now=NOON, most=8)
 
         await store.transaction(live)
         command = await ordered(store, "direct:a", 2)
@@ -261,20 +261,20 @@ class TestAConversation:
         assert await rows(store, query) == [("sending", 1), ("waiting", 0)]
         [(item,)] = await rows(store, "SELECT min(id) FROM outbox")
 
-        def end(shelves: Shelves) -> list[bytes]:
-            assert shelves.outbox.begin(now=LATER, most=8) == ()
-            shelves.inbox.execute("UPDATE outbox SET state = 'sent', sent_at = 77 WHERE id = ?", (item,))
-            return [begun.reply for begun in shelves.outbox.begin(now=LATER, most=8)]
+        def end(repos: Repositories) -> list[bytes]:
+            assert repos.outbox.begin(now=LATER, most=8) == ()
+            repos.inbox.execute("UPDATE outbox SET state = 'sent', sent_at = 77 WHERE id = ?", (item,))
+            return [begun.reply for begun in repos.outbox.begin(now=LATER, most=8)]
 
         assert await store.transaction(end) == [b"forgotten"]
 
     async def test_what_was_spent_stays_without_what_it_was_spent_on(self, store: Store) -> None:
         """Forgetting renews no budget: the rows of the ledger belong to the conversation as it goes on."""
         await talked(store, "direct:a", 1, b"one")
-        spent = await store.read(lambda shelves: shelves.ledger.spending())
+        spent = await store.read(lambda repos: repos.ledger.spending())
         await forgotten(store, "direct:a", await ordered(store, "direct:a", 2))
         conversation = await store.conversation("direct:a", now=NOON)
-        assert await store.read(lambda shelves: shelves.ledger.spending(conversation)) == spent
+        assert await store.read(lambda repos: repos.ledger.spending(conversation)) == spent
         assert await rows(store, "SELECT details, turn_id FROM ledger") == [(None, None)]
 
     async def test_it_can_be_forgotten_again_and_again(self, path: Path) -> None:
@@ -332,7 +332,7 @@ class TestAConversation:
         await talked(store, "direct:a", 1, b"one")
         after = InboxId(await ordered(store, "direct:a", 2) + 1)
         with pytest.raises(Damaged, match="no data key"):
-            await store.transaction(lambda shelves: shelves.forgetting.conversation("direct:a", before=after, now=NOON))
+            await store.transaction(lambda repos: repos.forgetting.conversation("direct:a", before=after, now=NOON))
         assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
 
     async def test_a_caller_that_leaves_leaves_nothing_undone(self, store: Store, path: Path) -> None:
@@ -343,8 +343,8 @@ class TestAConversation:
         done = asyncio.Event()
         loop = asyncio.get_running_loop()
 
-        def then(shelves: Shelves, conversation: object, erased: object) -> None:
-            shelves.inbox.settle(command)
+        def then(repos: Repositories, conversation: object, erased: object) -> None:
+            repos.inbox.settle(command)
             loop.call_soon_threadsafe(done.set)
 
         leaving = asyncio.create_task(store.forget("direct:a", before=command, now=NOON, then=then))
@@ -409,12 +409,12 @@ class TestAPerson:
     async def test_an_answer_to_the_person_that_waits_is_not_sent(self, store: Store) -> None:
         """Not in a group either."""
         await asked(store, "group:g", 1)
-        await store.transaction(lambda shelves: answered(shelves, *taken(shelves), (b"asked", b"told")))
+        await store.transaction(lambda repos: answered(repos, *taken(repos), (b"asked", b"told")))
         command = await ordered(store, "direct:alice", 2)
         await store.forget_person(
             "alice", direct_address="direct:alice", before=command, now=NOON, then=Answer(command)
         )
-        begun = await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=8))
+        begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
         assert [item.reply for item in begun] == [b"forgotten"]
 
 
@@ -428,10 +428,10 @@ class TestALongConversation:
                 await talked(store, "direct:a", number, b"one")
             await talked(store, "direct:b", 1, b"other", author="bob")
             command = await ordered(store, "direct:a", 1000)
-            spent = await store.read(lambda shelves: shelves.ledger.spending())
-            successor = await store.transaction(lambda shelves: shelves.forgetting.successor("direct:a", now=NOON))
+            spent = await store.read(lambda repos: repos.ledger.spending())
+            successor = await store.transaction(lambda repos: repos.forgetting.successor("direct:a", now=NOON))
             assert successor is not None
-            some = await store.transaction(lambda shelves: shelves.forgetting.ahead("direct:a", successor, now=NOON))
+            some = await store.transaction(lambda repos: repos.forgetting.ahead("direct:a", successor, now=NOON))
             assert some is not None
             assert some.turns == 50
         async with opened(path, realm="signal") as store:
@@ -439,8 +439,8 @@ class TestALongConversation:
             assert (erased.conversations, erased.turns) == (1, 80)
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") != []
-            assert await store.read(lambda shelves: shelves.ledger.spending()) == spent
+            assert await store.read(lambda repos: repos.ledger.spending()) == spent
             place = await store.conversation("direct:a", now=NOON)
             for number in (1, 60, 130):
                 again = arrival(place, number)
-                assert await store.transaction(lambda shelves, again=again: shelves.inbox.put(again)) is None
+                assert await store.transaction(lambda repos, again=again: repos.inbox.put(again)) is None

@@ -1,4 +1,4 @@
-"""The shelf of the feeds: which there are, what stood in them, and finding it again, whatever is looked for."""
+"""The repository of the feeds: which there are, what stood in them, and finding it again, whatever is looked for."""
 
 import sqlite3
 from contextlib import closing
@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store import MOST_FEEDS, Article, Feed, FoundArticle, Shelves, Store, opened, restore
-from store.feeds import MOST_WORDS, _words
+from store import MAX_FEEDS, Article, Feed, FoundArticle, Repositories, Store, opened, restore
+from store.feeds import MAX_WORDS, _words
 from tests.conftest import NOON
 from tests.store.lives import found as words_on_disk
 
@@ -30,30 +30,30 @@ def article(title: str, url: str | None = None, *, at: datetime = NOON, summary:
 
 
 async def added(store: Store, url: str = LAMPS, **more: bool) -> Feed:
-    feed = await store.transaction(lambda shelves: shelves.feeds.add(url, now=NOON, **more))
+    feed = await store.transaction(lambda repos: repos.feeds.add(url, now=NOON, **more))
     assert feed is not None
     return feed
 
 
 async def kept(store: Store, feed: Feed, *articles: Article) -> int:
-    return await store.transaction(lambda shelves: shelves.feeds.keep(feed.id, articles))
+    return await store.transaction(lambda repos: repos.feeds.keep(feed.id, articles))
 
 
 async def found(store: Store, query: str, *, since: datetime = LONG_AGO, most: int = 10) -> list[str]:
-    def search(shelves: Shelves) -> tuple[FoundArticle, ...]:
-        return shelves.feeds.search(query, since=since, now=NOON, most=most)[0]
+    def search(repos: Repositories) -> tuple[FoundArticle, ...]:
+        return repos.feeds.search(query, since=since, now=NOON, most=most)[0]
 
     return [one.title for one in await store.read(search)]
 
 
 async def recent(store: Store, *, since: datetime = LONG_AGO, most: int = 10) -> list[str]:
-    return [one.title for one in await store.read(lambda shelves: shelves.feeds.recent(since=since, most=most))]
+    return [one.title for one in await store.read(lambda repos: repos.feeds.recent(since=since, most=most))]
 
 
 async def assert_index_is_whole(store: Store) -> None:
     """The index holds exactly the words of the articles: SQLite compares them, and fails where it does not."""
     await store.transaction(
-        lambda shelves: shelves.feeds.execute(
+        lambda repos: repos.feeds.execute(
             "INSERT INTO article_words (article_words, rank) VALUES ('integrity-check', 1)"
         )
     )
@@ -62,46 +62,46 @@ async def assert_index_is_whole(store: Store) -> None:
 class TestFeeds:
     async def test_a_feed_is_due_at_once_and_then_when_it_says(self, store: Store) -> None:
         """The loop is rung; the first to be due comes first; one that is gone is never due."""
-        bell = store.bells["feeds"]
+        bell = store.wakeups["feeds"]
         bell.clear()
         lamps, ships = await added(store), await added(store, SHIPS)
         assert bell.is_set()
         later = NOON + timedelta(hours=1)
-        assert await store.read(lambda shelves: shelves.feeds.due(NOON)) == lamps
-        await store.transaction(lambda shelves: shelves.feeds.note(replace(lamps, due_at=later, trouble="slow")))
-        await store.transaction(lambda shelves: shelves.feeds.note(replace(ships, due_at=None)))
-        assert await store.read(lambda shelves: shelves.feeds.due(NOON)) is None
-        assert await store.read(lambda shelves: shelves.feeds.next_due_at()) == later
-        assert (await store.read(lambda shelves: shelves.feeds.due(later))).trouble == "slow"  # pyright: ignore[reportOptionalMemberAccess] (it is due)
+        assert await store.read(lambda repos: repos.feeds.due(NOON)) == lamps
+        await store.transaction(lambda repos: repos.feeds.note(replace(lamps, due_at=later, trouble="slow")))
+        await store.transaction(lambda repos: repos.feeds.note(replace(ships, due_at=None)))
+        assert await store.read(lambda repos: repos.feeds.due(NOON)) is None
+        assert await store.read(lambda repos: repos.feeds.next_due_at()) == later
+        assert (await store.read(lambda repos: repos.feeds.due(later))).trouble == "slow"  # pyright: ignore[reportOptionalMemberAccess] (it is due)
 
     async def test_the_same_feed_is_not_read_twice_nor_more_than_may_be(self, store: Store) -> None:
         """Also where it has moved to; what the settings name is read all the same."""
         lamps = await added(store)
-        await store.transaction(lambda shelves: shelves.feeds.note(replace(lamps, url=SHIPS)))
+        await store.transaction(lambda repos: repos.feeds.note(replace(lamps, url=SHIPS)))
 
-        def more(shelves: Shelves) -> list[Feed | None]:
-            return [shelves.feeds.add(url, now=NOON) for url in (LAMPS, SHIPS)]
+        def more(repos: Repositories) -> list[Feed | None]:
+            return [repos.feeds.add(url, now=NOON) for url in (LAMPS, SHIPS)]
 
         assert await store.transaction(more) == [None, None]
 
-        def many(shelves: Shelves) -> list[Feed | None]:
-            return [shelves.feeds.add(f"https://x.example/{number}", now=NOON) for number in range(MOST_FEEDS)]
+        def many(repos: Repositories) -> list[Feed | None]:
+            return [repos.feeds.add(f"https://x.example/{number}", now=NOON) for number in range(MAX_FEEDS)]
 
         assert (await store.transaction(many)).count(None) == 1
-        assert await store.read(lambda shelves: len(shelves.feeds.all())) == MOST_FEEDS
-        await store.transaction(lambda shelves: shelves.feeds.settle_set(["https://set.example/"], now=NOON))
-        assert (await store.read(lambda shelves: shelves.feeds.all()))[-1].given == "https://set.example/"
+        assert await store.read(lambda repos: len(repos.feeds.all())) == MAX_FEEDS
+        await store.transaction(lambda repos: repos.feeds.settle_set(["https://set.example/"], now=NOON))
+        assert (await store.read(lambda repos: repos.feeds.all()))[-1].given == "https://set.example/"
 
     async def test_feeds_of_the_settings_come_and_go_with_them(self, store: Store) -> None:
         """With what stood in them; those that an admin added stay, and become the settings' where they are named."""
         await added(store, "https://admin.example/")
 
         async def settle(*urls: str) -> list[tuple[str, bool]]:
-            await store.transaction(lambda shelves: shelves.feeds.settle_set(urls, now=NOON))
-            return [(feed.given, feed.is_set) for feed in await store.read(lambda shelves: shelves.feeds.all())]
+            await store.transaction(lambda repos: repos.feeds.settle_set(urls, now=NOON))
+            return [(feed.given, feed.is_set) for feed in await store.read(lambda repos: repos.feeds.all())]
 
         assert await settle(LAMPS) == [("https://admin.example/", False), (LAMPS, True)]
-        lamps = (await store.read(lambda shelves: shelves.feeds.all()))[1]
+        lamps = (await store.read(lambda repos: repos.feeds.all()))[1]
         await kept(store, lamps, article("Lit"))
         assert await settle(LAMPS) == [("https://admin.example/", False), (LAMPS, True)]
         assert await found(store, "lit") == ["Lit"]
@@ -117,9 +117,9 @@ class TestFeeds:
         )  # a second part of the index, so that the first is not gone with it
         await store.checkpoint()
         assert words_on_disk(path, b"lighthous") == ["aldis.db"]
-        assert await store.transaction(lambda shelves: shelves.feeds.remove(lamps.id)) == lamps
-        assert await store.transaction(lambda shelves: shelves.feeds.remove(lamps.id)) is None
-        assert not await store.transaction(lambda shelves: shelves.feeds.note(lamps))
+        assert await store.transaction(lambda repos: repos.feeds.remove(lamps.id)) == lamps
+        assert await store.transaction(lambda repos: repos.feeds.remove(lamps.id)) is None
+        assert not await store.transaction(lambda repos: repos.feeds.note(lamps))
         assert await found(store, "lighthouse") == []
         await store.checkpoint()
         assert words_on_disk(path, b"lighthous") == []
@@ -136,7 +136,7 @@ class TestKeeping:
         assert await kept(store, lamps, article("Lit", key="another id")) == 0
         assert sorted(await recent(store)) == ["Afloat", "Dark again", "Lit"]
         assert await found(store, "dark") == ["Dark again"]
-        assert await store.read(lambda shelves: shelves.feeds.counts()) == {lamps.id: 2, ships.id: 1}
+        assert await store.read(lambda repos: repos.feeds.counts()) == {lamps.id: 2, ships.id: 1}
         await assert_index_is_whole(store)
 
     async def test_words_that_were_taken_back_are_not_found(self, store: Store) -> None:
@@ -163,7 +163,7 @@ class TestKeeping:
 
         async def prune(most: int = 100) -> int:
             before = NOON - timedelta(days=30)
-            return await store.transaction(lambda shelves: shelves.feeds.prune(before=before, most=most))
+            return await store.transaction(lambda repos: repos.feeds.prune(before=before, most=most))
 
         assert [await prune(), await prune()] == [1, 0]
         assert await recent(store) == ["New", "Old and listed"]
@@ -176,7 +176,7 @@ class TestKeeping:
         for number in range(10):
             at = NOON - timedelta(hours=number)
             await kept(store, lamps, article(f"Number {number}", at=at))
-        pruned = await store.transaction(lambda shelves: shelves.feeds.prune(before=LONG_AGO, most=4))
+        pruned = await store.transaction(lambda repos: repos.feeds.prune(before=LONG_AGO, most=4))
         assert pruned == 6
         assert await recent(store) == ["Number 0", "Number 1", "Number 2", "Number 9"]
         await assert_index_is_whole(store)
@@ -210,9 +210,7 @@ class TestSearching:
         await kept(store, lamps, article("Red lamp"), article("Green lamp"))
 
         async def search(query: str) -> tuple[set[str], bool]:
-            given, has_all = await store.read(
-                lambda shelves: shelves.feeds.search(query, since=LONG_AGO, now=NOON, most=9)
-            )
+            given, has_all = await store.read(lambda repos: repos.feeds.search(query, since=LONG_AGO, now=NOON, most=9))
             return {one.title for one in given}, has_all
 
         assert await search("lamp red") == ({"Red lamp"}, True)
@@ -225,7 +223,7 @@ class TestSearching:
         await kept(store, await added(store), article("lamp"))
         for query in STRANGE:
             assert await found(store, query) in ([], ["lamp"])
-            assert len(_words(query)) <= MOST_WORDS
+            assert len(_words(query)) <= MAX_WORDS
 
     @given(query=st.text())
     async def test_no_query_is_a_syntax_error(self, query: str) -> None:
@@ -238,9 +236,9 @@ class TestSearching:
 
     async def test_without_any_article_nothing_is_found(self, store: Store) -> None:
         """The index is made with the first one."""
-        assert await store.read(lambda shelves: shelves.feeds.can_search())
+        assert await store.read(lambda repos: repos.feeds.can_search())
         assert await found(store, "lamp") == []
-        assert await store.transaction(lambda shelves: shelves.feeds.prune(before=NOON, most=0)) == 0
+        assert await store.transaction(lambda repos: repos.feeds.prune(before=NOON, most=0)) == 0
 
 
 class TestOnTheDisk:
@@ -250,14 +248,14 @@ class TestOnTheDisk:
             await kept(store, await added(store, is_set=True), article("Lit"))
         async with opened(path, realm="terminal") as store:
             assert await found(store, "lit") == ["Lit"]
-            assert [feed.is_set for feed in await store.read(lambda shelves: shelves.feeds.all())] == [True]
+            assert [feed.is_set for feed in await store.read(lambda repos: repos.feeds.all())] == [True]
 
     async def test_a_transaction_that_fails_leaves_the_index_as_it_was(self, store: Store) -> None:
         """The first one, which makes it, too."""
         lamps = await added(store)
 
-        def fail(shelves: Shelves) -> None:
-            shelves.feeds.keep(lamps.id, [article("Lit")])
+        def fail(repos: Repositories) -> None:
+            repos.feeds.keep(lamps.id, [article("Lit")])
             raise LookupError
 
         for _ in range(2):

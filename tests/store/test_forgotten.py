@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Damaged, Erased, Shelves, Store, StoredMessage, StoreError, opened
+from store import Damaged, Erased, Repositories, Store, StoredMessage, StoreError, opened
 from tests.conftest import NOON
 from tests.store.lives import (
     asked,
@@ -51,7 +51,7 @@ class TestFiles:
             mine, other = (row[0] for row in await rows(store, "SELECT message FROM history WHERE position = 0"))
             assert isinstance(mine, bytes)
             assert isinstance(other, bytes)
-            await store.erase(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+            await store.erase(lambda repos: repos.forgetting.turn(turn, now=NOON))
             await store.checkpoint()
             assert found(path, mine) == []
             assert found(path, other) == ["aldis.db"]
@@ -114,13 +114,13 @@ async def test_a_crash_at_any_step_leaves_all_of_it_or_nothing(path: Path, tmp_p
             assert (in_group == []) == (is_gone and verb == "forget-person")
             if not is_gone:
                 assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
-                [errand] = await store.read(lambda shelves: shelves.inbox.errands())
-                assert await forgotten(store, "direct:a", errand.item.id) == Erased(
+                [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
+                assert await forgotten(store, "direct:a", urgent_item.item.id) == Erased(
                     conversations=1, turns=1, messages=2
                 )
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
-            begun = await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=8))
+            begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
             assert [item.reply for item in begun] == [b"forgotten"]
             assert await waiting(store) == [b"after"]
             await store.checkpoint()
@@ -149,11 +149,11 @@ async def test_messages_sealed_before_and_after_have_another_key(store: Store) -
     await forgotten(store, "direct:a", command)
     conversation = await store.conversation("direct:a", now=NOON)
 
-    def put_back(shelves: Shelves) -> None:
-        again = shelves.inbox.begin_turn(conversation, now=NOON)
-        shelves.history.append(conversation, [StoredMessage(turn=again, role="user", call_id=None, message=b"new")])
-        shelves.inbox.execute("UPDATE history SET message = ?, turn_id = ?", (sealed, again))
-        shelves.journal.close(again, "kept", now=NOON)
+    def put_back(repos: Repositories) -> None:
+        again = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.history.append(conversation, [StoredMessage(turn=again, role="user", call_id=None, message=b"new")])
+        repos.inbox.execute("UPDATE history SET message = ?, turn_id = ?", (sealed, again))
+        repos.journal.close(again, "kept", now=NOON)
 
     await store.transaction(put_back)
     assert turn

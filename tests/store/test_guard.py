@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from store import Arrival, Entry, Shelves, StoreError, Tampering, opened, restore
+from store import Arrival, Entry, Repositories, StoreError, Tampering, opened, restore
 from store.guard import _TABLES, _encoded
 from store.ledger import FORGED_USD
 from store.migrations import migrate
@@ -29,7 +29,7 @@ DEAR = Entry(kind="model", name="m", outcome="ok", latency_seconds=1, provider="
 UNTOUCHED = Tampering()
 
 
-async def on(path: Path, work: Callable[[Shelves], T]) -> T:
+async def on(path: Path, work: Callable[[Repositories], T]) -> T:
     async with opened(path, realm="signal") as store:
         return await store.transaction(work)
 
@@ -45,16 +45,16 @@ def attack(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def let_in(shelves: Shelves) -> None:
-    shelves.people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
+def let_in(repos: Repositories) -> None:
+    repos.people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
 
 
-def is_in(person: str) -> Callable[[Shelves], bool]:
-    return lambda shelves: shelves.people.is_allowed(person, account=ACCOUNT)
+def is_in(person: str) -> Callable[[Repositories], bool]:
+    return lambda repos: repos.people.is_allowed(person, account=ACCOUNT)
 
 
-def spent(shelves: Shelves) -> Decimal:
-    [total] = shelves.ledger.totals(None, None, (DAY,))
+def spent(repos: Repositories) -> Decimal:
+    [total] = repos.ledger.totals(None, None, (DAY,))
     return total.spending.cost_usd
 
 
@@ -66,13 +66,13 @@ async def kept(path: Path) -> Path:
     async with opened(path, realm="signal") as store:
         conversation = await store.conversation("direct:alice", now=NOON)
 
-        def work(shelves: Shelves) -> None:
-            let_in(shelves)
-            shelves.people.pin(NUMBER, ALICE, now=NOON)
-            shelves.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
-            turn = shelves.chats.newest_turn(conversation)
-            shelves.ledger.add(conversation, turn, None, (DEAR,), now=NOON, periods=(DAY,))
-            shelves.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
+        def work(repos: Repositories) -> None:
+            let_in(repos)
+            repos.people.pin(NUMBER, ALICE, now=NOON)
+            repos.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
+            turn = repos.chats.newest_turn(conversation)
+            repos.ledger.add(conversation, turn, None, (DEAR,), now=NOON, periods=(DAY,))
+            repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
 
         await store.transaction(work)
     assert await found(path) == UNTOUCHED
@@ -82,8 +82,8 @@ async def kept(path: Path) -> Path:
 async def test_what_aldis_writes_holds(kept: Path) -> None:
     """Every way of writing these rows, over restarts; nothing is named."""
 
-    def more(shelves: Shelves) -> None:
-        people = shelves.people
+    def more(repos: Repositories) -> None:
+        people = repos.people
         people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON)
         people.deny(ALICE, account=ACCOUNT)
         people.pin(NUMBER, MALLORY, now=NOON)
@@ -93,7 +93,7 @@ async def test_what_aldis_writes_holds(kept: Path) -> None:
         people.trust(people.label(MALLORY, account=ACCOUNT), is_verified=True)
         people.verify(ALICE, "key", account=ACCOUNT)
         people.prune(before=NOON)
-        shelves.ledger.prune(now=NOON)
+        repos.ledger.prune(now=NOON)
 
     await on(kept, more)
     assert await found(kept) == UNTOUCHED
@@ -118,20 +118,20 @@ async def test_nobody_lets_themselves_in(kept: Path, statement: str) -> None:
     attack(kept, statement)
     tampering = await found(kept)
     assert tampering.forged == {"people": 1}
-    label = await on(kept, lambda shelves: shelves.people.label(ALICE, account=ACCOUNT))
-    assert [one.label for one in await on(kept, lambda shelves: shelves.people.allowed())] in ([], [label])
+    label = await on(kept, lambda repos: repos.people.label(ALICE, account=ACCOUNT))
+    assert [one.label for one in await on(kept, lambda repos: repos.people.allowed())] in ([], [label])
     assert (await found(kept)).forged == {"people": 1}  # until somebody has decided
 
 
 async def test_nobody_allows_themselves_a_tool(kept: Path) -> None:
     """Neither another tool, nor the same one in another chat or for somebody else."""
 
-    def allowed(shelves: Shelves) -> list[str]:
-        rows = shelves.grants.rows("SELECT id FROM conversations")
-        return [one.tool for (place,) in rows for who in (ALICE, MALLORY) for one in shelves.grants.of(place, who)]
+    def allowed(repos: Repositories) -> list[str]:
+        rows = repos.grants.rows("SELECT id FROM conversations")
+        return [one.tool for (place,) in rows for who in (ALICE, MALLORY) for one in repos.grants.of(place, who)]
 
     assert await on(kept, allowed) == ["post"]
-    mallory = await on(kept, lambda shelves: shelves.people.keyring.handle(MALLORY).hex())
+    mallory = await on(kept, lambda repos: repos.people.keyring.handle(MALLORY).hex())
     for change in ("tool = 'delete'", "shape = 't'", f"person = x'{mallory}'"):
         attack(kept, f"UPDATE grants SET {change}")
         assert await on(kept, allowed) == []
@@ -152,35 +152,35 @@ async def test_what_is_forgotten_leaves_nothing_that_looks_forged(kept: Path) ->
             envelope=b"",
             received_at=NOON,
         )
-        item = await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+        item = await store.transaction(lambda repos: repos.inbox.put(arrival))
         assert item is not None
         await store.forget("direct:alice", before=item, now=NOON, then=lambda *_: None)
-        assert await store.read(lambda shelves: shelves.grants.rows("SELECT * FROM grants")) == []
+        assert await store.read(lambda repos: repos.grants.rows("SELECT * FROM grants")) == []
     assert await found(kept) == UNTOUCHED
 
 
 async def test_a_number_that_was_given_to_another_is_nobodys(kept: Path) -> None:
     """Neither the attacker's nor, until the bridge confirms it, anybody's: with it comes what its list allows."""
-    mallory = await on(kept, lambda shelves: shelves.people.keyring.handle(MALLORY).hex())
+    mallory = await on(kept, lambda repos: repos.people.keyring.handle(MALLORY).hex())
     attack(kept, f"UPDATE pins SET person = x'{mallory}'")
     for person in (MALLORY, ALICE):
-        assert not await on(kept, lambda shelves, who=person: shelves.people.pin(NUMBER, who, now=NOON))
-        assert await on(kept, lambda shelves, who=person: shelves.people.number_of(who, [NUMBER])) is None
-    assert await on(kept, lambda shelves: shelves.people.pin(NUMBER, ALICE, now=NOON, is_confirmed=True))
-    assert not await on(kept, lambda shelves: shelves.people.pin(NUMBER, MALLORY, now=NOON))
+        assert not await on(kept, lambda repos, who=person: repos.people.pin(NUMBER, who, now=NOON))
+        assert await on(kept, lambda repos, who=person: repos.people.number_of(who, [NUMBER])) is None
+    assert await on(kept, lambda repos: repos.people.pin(NUMBER, ALICE, now=NOON, is_confirmed=True))
+    assert not await on(kept, lambda repos: repos.people.pin(NUMBER, MALLORY, now=NOON))
 
 
 @pytest.mark.parametrize("is_verified", [0, 1])
 async def test_a_safety_number_is_not_trusted_by_a_statement(kept: Path, is_verified: int) -> None:
     """Nor called verified, nor forgotten in time; an admin's word makes the row anew."""
     attack(kept, f"UPDATE identities SET is_open = 0, is_verified = {is_verified}")
-    [open_one] = await on(kept, lambda shelves: shelves.people.new_identities())
-    assert open_one.label == await on(kept, lambda shelves: shelves.people.label(MALLORY, account=ACCOUNT))
-    assert not await on(kept, lambda shelves: shelves.people.was_verified(MALLORY, account=ACCOUNT))
-    await on(kept, lambda shelves: shelves.people.prune(before=NOON.replace(year=2030)))
-    assert await on(kept, lambda shelves: shelves.people.new_identities())
-    await on(kept, lambda shelves: shelves.people.trust(open_one.label))
-    assert await on(kept, lambda shelves: shelves.people.new_identities()) == ()
+    [open_one] = await on(kept, lambda repos: repos.people.new_identities())
+    assert open_one.label == await on(kept, lambda repos: repos.people.label(MALLORY, account=ACCOUNT))
+    assert not await on(kept, lambda repos: repos.people.was_verified(MALLORY, account=ACCOUNT))
+    await on(kept, lambda repos: repos.people.prune(before=NOON.replace(year=2030)))
+    assert await on(kept, lambda repos: repos.people.new_identities())
+    await on(kept, lambda repos: repos.people.trust(open_one.label))
+    assert await on(kept, lambda repos: repos.people.new_identities()) == ()
 
 
 @pytest.mark.parametrize("cost", ["0", "-100", "NaN", "no number"])
@@ -191,9 +191,9 @@ async def test_a_budget_is_not_renewed_by_a_statement(kept: Path, cost: str) -> 
     async with opened(kept, realm="signal") as store:
         conversation = await store.conversation("direct:alice", now=NOON)
         await store.transaction(
-            lambda shelves: shelves.ledger.add(
+            lambda repos: repos.ledger.add(
                 conversation,
-                shelves.chats.newest_turn(conversation),
+                repos.chats.newest_turn(conversation),
                 None,
                 (DEAR,),
                 now=NOON,
@@ -218,7 +218,7 @@ async def test_a_row_that_was_put_back_is_named(kept: Path) -> None:
     """With the MAC that it had: what was forbidden since would be allowed again."""
     with closing(sqlite3.connect(kept)) as connection:
         [row] = connection.execute("SELECT * FROM people").fetchall()
-    await on(kept, lambda shelves: shelves.people.deny(ALICE, account=ACCOUNT))
+    await on(kept, lambda repos: repos.people.deny(ALICE, account=ACCOUNT))
     with closing(sqlite3.connect(kept)) as connection, connection:
         connection.execute("INSERT INTO people VALUES (?, ?, ?, ?)", row)
     assert (await found(kept)).is_incomplete
@@ -242,14 +242,14 @@ async def test_an_older_database_is_named_and_waits_for_a_decision(kept: Path, t
     """The whole file put back, with its own sum and MACs: its key file has seen more. It goes on as a restored one."""
     older = tmp_path / "older"
     shutil.copyfile(kept, older)
-    await on(kept, lambda shelves: shelves.people.deny(ALICE, account=ACCOUNT))
+    await on(kept, lambda repos: repos.people.deny(ALICE, account=ACCOUNT))
     for companion in ("-wal", "-shm"):
         kept.with_name(kept.name + companion).unlink(missing_ok=True)
     shutil.copyfile(older, kept)
     tampering = await found(kept)
     assert tampering.is_older
     assert "older than its key file" in " ".join(tampering.sentences)
-    assert await on(kept, lambda shelves: shelves.restored.restoration()) is not None
+    assert await on(kept, lambda repos: repos.restored.restoration()) is not None
     assert (await found(kept)).is_incomplete
 
 
@@ -299,9 +299,9 @@ async def test_what_comes_into_the_schema_later_does_not_run(kept: Path, name: s
     async with opened(kept, realm="signal") as store:
         attack(kept, f"CREATE TRIGGER {name} AFTER INSERT ON quotas BEGIN UPDATE people SET allowed_at = 7; END")
         with pytest.raises(StoreError):
-            await store.transaction(lambda shelves: shelves.quotas.take("s", "2026", amount=1, most=9))
+            await store.transaction(lambda repos: repos.quotas.take("s", "2026", amount=1, most=9))
     attack(kept, f"DROP TRIGGER {name}")
-    assert await on(kept, lambda shelves: shelves.quotas.take("s", "2026", amount=1, most=9))
+    assert await on(kept, lambda repos: repos.quotas.take("s", "2026", amount=1, most=9))
     assert await found(kept) == UNTOUCHED
 
 
@@ -318,7 +318,7 @@ async def test_no_schema_makes_aldis_compute_a_mac(kept: Path, lure: str) -> Non
         connection.create_function("row_mac", -1, lambda *_: b"", deterministic=True)
         connection.execute(lure)
     with pytest.raises(StoreError):
-        await on(kept, lambda shelves: shelves.people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
+        await on(kept, lambda repos: repos.people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
 
 
 async def test_rows_from_before_are_taken_as_they_are_once(kept: Path) -> None:
@@ -349,7 +349,7 @@ async def test_after_a_look_the_operator_takes_the_rest(kept: Path) -> None:
         assert await store.tampering() == UNTOUCHED
     assert await found(kept) == UNTOUCHED
     assert await on(kept, is_in(ALICE))
-    assert len(await on(kept, lambda shelves: shelves.people.allowed())) == 1
+    assert len(await on(kept, lambda repos: repos.people.allowed())) == 1
 
 
 async def test_a_backup_that_is_restored_holds(kept: Path, tmp_path: Path) -> None:

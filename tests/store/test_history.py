@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from store import ConversationId, Damaged, Role, Shelves, Store, StoredMessage, StoreError, TurnEnd, TurnId
+from store import ConversationId, Damaged, Repositories, Role, Store, StoredMessage, StoreError, TurnEnd, TurnId
 from store.history import LAST_TURNS
 from tests.conftest import NOON
 
@@ -19,34 +19,34 @@ CALLED: tuple[tuple[Role, str | None], ...] = (
 PLAIN: tuple[tuple[Role, str | None], ...] = (("user", None), ("assistant", None))
 
 
-def begin(shelves: Shelves, conversation: ConversationId) -> TurnId:
-    [(turn,)] = shelves.history.rows(
+def begin(repos: Repositories, conversation: ConversationId) -> TurnId:
+    [(turn,)] = repos.history.rows(
         "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0) RETURNING id", (conversation,)
     )
     return TurnId(turn)
 
 
 def say(
-    shelves: Shelves,
+    repos: Repositories,
     conversation: ConversationId,
     words: str,
     shape: Sequence[tuple[Role, str | None]] = PLAIN,
     end: TurnEnd = "kept",
 ) -> TurnId:
     """One turn to its end; its messages are `words 0`, `words 1` ..."""
-    turn = begin(shelves, conversation)
+    turn = begin(repos, conversation)
     messages = [
         StoredMessage(turn=turn, role=role, call_id=call_id, message=f"{words} {number}".encode())
         for number, (role, call_id) in enumerate(shape)
     ]
     if end == "kept":
-        shelves.history.append(conversation, messages)
-    shelves.journal.close(turn, end, now=NOON)
+        repos.history.append(conversation, messages)
+    repos.journal.close(turn, end, now=NOON)
     return turn
 
 
 async def last(store: Store, conversation: ConversationId, turns: int) -> tuple[StoredMessage, ...]:
-    return await store.read(lambda shelves: shelves.history.last(conversation, turns))
+    return await store.read(lambda repos: repos.history.last(conversation, turns))
 
 
 async def words(store: Store, conversation: ConversationId, turns: int) -> list[str]:
@@ -66,7 +66,7 @@ async def test_a_new_conversation_has_none(store: Store, conversation: Conversat
 
 async def test_a_turn_comes_back_as_it_was_kept(store: Store, conversation: ConversationId) -> None:
     """Roles, call ids and words of every message, in order, under its turn."""
-    turn = await store.transaction(lambda shelves: say(shelves, conversation, "asked", CALLED))
+    turn = await store.transaction(lambda repos: say(repos, conversation, "asked", CALLED))
     messages = await last(store, conversation, 1)
     assert [(message.role, message.call_id) for message in messages] == list(CALLED)
     assert [message.message for message in messages] == [f"asked {number}".encode() for number in range(5)]
@@ -76,7 +76,7 @@ async def test_a_turn_comes_back_as_it_was_kept(store: Store, conversation: Conv
 async def test_the_last_turns_are_whole_and_oldest_first(store: Store, conversation: ConversationId) -> None:
     """The window counts turns, not messages: however long a turn is, all of it comes."""
     for name, shape in (("one", PLAIN), ("two", CALLED), ("three", PLAIN)):
-        await store.transaction(lambda shelves, name=name, shape=shape: say(shelves, conversation, name, shape))
+        await store.transaction(lambda repos, name=name, shape=shape: say(repos, conversation, name, shape))
     three = ["three 0", "three 1"]
     two = [f"two {number}" for number in range(5)]
     assert await words(store, conversation, 1) == three
@@ -89,7 +89,7 @@ async def test_the_last_turns_are_whole_and_oldest_first(store: Store, conversat
 async def test_more_than_ten_messages_stay_in_order(store: Store, conversation: ConversationId) -> None:
     """Positions are numbers, not words: the tenth comes after the second."""
     shape: list[tuple[Role, str | None]] = [("user", None), *(("tool", f"c{number}") for number in range(12))]
-    await store.transaction(lambda shelves: say(shelves, conversation, "long", shape))
+    await store.transaction(lambda repos: say(repos, conversation, "long", shape))
     assert await words(store, conversation, 1) == [f"long {number}" for number in range(13)]
 
 
@@ -97,21 +97,21 @@ async def test_turns_of_other_conversations_are_not_seen(store: Store, conversat
     """Turns of several chats that take turns with each other stay apart, and do not use up each other's window."""
     other = await store.conversation("group:G", now=NOON)
     for number in range(5):
-        await store.transaction(lambda shelves, number=number: say(shelves, conversation, f"mine {number}"))
+        await store.transaction(lambda repos, number=number: say(repos, conversation, f"mine {number}"))
         for _ in range(3):
-            await store.transaction(lambda shelves, number=number: say(shelves, other, f"theirs {number}"))
+            await store.transaction(lambda repos, number=number: say(repos, other, f"theirs {number}"))
     assert await words(store, conversation, 2) == ["mine 3 0", "mine 3 1", "mine 4 0", "mine 4 1"]
     assert {word.split()[0] for word in await words(store, other, 100)} == {"theirs"}
 
 
 async def test_only_kept_turns_count(store: Store, conversation: ConversationId) -> None:
     """Turns that failed, were ignored or still run are no part of the window."""
-    await store.transaction(lambda shelves: say(shelves, conversation, "one"))
+    await store.transaction(lambda repos: say(repos, conversation, "one"))
     ends: tuple[TurnEnd, ...] = ("failed", "ignored")
     for end in ends:
-        await store.transaction(lambda shelves, end=end: say(shelves, conversation, "gone", end=end))
-    await store.transaction(lambda shelves: say(shelves, conversation, "two"))
-    await store.transaction(lambda shelves: begin(shelves, conversation))
+        await store.transaction(lambda repos, end=end: say(repos, conversation, "gone", end=end))
+    await store.transaction(lambda repos: say(repos, conversation, "two"))
+    await store.transaction(lambda repos: begin(repos, conversation))
     assert await words(store, conversation, 1) == ["two 0", "two 1"]
     assert await words(store, conversation, 2) == ["one 0", "one 1", "two 0", "two 1"]
 
@@ -126,49 +126,49 @@ async def test_a_row_of_the_wrong_shape_is_refused(
 ) -> None:
     """The table itself refuses it, and nothing of its turn is kept."""
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
-        await store.transaction(lambda shelves: say(shelves, conversation, "asked", (*PLAIN, wrong)))
+        await store.transaction(lambda repos: say(repos, conversation, "asked", (*PLAIN, wrong)))
     assert await last(store, conversation, 20) == ()
 
 
 async def test_a_turn_is_kept_once(store: Store, conversation: ConversationId) -> None:
     """A second keeping of the same turn is refused; the first stays as it is."""
-    turn = await store.transaction(lambda shelves: say(shelves, conversation, "first"))
+    turn = await store.transaction(lambda repos: say(repos, conversation, "first"))
     again = StoredMessage(turn=turn, role="user", call_id=None, message=b"again")
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT"):
-        await store.transaction(lambda shelves: shelves.history.append(conversation, [again]))
+        await store.transaction(lambda repos: repos.history.append(conversation, [again]))
     assert await words(store, conversation, 1) == ["first 0", "first 1"]
 
 
 async def test_rows_that_were_exchanged_are_found_out(store: Store, conversation: ConversationId) -> None:
     """Whoever can write to the file cannot change who said what."""
-    await store.transaction(lambda shelves: say(shelves, conversation, "asked"))
+    await store.transaction(lambda repos: say(repos, conversation, "asked"))
 
-    def exchange(shelves: Shelves) -> None:
-        [(answer,)] = shelves.history.rows("SELECT message FROM history WHERE position = 1")
-        shelves.history.execute("UPDATE history SET message = ? WHERE position = 0", (answer,))
+    def exchange(repos: Repositories) -> None:
+        [(answer,)] = repos.history.rows("SELECT message FROM history WHERE position = 1")
+        repos.history.execute("UPDATE history SET message = ? WHERE position = 0", (answer,))
 
     await store.transaction(exchange)
     with pytest.raises(Damaged):
         await last(store, conversation, 1)
 
 
-def converse(shelves: Shelves, conversation: ConversationId, turns: int) -> None:
+def converse(repos: Repositories, conversation: ConversationId, turns: int) -> None:
     """So many kept turns, and as many failed ones between them."""
     for number in range(turns):
-        say(shelves, conversation, str(number), CALLED)
-        say(shelves, conversation, str(number), end="failed")
+        say(repos, conversation, str(number), CALLED)
+        say(repos, conversation, str(number), end="failed")
 
 
 async def test_the_plan_of_the_last_turns_searches_indexes_only(store: Store, conversation: ConversationId) -> None:
     """No table is scanned and nothing is sorted, also with many rows and with SQLite's statistics of them."""
     other = await store.conversation("direct:b", now=NOON)
-    await store.transaction(lambda shelves: converse(shelves, conversation, 500))
-    await store.transaction(lambda shelves: converse(shelves, other, 500))
+    await store.transaction(lambda repos: converse(repos, conversation, 500))
+    await store.transaction(lambda repos: converse(repos, other, 500))
     for analysed in (False, True):
         if analysed:
-            await store.transaction(lambda shelves: shelves.history.execute("ANALYZE").fetchall())
+            await store.transaction(lambda repos: repos.history.execute("ANALYZE").fetchall())
         rows = await store.read(
-            lambda shelves: shelves.history.rows(f"EXPLAIN QUERY PLAN {LAST_TURNS}", (conversation, 20, 0))
+            lambda repos: repos.history.rows(f"EXPLAIN QUERY PLAN {LAST_TURNS}", (conversation, 20, 0))
         )
         plan = [row[3] for row in rows]
         assert "SEARCH history USING PRIMARY KEY (conversation_id=? AND turn_id>?)" in plan
@@ -179,7 +179,7 @@ async def test_the_plan_of_the_last_turns_searches_indexes_only(store: Store, co
 async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conversation: ConversationId) -> None:
     """SQLite takes exactly as many steps for the last 20 turns out of 25 as out of 525, among others' as many."""
 
-    def steps(shelves: Shelves) -> int:
+    def steps(repos: Repositories) -> int:
         count = 0
 
         def step() -> int:
@@ -187,10 +187,10 @@ async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conv
             count += 1
             return 0
 
-        connection = shelves.history._connection
+        connection = repos.history._connection
         connection.set_progress_handler(step, 1)
         try:
-            assert len(shelves.history.last(conversation, 20)) == 20 * len(CALLED)
+            assert len(repos.history.last(conversation, 20)) == 20 * len(CALLED)
         finally:
             connection.set_progress_handler(None, 1)
         return count
@@ -198,8 +198,8 @@ async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conv
     other = await store.conversation("direct:b", now=NOON)
     chats = (conversation, other)
     for chat in chats:
-        await store.transaction(lambda shelves, chat=chat: converse(shelves, chat, 25))
+        await store.transaction(lambda repos, chat=chat: converse(repos, chat, 25))
     first = await store.read(steps)
     for chat in chats:
-        await store.transaction(lambda shelves, chat=chat: converse(shelves, chat, 500))
+        await store.transaction(lambda repos, chat=chat: converse(repos, chat, 500))
     assert await store.read(steps) == first

@@ -13,11 +13,11 @@ async def arrive(store: Store, chat: str, sent_at: int, words: bytes = b"hello",
     conversation = await store.conversation(chat, now=NOON)
     values = {"account": "+15550000000", "author": chat, "device": 1, "kind": "message"} | changes
     arrival = Arrival(conversation=conversation, sent_at=sent_at, envelope=words, received_at=NOON, **values)  # pyright: ignore[reportArgumentType]
-    return await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+    return await store.transaction(lambda repos: repos.inbox.put(arrival))
 
 
 async def claim(store: Store, *busy: ConversationId) -> Claim | None:
-    return await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=LATER, busy=busy))
+    return await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=busy))
 
 
 async def claimed(store: Store, *busy: ConversationId) -> Claim:
@@ -48,7 +48,7 @@ async def test_a_redelivery_after_the_answer_is_known(store: Store) -> None:
     """An answered message is not answered again when it is delivered again."""
     await arrive(store, "direct:a", 1)
     turn = (await claimed(store)).turn
-    await store.transaction(lambda shelves: shelves.inbox.done(turn))
+    await store.transaction(lambda repos: repos.inbox.done(turn))
     assert await arrive(store, "direct:a", 1) is None
     assert await claim(store) is None
 
@@ -68,7 +68,7 @@ async def test_what_comes_during_a_turn_is_the_next_turn(store: Store) -> None:
     first = await claimed(store)
     await arrive(store, "direct:a", 2, b"second")
     assert await claim(store, first.conversation) is None
-    await store.transaction(lambda shelves: shelves.inbox.done(first.turn))
+    await store.transaction(lambda repos: repos.inbox.done(first.turn))
     second = await claimed(store)
     assert [item.envelope for item in second.items] == [b"second"]
     assert second.turn != first.turn
@@ -79,29 +79,29 @@ async def test_a_claim_left_behind_is_taken_up_with_the_same_messages(store: Sto
     await arrive(store, "direct:a", 1, b"first")
     before = await claimed(store)
     await arrive(store, "direct:a", 2, b"second")
-    assert await store.transaction(lambda shelves: shelves.inbox.requeue(now=None)) == 1
+    assert await store.transaction(lambda repos: repos.inbox.requeue(now=None)) == 1
     again = await claimed(store)
     assert (again.turn, again.attempt) == (before.turn, 2)
     assert [item.envelope for item in again.items] == [b"first"]
-    await store.transaction(lambda shelves: shelves.inbox.done(again.turn))
+    await store.transaction(lambda repos: repos.inbox.done(again.turn))
     assert [item.envelope for item in (await claimed(store)).items] == [b"second"]
 
 
 async def test_only_claims_past_their_deadline_are_requeued_while_running(store: Store) -> None:
-    """Housekeeping leaves a claim alone until its deadline has passed."""
+    """Maintenance leaves a claim alone until its deadline has passed."""
     await arrive(store, "direct:a", 1)
     await claimed(store)
-    assert await store.transaction(lambda shelves: shelves.inbox.requeue(now=LATER)) == 0
-    assert await store.transaction(lambda shelves: shelves.inbox.requeue(now=LATER + timedelta(seconds=1))) == 1
+    assert await store.transaction(lambda repos: repos.inbox.requeue(now=LATER)) == 0
+    assert await store.transaction(lambda repos: repos.inbox.requeue(now=LATER + timedelta(seconds=1))) == 1
 
 
 async def test_a_claim_handed_back_on_purpose_does_not_count_as_a_try(store: Store) -> None:
     """A shutdown is nobody's failure; a failed try counts."""
     await arrive(store, "direct:a", 1)
     first = await claimed(store)
-    await store.transaction(lambda shelves: shelves.inbox.hand_back(first.turn, counts=False))
+    await store.transaction(lambda repos: repos.inbox.hand_back(first.turn, counts=False))
     assert (await claimed(store)).attempt == 1
-    await store.transaction(lambda shelves: shelves.inbox.hand_back(first.turn, counts=True))
+    await store.transaction(lambda repos: repos.inbox.hand_back(first.turn, counts=True))
     assert (await claimed(store)).attempt == 2
 
 
@@ -110,10 +110,10 @@ async def test_a_long_queue_starves_nobody(store: Store) -> None:
     for sent_at in range(30):
         await arrive(store, "direct:talker", sent_at)
     await arrive(store, "direct:quiet", 1, b"quiet")
-    talker = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=LATER, busy=(), most=10))
+    talker = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=(), most=10))
     assert talker is not None
     assert len(talker.items) == 10
-    await store.transaction(lambda shelves: shelves.inbox.done(talker.turn))
+    await store.transaction(lambda repos: repos.inbox.done(talker.turn))
     assert [item.envelope for item in (await claimed(store)).items] == [b"quiet"]
 
 
@@ -122,31 +122,31 @@ async def test_settled_messages_keep_no_words(store: Store) -> None:
     await arrive(store, "direct:a", 1)
     await arrive(store, "direct:b", 1)
     done, dead = await claimed(store), await claimed(store)
-    await store.transaction(lambda shelves: shelves.inbox.done(done.turn))
-    await store.transaction(lambda shelves: shelves.inbox.bury(dead.turn))
-    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT state, envelope FROM inbox ORDER BY id"))
+    await store.transaction(lambda repos: repos.inbox.done(done.turn))
+    await store.transaction(lambda repos: repos.inbox.bury(dead.turn))
+    rows = await store.read(lambda repos: repos.inbox.rows("SELECT state, envelope FROM inbox ORDER BY id"))
     assert rows == [("done", None), ("dead", None)]
-    backlog = await store.read(lambda shelves: shelves.inbox.backlog())
+    backlog = await store.read(lambda repos: repos.inbox.backlog())
     assert (backlog.items, backlog.oldest_at, backlog.dead) == (0, None, 1)
-    assert await store.transaction(lambda shelves: shelves.inbox.prune(before=LATER)) == 2
+    assert await store.transaction(lambda repos: repos.inbox.prune(before=LATER)) == 2
 
 
 async def test_the_backlog_tells_how_long_somebody_has_waited(store: Store) -> None:
     """The health page sees the oldest open message."""
     await arrive(store, "direct:a", 1)
-    backlog = await store.read(lambda shelves: shelves.inbox.backlog())
+    backlog = await store.read(lambda repos: repos.inbox.backlog())
     assert (backlog.items, backlog.oldest_at) == (1, NOON)
 
 
 async def test_realms_do_not_take_each_others_messages(store: Store) -> None:
     """A chat in the terminal never answers what waits for Signal, even in a conversation of the same name."""
     await arrive(store, "direct:a", 1)
-    shelf = await store.read(lambda shelves: shelves.inbox)
-    assert shelf.realm == "signal"
-    shelf.realm = "terminal"
+    repository = await store.read(lambda repos: repos.inbox)
+    assert repository.realm == "signal"
+    repository.realm = "terminal"
     assert await claim(store) is None
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 0
-    shelf.realm = "signal"
+    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
+    repository.realm = "signal"
     assert await claim(store) is not None
 
 
@@ -164,17 +164,17 @@ async def test_a_damaged_message_stops_no_other(store: Store) -> None:
     await arrive(store, "direct:b", 1, b"damaged")
     await arrive(store, "direct:b", 2, b"whole")
     await store.transaction(
-        lambda shelves: shelves.inbox.execute("UPDATE inbox SET envelope = zeroblob(60) WHERE sent_at = 1")
+        lambda repos: repos.inbox.execute("UPDATE inbox SET envelope = zeroblob(60) WHERE sent_at = 1")
     )
     found = await claimed(store)
     assert [item.envelope for item in found.items] == [b"whole"]
     assert await claim(store) is None
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 2
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 2
 
 
 async def after_death(store: Store, *at_work: int) -> dict[TurnId, Claim]:
     """The claims of the next process, by their turns."""
-    await store.transaction(lambda shelves: shelves.inbox.recover(at_work=at_work))
+    await store.transaction(lambda repos: repos.inbox.recover(at_work=at_work))
     found = [await claimed(store), await claimed(store)]
     return {each.turn: each for each in found}
 
@@ -189,7 +189,7 @@ async def test_a_death_is_a_try_only_for_what_was_worked_at(store: Store) -> Non
         assert (again[culprit.turn].attempt, again[culprit.turn].deaths) == (death + 1, 0)
         assert (again[bystander.turn].attempt, again[bystander.turn].deaths) == (1, death)
     await store.transaction(
-        lambda shelves: shelves.journal.add(bystander.conversation, bystander.turn, 0, b"it came further")
+        lambda repos: repos.journal.add(bystander.conversation, bystander.turn, 0, b"it came further")
     )
     assert [(await after_death(store))[bystander.turn].deaths for _ in range(3)] == [0, 1, 2]
 
@@ -198,6 +198,6 @@ async def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(store: 
     """A command that kills every process is given up like any other that fails."""
     await arrive(store, "direct:a", 1, urgent=True)
     for attempts in (1, 2, 3):
-        [errand] = await store.read(lambda shelves: shelves.inbox.errands())
-        assert errand.item.attempts == attempts
-        await store.transaction(lambda shelves, item=errand.item.id: shelves.inbox.recover(at_work={-item}))
+        [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
+        assert urgent_item.item.attempts == attempts
+        await store.transaction(lambda repos, item=urgent_item.item.id: repos.inbox.recover(at_work={-item}))

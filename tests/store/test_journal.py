@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Damaged, Shelves, Store, StoreError, TurnEnd, TurnId, opened
+from store import ConversationId, Damaged, Repositories, Store, StoreError, TurnEnd, TurnId, opened
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -14,8 +14,8 @@ async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, T
     """A running turn of the chat."""
     conversation = await store.conversation(chat, now=NOON)
 
-    def begin(shelves: Shelves) -> TurnId:
-        [(turn,)] = shelves.journal.rows(
+    def begin(repos: Repositories) -> TurnId:
+        [(turn,)] = repos.journal.rows(
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0) RETURNING id",
             (conversation,),
         )
@@ -25,11 +25,11 @@ async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, T
 
 
 async def write(store: Store, conversation: ConversationId, turn: TurnId, position: int, step: bytes) -> None:
-    await store.transaction(lambda shelves: shelves.journal.add(conversation, turn, position, step))
+    await store.transaction(lambda repos: repos.journal.add(conversation, turn, position, step))
 
 
 async def steps(store: Store, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
-    return await store.read(lambda shelves: shelves.journal.steps(conversation, turn))
+    return await store.read(lambda repos: repos.journal.steps(conversation, turn))
 
 
 async def test_a_turn_that_has_only_been_claimed_has_none(store: Store) -> None:
@@ -69,9 +69,9 @@ async def test_a_turn_that_nobody_claimed_has_no_journal(store: Store) -> None:
     """Steps of a turn that was taken back, forgotten, or never begun are not written."""
     conversation, turn = await begun(store)
     await write(store, conversation, TurnId(turn + 1), 0, b"step")
-    await store.transaction(lambda shelves: shelves.journal.close(turn, "ignored", now=NOON))
+    await store.transaction(lambda repos: repos.journal.close(turn, "ignored", now=NOON))
     await write(store, conversation, turn, 0, b"step")
-    assert await store.read(lambda shelves: shelves.journal.rows("SELECT count(*) FROM journal")) == [(0,)]
+    assert await store.read(lambda repos: repos.journal.rows("SELECT count(*) FROM journal")) == [(0,)]
 
 
 @pytest.mark.parametrize("end", ["kept", "failed", "ignored"])
@@ -82,10 +82,10 @@ async def test_a_turn_that_has_ended_keeps_no_steps(store: Store, end: TurnEnd) 
     await write(store, conversation, turn, 0, b"step")
     await write(store, other, running, 0, b"still needed")
     later = NOON + timedelta(seconds=3)
-    await store.transaction(lambda shelves: shelves.journal.close(turn, end, now=later))
+    await store.transaction(lambda repos: repos.journal.close(turn, end, now=later))
     assert await steps(store, conversation, turn) == ()
     assert await steps(store, other, running) == (b"still needed",)
-    rows = await store.read(lambda shelves: shelves.journal.rows("SELECT state, ended_at FROM turns ORDER BY id"))
+    rows = await store.read(lambda repos: repos.journal.rows("SELECT state, ended_at FROM turns ORDER BY id"))
     assert rows == [(end, millis(later)), ("running", None)]
 
 
@@ -94,7 +94,7 @@ async def test_an_end_that_nobody_knows_is_refused(store: Store) -> None:
     conversation, turn = await begun(store)
     await write(store, conversation, turn, 0, b"step")
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
-        await store.transaction(lambda shelves: shelves.journal.close(turn, "lost", now=NOON))  # pyright: ignore[reportArgumentType] (the point)
+        await store.transaction(lambda repos: repos.journal.close(turn, "lost", now=NOON))  # pyright: ignore[reportArgumentType] (the point)
     assert await steps(store, conversation, turn) == (b"step",)
 
 
@@ -107,7 +107,7 @@ async def test_steps_that_were_moved_are_found_out(store: Store) -> None:
         ("UPDATE journal SET position = 1", ()),
         ("UPDATE journal SET position = 0, turn_id = ?", (other,)),
     ):
-        await store.transaction(lambda shelves, sql=statement, values=values: shelves.journal.execute(sql, values))
+        await store.transaction(lambda repos, sql=statement, values=values: repos.journal.execute(sql, values))
         where = other if values else turn
         with pytest.raises(Damaged):
             await steps(store, conversation, where)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from store import ConversationId, Entry, Shelves, Spending, Store, StoreError, TurnId, opened
+from store import ConversationId, Entry, Repositories, Spending, Store, StoreError, TurnId, opened
 from store.ledger import Total
 from store.repository import millis
 from tests.conftest import NOON
@@ -31,8 +31,8 @@ async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, T
     """A turn of the chat."""
     conversation = await store.conversation(chat, now=NOON)
 
-    def begin(shelves: Shelves) -> TurnId:
-        [(turn,)] = shelves.ledger.rows(
+    def begin(repos: Repositories) -> TurnId:
+        [(turn,)] = repos.ledger.rows(
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0) RETURNING id",
             (conversation,),
         )
@@ -56,7 +56,7 @@ async def note(
     conversation, turn = await begun(store, chat)
     group = chat if chat.startswith("group:") else None
     await store.transaction(
-        lambda shelves: shelves.ledger.add(
+        lambda repos: repos.ledger.add(
             conversation, turn, person, entries, now=NOON, group=group, periods=periods, warned=warned
         )
     )
@@ -67,7 +67,7 @@ async def totals(
     store: Store, person: str | None = None, group: str | None = None, periods: tuple[str, ...] = TODAY
 ) -> dict[tuple[str, str], Total]:
     """The sums by scope and period."""
-    found = await store.read(lambda shelves: shelves.ledger.totals(person, group, periods))
+    found = await store.read(lambda repos: repos.ledger.totals(person, group, periods))
     return {(total.scope, total.period): total for total in found}
 
 
@@ -80,7 +80,7 @@ async def costs(
 
 async def test_nothing_done_cost_nothing(store: Store) -> None:
     """The sum over no row is zero of everything."""
-    spending = await store.read(lambda shelves: shelves.ledger.spending())
+    spending = await store.read(lambda repos: repos.ledger.spending())
     assert (spending.calls, spending.cost_usd, spending.unknown_costs) == (0, Decimal(0), 0)
     assert (spending.input_tokens, spending.output_tokens) == (0, 0)
 
@@ -89,7 +89,7 @@ async def test_every_field_is_written(store: Store) -> None:
     """A row a call, in order, with what was said of it; the latency in whole milliseconds."""
     conversation = await note(store, "direct:a", MODEL, TOOL, UNPRICED)
     rows = await store.read(
-        lambda shelves: shelves.ledger.rows(
+        lambda repos: repos.ledger.rows(
             "SELECT conversation_id, at, kind, provider, name, outcome, input_tokens, cached_input_tokens, "
             "output_tokens, latency_ms, cost_usd, details IS NULL FROM ledger ORDER BY id"
         )
@@ -105,20 +105,20 @@ async def test_every_field_is_written(store: Store) -> None:
 async def test_sums_are_exact(store: Store) -> None:
     """Ten times ten cents are one dollar, and a price of many digits keeps them all."""
     await note(store, "direct:a", *[MODEL] * 10)
-    spending = await store.read(lambda shelves: shelves.ledger.spending())
+    spending = await store.read(lambda repos: repos.ledger.spending())
     assert spending.cost_usd == Decimal("1.0")
     tiny = Entry(
         kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal("0.000000000000000000000001")
     )
     await note(store, "direct:a", tiny)
-    spending = await store.read(lambda shelves: shelves.ledger.spending())
+    spending = await store.read(lambda repos: repos.ledger.spending())
     assert spending.cost_usd == Decimal("1.000000000000000000000001")
 
 
 async def test_a_call_without_a_price_is_counted_as_such(store: Store) -> None:
     """It is not taken for free: the sum says how many are missing in it."""
     await note(store, "direct:a", MODEL, UNPRICED, TOOL)
-    spending = await store.read(lambda shelves: shelves.ledger.spending())
+    spending = await store.read(lambda repos: repos.ledger.spending())
     assert (spending.calls, spending.cost_usd, spending.unknown_costs) == (3, Decimal("0.1"), 1)
     assert (spending.input_tokens, spending.output_tokens) == (101, 9)
 
@@ -128,7 +128,7 @@ async def test_each_conversation_has_its_sum(store: Store) -> None:
     one = await note(store, "direct:a", MODEL, MODEL)
     two = await note(store, "direct:b", MODEL)
     sums = await store.read(
-        lambda shelves: [shelves.ledger.spending(which).cost_usd for which in (one, two, ConversationId(99), None)]
+        lambda repos: [repos.ledger.spending(which).cost_usd for which in (one, two, ConversationId(99), None)]
     )
     assert sums == [Decimal("0.2"), Decimal("0.1"), Decimal(0), Decimal("0.3")]
 
@@ -136,11 +136,11 @@ async def test_each_conversation_has_its_sum(store: Store) -> None:
 async def test_what_a_tool_was_asked_is_sealed_in_its_place(store: Store) -> None:
     """The row holds no word of it; it opens with the conversation's key as what it was."""
     conversation, turn = await begun(store)
-    await store.transaction(lambda shelves: shelves.ledger.add(conversation, turn, None, (MODEL, TOOL), now=NOON))
+    await store.transaction(lambda repos: repos.ledger.add(conversation, turn, None, (MODEL, TOOL), now=NOON))
 
-    def opened(shelves: Shelves) -> tuple[bytes, bytes]:
-        [(details,)] = shelves.ledger.rows("SELECT details FROM ledger WHERE details IS NOT NULL")
-        return details, shelves.ledger.keyring.open(conversation, f"ledger.details|{turn}|1", details)
+    def opened(repos: Repositories) -> tuple[bytes, bytes]:
+        [(details,)] = repos.ledger.rows("SELECT details FROM ledger WHERE details IS NOT NULL")
+        return details, repos.ledger.keyring.open(conversation, f"ledger.details|{turn}|1", details)
 
     sealed, words = await store.read(opened)
     assert b"17*23" not in sealed
@@ -153,7 +153,7 @@ async def test_who_asked_is_a_handle(store: Store) -> None:
     await note(store, "group:G", MODEL, person="+15550000001")
     await note(store, "group:G", MODEL, person="+15550000002")
     await note(store, "group:G", MODEL)
-    persons = [row[0] for row in await store.read(lambda shelves: shelves.ledger.rows("SELECT person FROM ledger"))]
+    persons = [row[0] for row in await store.read(lambda repos: repos.ledger.rows("SELECT person FROM ledger"))]
     assert persons[0] == persons[1] != persons[2]
     assert persons[3] is None
     assert len(persons[0]) == 16
@@ -163,11 +163,11 @@ async def test_what_was_spent_outlives_the_words(store: Store) -> None:
     """When a conversation goes, its costs stay, without it."""
     conversation = await note(store, "direct:a", MODEL)
     await store.transaction(
-        lambda shelves: shelves.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
+        lambda repos: repos.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
     )
-    rows = await store.read(lambda shelves: shelves.ledger.rows("SELECT conversation_id, turn_id FROM ledger"))
+    rows = await store.read(lambda repos: repos.ledger.rows("SELECT conversation_id, turn_id FROM ledger"))
     assert rows == [(None, None)]
-    assert (await store.read(lambda shelves: shelves.ledger.spending())).cost_usd == Decimal("0.1")
+    assert (await store.read(lambda repos: repos.ledger.spending())).cost_usd == Decimal("0.1")
 
 
 async def test_a_kind_that_nobody_knows_is_refused(store: Store) -> None:
@@ -175,7 +175,7 @@ async def test_a_kind_that_nobody_knows_is_refused(store: Store) -> None:
     wrong = Entry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
         await note(store, "direct:a", MODEL, wrong)
-    assert (await store.read(lambda shelves: shelves.ledger.spending())).calls == 0
+    assert (await store.read(lambda repos: repos.ledger.spending())).calls == 0
 
 
 async def test_sums_are_kept_for_each_person_each_group_and_all(store: Store) -> None:
@@ -206,14 +206,14 @@ async def test_sums_hold_all_that_the_rows_hold(store: Store) -> None:
     expected = Spending(calls=4, input_tokens=102, output_tokens=11, cost_usd=Decimal("0.1"), unknown_costs=2)
     found = await totals(store, "anna")
     assert [total.spending for total in found.values()] == [expected] * 4
-    assert await store.read(lambda shelves: shelves.ledger.spending()) == expected
+    assert await store.read(lambda repos: repos.ledger.spending()) == expected
 
 
 async def test_nothing_done_adds_nothing(store: Store) -> None:
     """A turn without a call leaves no sum behind, and where no period is named nothing is summed up."""
     await note(store, "direct:a", person="anna", periods=TODAY)
     await note(store, "direct:a", MODEL, person="anna")
-    assert await store.read(lambda shelves: shelves.ledger.rows("SELECT * FROM spent")) == []
+    assert await store.read(lambda repos: repos.ledger.rows("SELECT * FROM spent")) == []
 
 
 async def test_what_nobody_asked_for_counts_for_all(store: Store) -> None:
@@ -241,9 +241,9 @@ async def test_what_was_told_of_a_day_that_is_over_does_no_harm(store: Store) ->
 async def test_sums_name_nobody(store: Store) -> None:
     """The same person and the same group by handles, as everywhere; `all` is no handle."""
     await note(store, GROUP, MODEL, person="+15550000001", periods=TODAY)
-    rows = await store.read(lambda shelves: shelves.ledger.rows("SELECT DISTINCT scope, length(scope) FROM spent"))
+    rows = await store.read(lambda repos: repos.ledger.rows("SELECT DISTINCT scope, length(scope) FROM spent"))
     handles = await store.read(
-        lambda shelves: {shelves.ledger.keyring.handle("+15550000001"), shelves.ledger.chat_handle(GROUP)}
+        lambda repos: {repos.ledger.keyring.handle("+15550000001"), repos.ledger.chat_handle(GROUP)}
     )
     assert {scope for scope, length in rows if length == 16} == handles
     assert {scope for scope, length in rows if length != 16} == {b"all"}
@@ -253,9 +253,9 @@ async def test_sums_outlive_the_rows(store: Store) -> None:
     """Forgetting a conversation, or all of its rows in the ledger, renews no budget."""
     conversation = await note(store, GROUP, MODEL, person="anna", periods=TODAY)
     await store.transaction(
-        lambda shelves: shelves.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
+        lambda repos: repos.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
     )
-    await store.transaction(lambda shelves: shelves.ledger.execute("DELETE FROM ledger"))
+    await store.transaction(lambda repos: repos.ledger.execute("DELETE FROM ledger"))
     assert await costs(store, "anna", GROUP) == ["0.1"] * 6
 
 
@@ -280,8 +280,8 @@ async def test_old_sums_go(store: Store) -> None:
     old, kept = NOON - timedelta(days=401), NOON - timedelta(days=399)
     every = (old.date().isoformat(), "2025-09", "2025-10", kept.date().isoformat(), "2025-11", *TODAY)
     await note(store, "direct:a", MODEL, person="anna", periods=every)
-    await store.transaction(lambda shelves: shelves.ledger.prune(now=NOON))
-    left = await store.read(lambda shelves: shelves.ledger.rows("SELECT DISTINCT period FROM spent ORDER BY period"))
+    await store.transaction(lambda repos: repos.ledger.prune(now=NOON))
+    left = await store.read(lambda repos: repos.ledger.rows("SELECT DISTINCT period FROM spent ORDER BY period"))
     assert [period for (period,) in left] == [kept.date().isoformat(), "2025-11", "2026-11", "2026-11-21"]
 
 
@@ -302,7 +302,7 @@ async def test_the_share_that_came_from_caches(store: Store) -> None:
 
     async def share(conversation: ConversationId, days: int = 0) -> float | None:
         since = NOON + timedelta(days=days)
-        return await store.read(lambda shelves: shelves.ledger.cached_share(conversation, since=since))
+        return await store.read(lambda repos: repos.ledger.cached_share(conversation, since=since))
 
     assert await share(here) == 60 / 101
     assert (await share(here, days=1), await share(there)) == (None, None)

@@ -20,7 +20,7 @@ from store import (
     Arrival,
     Damaged,
     Erased,
-    Shelves,
+    Repositories,
     Store,
     StoredMessage,
     StoreFull,
@@ -86,9 +86,9 @@ def disk(tmp_path: Path) -> Generator[Disk]:
 async def limit_pages(store: Store, more: int) -> None:
     """Let the database grow by so many pages only."""
 
-    def limit(shelves: Shelves) -> None:
-        [(pages,)] = shelves.inbox.rows("PRAGMA main.page_count")
-        shelves.inbox.rows(f"PRAGMA main.max_page_count = {pages + more}")
+    def limit(repos: Repositories) -> None:
+        [(pages,)] = repos.inbox.rows("PRAGMA main.page_count")
+        repos.inbox.rows(f"PRAGMA main.max_page_count = {pages + more}")
 
     await store.read(limit)
 
@@ -117,7 +117,7 @@ class TestFullDisk:
         await limit_pages(store, 0)
         with pytest.raises(StoreFull, match="no room is left on the disk"):
             await asked(store, "direct:a", 2, b"x" * 100 * KB)
-        erased = await store.erase(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+        erased = await store.erase(lambda repos: repos.forgetting.turn(turn, now=NOON))
         assert erased.messages == 2
         await limit_pages(store, 1000)
         await asked(store, "direct:a", 2, b"x" * 100 * KB)
@@ -131,7 +131,7 @@ class TestFullDisk:
             assert isinstance(sealed, bytes)
             await store.checkpoint()
             disk.fill()
-            await store.erase(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+            await store.erase(lambda repos: repos.forgetting.turn(turn, now=NOON))
             await store.checkpoint()
             assert found(disk.path, sealed) == []
             assert await remembered(store, "direct:a") == []
@@ -143,7 +143,7 @@ class TestFullDisk:
             await store.checkpoint()
             disk.fill()
             with pytest.raises(StoreFull):
-                await store.erase(lambda shelves: shelves.forgetting.turn(turn, now=NOON))
+                await store.erase(lambda repos: repos.forgetting.turn(turn, now=NOON))
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
 
     async def test_a_conversation_is_forgotten_all_the_same(self, disk: Disk) -> None:
@@ -300,7 +300,7 @@ class TestLock:
     async def test_a_lock_of_another_program_is_told_and_waited_out(self, store: Store, path: Path) -> None:
         """Nothing is kept meanwhile, reading works, and afterwards everything does."""
         await talked(store, "direct:a", 1, b"one")
-        await store.read(lambda shelves: shelves.inbox.rows("PRAGMA busy_timeout = 1"))
+        await store.read(lambda repos: repos.inbox.rows("PRAGMA busy_timeout = 1"))
         command = await ordered(store, "direct:a", 2)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -317,8 +317,8 @@ class TestLock:
         """What was forgotten is forgotten; its key goes with the first checkpoint that can take it out."""
         await talked(store, "direct:a", 1, b"one")
         command = await ordered(store, "direct:a", 2)
-        await store.transaction(lambda shelves: shelves.forgetting.prepare("direct:a"))
-        await store.read(lambda shelves: shelves.inbox.rows("PRAGMA busy_timeout = 1"))
+        await store.transaction(lambda repos: repos.forgetting.prepare("direct:a"))
+        await store.read(lambda repos: repos.inbox.rows("PRAGMA busy_timeout = 1"))
         with closing(sqlite3.connect(keys_of(path), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreInUse):
@@ -354,13 +354,13 @@ class TestClock:
 
             came = replaced(arrival(conversation, number, message), received_at=now)
 
-            def live(shelves: Shelves, now: datetime = now, came: Arrival = came) -> None:
-                turn = shelves.inbox.begin_turn(conversation, now=now)
-                shelves.history.append(
+            def live(repos: Repositories, now: datetime = now, came: Arrival = came) -> None:
+                turn = repos.inbox.begin_turn(conversation, now=now)
+                repos.history.append(
                     conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=came.envelope)]
                 )
-                shelves.journal.close(turn, "kept", now=now)
-                shelves.inbox.put(came)
+                repos.journal.close(turn, "kept", now=now)
+                repos.inbox.put(came)
 
             await store.transaction(live)
         assert await remembered(store, "direct:a") == [b"0", b"1", b"2"]
@@ -370,16 +370,16 @@ class TestClock:
         """Forgotten is forgotten; what the clock of now does not call expired is named when it does again."""
         turns = [await talked(store, "direct:a", number, b"words") for number in range(2)]
 
-        def expire(shelves: Shelves) -> None:
+        def expire(repos: Repositories) -> None:
             for number, turn in enumerate(turns):
                 at = int((NOON + number * HOUR).timestamp() * 1000)
-                shelves.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (at, turn))
+                repos.inbox.execute("UPDATE turns SET expires_at = ? WHERE id = ?", (at, turn))
 
         async def expired(now: datetime) -> list[TurnId]:
-            return [turn for _, turn in await store.read(lambda shelves: shelves.forgetting.turns_expired(now))]
+            return [turn for _, turn in await store.read(lambda repos: repos.forgetting.turns_expired(now))]
 
         await store.transaction(expire)
         assert await expired(NOON) == [turns[0]]
-        await store.transaction(lambda shelves: shelves.forgetting.turn(turns[0], now=NOON))
+        await store.transaction(lambda repos: repos.forgetting.turn(turns[0], now=NOON))
         assert await expired(NOON - HOUR) == []
         assert await expired(NOON + HOUR) == [turns[1]]

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import ConversationId, OutboxItem, Shelves, Store, TurnId
+from store import ConversationId, OutboxItem, Repositories, Store, TurnId
 from store.repository import millis
 from tests.conftest import NOON
 from tests.store.lives import forgotten, ordered
@@ -20,52 +20,50 @@ async def say(store: Store, chat: str, *replies: bytes) -> None:
     """A turn of the chat ends with these replies."""
     conversation = await conversation_at(store, chat)
 
-    def put(shelves: Shelves) -> None:
-        [(turn,)] = shelves.outbox.rows(
+    def put(repos: Repositories) -> None:
+        [(turn,)] = repos.outbox.rows(
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
         )
         for position, reply in enumerate(replies):
-            shelves.outbox.put(
-                conversation, TurnId(turn), position, reply, in_group=chat.startswith("group:"), now=NOON
-            )
+            repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=chat.startswith("group:"), now=NOON)
 
     await store.transaction(put)
 
 
 async def begin(store: Store, now: datetime = NOON, most: int = 16) -> list[OutboxItem]:
-    return list(await store.transaction(lambda shelves: shelves.outbox.begin(now=now, most=most)))
+    return list(await store.transaction(lambda repos: repos.outbox.begin(now=now, most=most)))
 
 
 async def states(store: Store) -> list[tuple[str, int | None]]:
-    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT state, sent_at FROM outbox ORDER BY id"))
+    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox ORDER BY id"))
     return [(state, sent_at) for state, sent_at in rows]
 
 
 async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
     """Somebody confirms messages of these times; gives how many sends that proves."""
     names, now = [millis(one) for one in at], now or max(at)
-    return await store.transaction(lambda shelves: shelves.outbox.prove(address, names, now=now))
+    return await store.transaction(lambda repos: repos.outbox.prove(address, names, now=now))
 
 
 async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:
     """The bridge tells who is in a group, after all that has been sent so far unless `now` says another time."""
 
-    def keep(shelves: Shelves) -> None:
-        assert shelves.members.keep(group, people, listed_at=now)
-        shelves.outbox.reconcile(now=now)
+    def keep(repos: Repositories) -> None:
+        assert repos.members.keep(group, people, listed_at=now)
+        repos.outbox.reconcile(now=now)
 
     await store.transaction(keep)
 
 
 async def copies(store: Store) -> list[tuple[int, bytes]]:
     """What is to be removed by now: its name, and how."""
-    found = await store.transaction(lambda shelves: shelves.outbox.take_copies())
+    found = await store.transaction(lambda repos: repos.outbox.take_copies())
     return [(copy.name, copy.removal) for copy in found]
 
 
 async def receipts(store: Store) -> int:
     """How many receipts are kept."""
-    [(count,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT count(*) FROM receipts"))
+    [(count,)] = await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM receipts"))
     return count
 
 
@@ -78,7 +76,7 @@ async def doubted(store: Store, chat: str) -> OutboxItem:
     """A send of the chat whose outcome nobody knows."""
     await say(store, chat, b"answer")
     [item] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
     return item
 
 
@@ -89,7 +87,7 @@ async def test_the_parts_of_an_answer_go_out_one_after_the_other(store: Store) -
     first, other = await begin(store)
     assert (first.reply, other.reply) == (b"one", b"other")
     assert await begin(store) == []
-    await store.transaction(lambda shelves: shelves.outbox.sent(first.id, 17, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.sent(first.id, 17, now=NOON))
     [second] = await begin(store)
     assert second.reply == b"two"
 
@@ -106,9 +104,9 @@ async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Stor
     """A postponed item is not due before its time, and keeps its place in the conversation."""
     await say(store, "direct:a", b"one", b"two")
     [item] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.postpone(item.id, due_at=NOON + GRACE, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.postpone(item.id, due_at=NOON + GRACE, now=NOON))
     assert await begin(store) == []
-    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON + GRACE
+    assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
     [again] = await begin(store, NOON + GRACE)
     assert (again.id, again.attempts, again.was_unknown) == (item.id, 1, False)
 
@@ -134,7 +132,7 @@ async def test_a_receipt_proves_a_send_that_is_still_under_way(store: Store) -> 
     await say(store, "direct:a", b"answer")
     [item] = await begin(store)
     assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
-    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
     assert [state for state, _ in await states(store)] == ["sent"]
 
 
@@ -165,9 +163,9 @@ async def test_a_receipt_for_a_known_message_proves_nothing_else(store: Store) -
     await say(store, "direct:a", b"one", b"two")
     [one] = await begin(store)
     known = NOON + timedelta(seconds=1)
-    await store.transaction(lambda shelves: shelves.outbox.sent(one.id, millis(known), now=NOON))
+    await store.transaction(lambda repos: repos.outbox.sent(one.id, millis(known), now=NOON))
     [two] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.doubt(two.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt(two.id, due_at=NOON + GRACE))
     assert not await prove(store, "direct:a", known)
     assert [state for state, _ in await states(store)] == ["sent", "unknown"]
 
@@ -210,7 +208,7 @@ async def test_a_clock_that_is_set_while_a_send_is_in_doubt_is_reckoned_with(sto
 
     async def confirm(name: datetime) -> int:
         return await store.transaction(
-            lambda shelves: shelves.outbox.prove(
+            lambda repos: repos.outbox.prove(
                 "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
             )
         )
@@ -218,7 +216,7 @@ async def test_a_clock_that_is_set_while_a_send_is_in_doubt_is_reckoned_with(sto
     assert await confirm(shown(at(30), ahead=ahead)) == 0
     assert await confirm(at(10)) == 2
     assert (await states(store))[0][0] == "sent"
-    await store.transaction(lambda shelves: shelves.outbox.put_off_all(max(0, step.total_seconds())))
+    await store.transaction(lambda repos: repos.outbox.put_off_all(max(0, step.total_seconds())))
     assert item.attempts == 0
 
 
@@ -227,13 +225,13 @@ async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(s
     ahead = timedelta(days=1)
     await say(store, "direct:a", b"answer")
     [item] = await store.transaction(
-        lambda shelves: shelves.outbox.begin(now=NOON, most=1, stamped_at=shown(NOON, ahead=ahead))
+        lambda repos: repos.outbox.begin(now=NOON, most=1, stamped_at=shown(NOON, ahead=ahead))
     )
-    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
 
     async def confirm(name: datetime) -> int:
         return await store.transaction(
-            lambda shelves: shelves.outbox.prove(
+            lambda repos: repos.outbox.prove(
                 "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
             )
         )
@@ -261,7 +259,7 @@ async def test_a_strangers_receipt_proves_nothing_and_is_not_kept(store: Store) 
     await doubted(store, "group:G")
     await listed(store, "group:G", "direct:a")
     names = [millis(at(1))]
-    assert not await store.read(lambda shelves: shelves.outbox.could_prove("direct:mallory", names, now=at(1)))
+    assert not await store.read(lambda repos: repos.outbox.could_prove("direct:mallory", names, now=at(1)))
     assert not await prove(store, "direct:mallory", at(1))
     assert await receipts(store) == 0
 
@@ -320,12 +318,12 @@ async def test_a_receipt_of_ten_thousand_names_costs_a_dozen_statements(store: S
     many = [*range(10_000), *(millis(at(1)) + number for number in range(10_000))]
     statements: list[str] = []
 
-    def counted(shelves: Shelves) -> int:
-        shelves.outbox._connection.set_trace_callback(statements.append)
+    def counted(repos: Repositories) -> int:
+        repos.outbox._connection.set_trace_callback(statements.append)
         try:
-            return shelves.outbox.prove("direct:a", many, now=at(20))
+            return repos.outbox.prove("direct:a", many, now=at(20))
         finally:
-            shelves.outbox._connection.set_trace_callback(None)
+            repos.outbox._connection.set_trace_callback(None)
 
     await store.transaction(counted)
     distinct = {statement.partition(" VALUES ")[0] for statement in statements}
@@ -333,7 +331,7 @@ async def test_a_receipt_of_ten_thousand_names_costs_a_dozen_statements(store: S
     assert len(statements) <= 15 + 32
     assert await receipts(store) == 32
     statements.clear()
-    await store.transaction(lambda shelves: shelves.outbox.prove("direct:mallory", many, now=at(20)))
+    await store.transaction(lambda repos: repos.outbox.prove("direct:mallory", many, now=at(20)))
     assert len(statements) <= 3
 
 
@@ -343,7 +341,7 @@ async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other
     await say(store, "group:G", b"to all")
     [to_all] = [item for item in await begin(store) if item.reply == b"to all"]
     assert not await prove(store, "direct:a", at(1))
-    await store.transaction(lambda shelves: shelves.outbox.sent(to_all.id, millis(at(1)), now=at(2)))
+    await store.transaction(lambda repos: repos.outbox.sent(to_all.id, millis(at(1)), now=at(2)))
     assert sorted(state for state, _ in await states(store)) == ["sent", "unknown"]
 
 
@@ -352,7 +350,7 @@ async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: S
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
     await say(store, "direct:a", b"next")
     [_, *_] = await begin(store, second)
     assert not await prove(store, "direct:a", second)
@@ -366,10 +364,10 @@ async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store:
     """The receipt of the first attempt came too late; the second is to be removed, and the first keeps its name."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
     assert await states(store) == [("sent", millis(at(1)))]
     assert await copies(store) == [(millis(second), b"how")]
 
@@ -379,7 +377,7 @@ async def test_the_bridge_knows_better_than_a_receipt_which_name_a_send_has(stor
     await say(store, "direct:a", b"answer")
     [item] = await begin(store)
     assert await prove(store, "direct:a", at(1)) == 1
-    assert not await store.transaction(lambda shelves: shelves.outbox.sent(item.id, millis(at(2)), now=at(3)))
+    assert not await store.transaction(lambda repos: repos.outbox.sent(item.id, millis(at(2)), now=at(3)))
     assert await states(store) == [("sent", millis(at(2)))]
 
 
@@ -390,9 +388,9 @@ async def unclear_copy(store: Store) -> tuple[OutboxItem, int]:
     await listed(store, "group:G", "direct:a", "direct:b")
     assert not await prove(store, "direct:a", at(1))
     again, to_all = sorted(await begin(store, NOON + GRACE), key=lambda begun: begun.id != item.id)
-    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     name = millis(NOON + GRACE)
-    await store.transaction(lambda shelves: shelves.outbox.sent(to_all.id, name, now=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.sent(to_all.id, name, now=NOON + GRACE))
     assert await copies(store) == []
     return again, millis(at(1))
 
@@ -401,7 +399,7 @@ async def test_what_may_be_a_copy_is_removed_when_the_bridge_has_sent_it_again(s
     """Somebody has received the first attempt or a message to a group; nothing of the same chat is ever meant."""
     again, first = await unclear_copy(store)
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
     assert await copies(store) == [(first, b"how")]
     assert await copies(store) == []
 
@@ -410,10 +408,10 @@ async def test_what_may_be_a_copy_is_removed_when_a_receipt_proves_the_second_in
     """Aldis died while it sent again, so no answer of the bridge tells: the receipt does, after the start."""
     again, first = await unclear_copy(store)
     later = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=later, grace=GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt_all(now=later, grace=GRACE))
     assert await prove(store, "direct:a", later, now=later + timedelta(seconds=1)) == 1
     assert (again.conversation, "sent", millis(later)) in await store.transaction(
-        lambda shelves: shelves.outbox.rows("SELECT conversation_id, state, sent_at FROM outbox")
+        lambda repos: repos.outbox.rows("SELECT conversation_id, state, sent_at FROM outbox")
     )
     assert await copies(store) == [(first, b"how")]
 
@@ -422,9 +420,9 @@ async def test_a_receipt_that_comes_after_all_shows_the_copy(store: Store) -> No
     """The phone was off: it has received both, and says so when the second was known to be there long ago."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
     assert await copies(store) == []
     assert not await prove(store, "direct:a", at(1), now=second + timedelta(hours=1))
     assert await copies(store) == [(millis(at(1)), b"how")]
@@ -435,10 +433,10 @@ async def test_a_name_that_was_taken_for_the_second_attempt_is_the_firsts(store:
     """A slow bridge sent the first while the second was begun; its answer to the second tells which is which."""
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda shelves: shelves.outbox.keep_removal(again.id, b"how"))
+    await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     slow, second = NOON + GRACE + timedelta(seconds=1), NOON + GRACE + timedelta(seconds=2)
     assert await prove(store, "direct:a", slow, now=second) == 1
-    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
     assert await states(store) == [("sent", millis(slow))]
     assert await copies(store) == [(millis(second), b"how")]
 
@@ -448,7 +446,7 @@ async def test_a_copy_in_a_conversation_that_was_forgotten_is_left(store: Store)
     again, _ = await unclear_copy(store)
     second = NOON + GRACE + timedelta(seconds=1)
     await forgotten(store, "direct:a", await ordered(store, "direct:a", 1))
-    await store.transaction(lambda shelves: shelves.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
     assert await copies(store) == []
 
 
@@ -456,9 +454,9 @@ async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
     """What Signal will never take did not go out: a receipt cannot mean it, and proves the one that is in doubt."""
     await say(store, "direct:a", b"refused", b"answer")
     [refused] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.give_up(refused.id, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.give_up(refused.id, now=NOON))
     [item] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
     assert await prove(store, "direct:a", NOON + timedelta(seconds=1))
 
 
@@ -466,7 +464,7 @@ async def test_a_send_that_is_given_up_waits_for_its_receipt_once_more(store: St
     """Nobody knows whether it went out, so the next one waits as long as for any other: no receipt can mean both."""
     await say(store, "direct:a", b"given up", b"answer")
     [first] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
     assert await begin(store, NOON + GRACE / 2) == []
     [item] = await begin(store, NOON + GRACE)
     assert item.reply == b"answer"
@@ -478,7 +476,7 @@ async def test_a_send_that_is_given_up_is_proved_all_the_same(store: Store) -> N
     """Its receipt came late."""
     await say(store, "direct:a", b"given up")
     [first] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
     assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
     assert await states(store) == [("sent", millis(at(1)))]
 
@@ -487,14 +485,14 @@ async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> No
     """What was being sent when the process died is neither taken for sent nor repeated at once."""
     await say(store, "direct:a", b"answer")
     await begin(store)
-    assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=NOON, grace=GRACE)) == 1
+    assert await store.transaction(lambda repos: repos.outbox.doubt_all(now=NOON, grace=GRACE)) == 1
     assert await begin(store, NOON) == []
     assert len(await begin(store, NOON + GRACE)) == 1
 
 
 async def started(store: Store, now: datetime) -> None:
     """A process begins to listen."""
-    await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=now, grace=GRACE))
+    await store.transaction(lambda repos: repos.outbox.doubt_all(now=now, grace=GRACE))
 
 
 async def test_the_time_in_which_nobody_listened_does_not_count(store: Store) -> None:
@@ -528,24 +526,24 @@ async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> Non
     """What was sent or given up is erased from the outbox."""
     await say(store, "direct:a", b"one", b"two")
     [one] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.sent(one.id, 17, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.sent(one.id, 17, now=NOON))
     [two] = await begin(store)
-    await store.transaction(lambda shelves: shelves.outbox.give_up(two.id, now=NOON))
-    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT state, reply FROM outbox ORDER BY id"))
+    await store.transaction(lambda repos: repos.outbox.give_up(two.id, now=NOON))
+    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, reply FROM outbox ORDER BY id"))
     assert rows == [("sent", None), ("dead", None)]
-    backlog = await store.read(lambda shelves: shelves.outbox.backlog())
+    backlog = await store.read(lambda repos: repos.outbox.backlog())
     assert (backlog.items, backlog.oldest_at, backlog.dead) == (0, None, 1)
-    assert await store.transaction(lambda shelves: shelves.outbox.prune(before=NOON + GRACE)) == 2
+    assert await store.transaction(lambda repos: repos.outbox.prune(before=NOON + GRACE)) == 2
 
 
 async def test_the_other_realm_sends_nothing_of_this_one(store: Store) -> None:
     """A chat in the terminal never prints what is to go out in Signal."""
     await say(store, "direct:a", b"answer")
-    shelf = await store.read(lambda shelves: shelves.outbox)
-    shelf.realm = "terminal"
+    repository = await store.read(lambda repos: repos.outbox)
+    repository.realm = "terminal"
     assert await begin(store) == []
-    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
-    assert await store.transaction(lambda shelves: shelves.outbox.doubt_all(now=NOON, grace=GRACE)) == 0
+    assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
+    assert await store.transaction(lambda repos: repos.outbox.doubt_all(now=NOON, grace=GRACE)) == 0
 
 
 async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
@@ -553,7 +551,7 @@ async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
     await say(store, "direct:a", b"damaged", b"second")
     await say(store, "direct:b", b"other")
     await store.transaction(
-        lambda shelves: shelves.outbox.execute("UPDATE outbox SET reply = zeroblob(60) WHERE position = 0 AND id = 1")
+        lambda repos: repos.outbox.execute("UPDATE outbox SET reply = zeroblob(60) WHERE position = 0 AND id = 1")
     )
     assert [item.reply for item in await begin(store)] == [b"other"]
     assert [item.reply for item in await begin(store)] == [b"second"]
@@ -564,31 +562,31 @@ async def test_what_is_blocked_is_not_due(store: Store) -> None:
     """While the first part is being sent, the second is no reason to look again."""
     await say(store, "direct:a", b"one", b"two")
     [one] = await begin(store)
-    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
-    await store.transaction(lambda shelves: shelves.outbox.doubt(one.id, due_at=NOON + GRACE))
-    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) == NOON + GRACE
+    assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
+    await store.transaction(lambda repos: repos.outbox.doubt(one.id, due_at=NOON + GRACE))
+    assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
 
 
 async def test_a_status_in_doubt_that_is_taken_back_is_settled(store: Store) -> None:
     """Its row is pruned like any other."""
     conversation = await conversation_at(store, "direct:a")
 
-    def status(shelves: Shelves) -> TurnId:
-        turn = shelves.inbox.begin_turn(conversation, now=NOON)
-        shelves.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
+    def status(repos: Repositories) -> TurnId:
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.outbox.put_status(conversation, turn, b"Thinking", in_group=False, now=NOON, most_edits=8)
         return turn
 
     turn = await store.transaction(status)
     [item] = await begin(store)
     later = NOON + timedelta(days=1)
-    await store.transaction(lambda shelves: shelves.outbox.doubt(item.id, due_at=NOON))
-    assert await store.transaction(lambda shelves: shelves.outbox.take_status_back(turn)) is None
-    assert await store.transaction(lambda shelves: shelves.outbox.prune(before=later)) == 1
+    await store.transaction(lambda repos: repos.outbox.doubt(item.id, due_at=NOON))
+    assert await store.transaction(lambda repos: repos.outbox.take_status_back(turn)) is None
+    assert await store.transaction(lambda repos: repos.outbox.prune(before=later)) == 1
 
 
 async def hold(store: Store, chat: str) -> ConversationId:
     conversation = await conversation_at(store, chat)
-    await store.transaction(lambda shelves: shelves.outbox.hold(conversation, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.hold(conversation, now=NOON))
     return conversation
 
 
@@ -599,12 +597,12 @@ async def test_what_is_held_is_never_due_and_late_for_nobody(store: Store) -> No
     await say(store, "direct:a", b"two")
     await say(store, "direct:b", b"other")
     assert [item.reply for item in await begin(store, NOON + timedelta(days=1))] == [b"other"]
-    assert await store.read(lambda shelves: shelves.outbox.next_due_at()) is None
-    backlog = await store.read(lambda shelves: shelves.outbox.backlog())
+    assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
+    backlog = await store.read(lambda repos: repos.outbox.backlog())
     assert (backlog.items, backlog.oldest_at) == (3, NOON)
-    assert await store.read(lambda shelves: shelves.outbox.held()) == {conversation: NOON}
-    await store.transaction(lambda shelves: shelves.outbox.release(conversation))
-    assert store.bells["outbox"].is_set()
+    assert await store.read(lambda repos: repos.outbox.held()) == {conversation: NOON}
+    await store.transaction(lambda repos: repos.outbox.release(conversation))
+    assert store.wakeups["outbox"].is_set()
     assert [item.reply for item in await begin(store)] == [b"one"]
 
 
@@ -622,9 +620,9 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
     for chat in ("direct:a", "direct:b"):
         await say(store, chat, b"one")
     await hold(store, "direct:a")
-    count = await store.transaction(lambda shelves: shelves.outbox.give_up_held(before=NOON, now=NOON))
+    count = await store.transaction(lambda repos: repos.outbox.give_up_held(before=NOON, now=NOON))
     assert (count, await states(store)) == (1, [("dead", None), ("waiting", None)])
-    assert await store.read(lambda shelves: shelves.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
+    assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
         (1,)
     ]
 
@@ -633,9 +631,9 @@ async def test_a_hold_goes_with_its_conversation(store: Store) -> None:
     """The next send to it finds out anew."""
     conversation = await hold(store, "direct:a")
     await store.transaction(
-        lambda shelves: shelves.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
+        lambda repos: repos.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
     )
-    assert await store.read(lambda shelves: shelves.outbox.held()) == {}
+    assert await store.read(lambda repos: repos.outbox.held()) == {}
 
 
 async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> None:
@@ -644,11 +642,11 @@ async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> N
         await say(store, chat, b"one")
     for item in await begin(store):
         if item.id % 2:
-            await store.transaction(lambda shelves, item=item: shelves.outbox.doubt(item.id, due_at=NOON + GRACE))
+            await store.transaction(lambda repos, item=item: repos.outbox.doubt(item.id, due_at=NOON + GRACE))
         else:
             await store.transaction(
-                lambda shelves, item=item: shelves.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)
+                lambda repos, item=item: repos.outbox.postpone(item.id, due_at=NOON + timedelta(hours=1), now=NOON)
             )
     assert await begin(store) == []
-    await store.transaction(lambda shelves: shelves.outbox.wake(now=NOON))
+    await store.transaction(lambda repos: repos.outbox.wake(now=NOON))
     assert [item.was_unknown for item in await begin(store)] == [False]

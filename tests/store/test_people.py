@@ -22,7 +22,7 @@ LATER = NOON + timedelta(days=1)
 
 
 async def on(store: Store, work: Callable[[People], T]) -> T:
-    return await store.transaction(lambda shelves: work(shelves.people))
+    return await store.transaction(lambda repos: work(repos.people))
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
-"""The shelf of predictions: numbered in their conversation, sealed, gone with the first of their messages."""
+"""The repository of predictions: numbered in their conversation, sealed, gone with the first of their messages."""
 
 from datetime import datetime, timedelta
 
 import pytest
 
-from store import ConversationId, Prediction, Shelves, Store, TurnId
+from store import ConversationId, Prediction, Repositories, Store, TurnId
 from tests.conftest import NOON
 from tests.store.lives import rows
 
@@ -16,25 +16,25 @@ async def begun(
 ) -> tuple[ConversationId, TurnId]:
     """A conversation and a turn in it that runs."""
     here = await store.conversation(address, now=NOON)
-    turn = await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON, expires_at=expires_at))
+    turn = await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON, expires_at=expires_at))
     return here, turn
 
 
-def put(shelves: Shelves, here: ConversationId, turn: TurnId, origin: str, due_at: datetime = NOON) -> Prediction:
-    return shelves.predictions.put(here, "alice", origin, b"words of " + origin.encode(), due_at=due_at, turn=turn)
+def put(repos: Repositories, here: ConversationId, turn: TurnId, origin: str, due_at: datetime = NOON) -> Prediction:
+    return repos.predictions.put(here, "alice", origin, b"words of " + origin.encode(), due_at=due_at, turn=turn)
 
 
 async def numbers(store: Store, here: ConversationId, person: str | None = "alice", now: datetime = NOON) -> list[int]:
-    found = await store.read(lambda shelves: shelves.predictions.all(here, person, now=now))
+    found = await store.read(lambda repos: repos.predictions.all(here, person, now=now))
     return [one.number for one in found]
 
 
 async def test_a_damaged_one_is_passed_over(store: Store) -> None:
     """One row that cannot be opened does not take the others with it."""
     here, turn = await begun(store)
-    await store.transaction(lambda shelves: [put(shelves, here, turn, origin) for origin in "abc"])
+    await store.transaction(lambda repos: [put(repos, here, turn, origin) for origin in "abc"])
     await store.transaction(
-        lambda shelves: shelves.predictions.execute("UPDATE predictions SET words = x'00' WHERE origin = 'b'")
+        lambda repos: repos.predictions.execute("UPDATE predictions SET words = x'00' WHERE origin = 'b'")
     )
     assert await numbers(store, here) == [1, 3]
 
@@ -43,16 +43,16 @@ async def test_words_and_outcome_are_sealed(store: Store) -> None:
     """Neither can be read in the file, and neither opens in another's place."""
     here, turn = await begun(store)
 
-    def tell(shelves: Shelves) -> None:
+    def tell(repos: Repositories) -> None:
         for number, origin in enumerate("ab", 1):
-            put(shelves, here, turn, origin)
-            shelves.predictions.settle(here, "alice", number, b"came true", turn=turn, now=NOON)
+            put(repos, here, turn, origin)
+            repos.predictions.settle(here, "alice", number, b"came true", turn=turn, now=NOON)
 
     await store.transaction(tell)
     sealed = await rows(store, "SELECT words, outcome FROM predictions")
     assert not [one for row in sealed for one in row if b"words" in bytes(one) or b"true" in bytes(one)]  # pyright: ignore[reportArgumentType]  (sealed columns are bytes)
     await store.transaction(
-        lambda shelves: shelves.predictions.execute(
+        lambda repos: repos.predictions.execute(
             "UPDATE predictions SET outcome = (SELECT outcome FROM predictions WHERE origin = 'a') WHERE origin = 'b'"
         )
     )
@@ -70,26 +70,26 @@ async def test_it_goes_with_the_first_message_that_does(
     """Of the one that made it and the one that told what came of it."""
     hours = [None if minutes is None else NOON + minutes * MINUTE for minutes in (made, told)]
     here, turn = await begun(store, hours[0])
-    await store.transaction(lambda shelves: put(shelves, here, turn, "a"))
+    await store.transaction(lambda repos: put(repos, here, turn, "a"))
     _, later = await begun(store, hours[1])
-    await store.transaction(lambda shelves: shelves.predictions.settle(here, "alice", 1, b"void", turn=later, now=NOON))
+    await store.transaction(lambda repos: repos.predictions.settle(here, "alice", 1, b"void", turn=later, now=NOON))
     for minutes in range(4, 11):
         now = NOON + minutes * MINUTE
         is_gone = goes is not None and minutes >= goes
         assert await numbers(store, here, now=now) == ([] if is_gone else [1])
-        await store.transaction(lambda shelves, now=now: shelves.predictions.expire(now))
+        await store.transaction(lambda repos, now=now: repos.predictions.expire(now))
         assert await rows(store, "SELECT count(*) FROM predictions") == [(0 if is_gone else 1,)]
 
 
 async def test_what_has_disappeared_is_neither_settled_nor_struck(store: Store) -> None:
-    """Also in the seconds until housekeeping has come by."""
+    """Also in the seconds until maintenance has come by."""
     here, turn = await begun(store, NOON + MINUTE)
-    await store.transaction(lambda shelves: put(shelves, here, turn, "a"))
+    await store.transaction(lambda repos: put(repos, here, turn, "a"))
     now = NOON + MINUTE
 
-    def change(shelves: Shelves) -> tuple[object, ...]:
-        settled = shelves.predictions.settle(here, "alice", 1, b"void", turn=turn, now=now)
-        return settled, shelves.predictions.strike(here, "alice", 1, now=now)
+    def change(repos: Repositories) -> tuple[object, ...]:
+        settled = repos.predictions.settle(here, "alice", 1, b"void", turn=turn, now=now)
+        return settled, repos.predictions.strike(here, "alice", 1, now=now)
 
     assert await store.transaction(change) == (None, None)
 
@@ -98,13 +98,13 @@ async def test_nobody_changes_another_ones(store: Store) -> None:
     """Nor one of another conversation, though it has the same number."""
     here, turn = await begun(store)
     there, other = await begun(store, address="group:g")
-    await store.transaction(lambda shelves: (put(shelves, here, turn, "a"), put(shelves, there, other, "b")))
+    await store.transaction(lambda repos: (put(repos, here, turn, "a"), put(repos, there, other, "b")))
 
-    def change(shelves: Shelves) -> tuple[object, ...]:
+    def change(repos: Repositories) -> tuple[object, ...]:
         return (
-            shelves.predictions.settle(there, "bob", 1, b"void", turn=other, now=NOON),
-            shelves.predictions.strike(there, "bob", 1, now=NOON),
-            shelves.predictions.strike(there, "alice", 1, now=NOON),
+            repos.predictions.settle(there, "bob", 1, b"void", turn=other, now=NOON),
+            repos.predictions.strike(there, "bob", 1, now=NOON),
+            repos.predictions.strike(there, "alice", 1, now=NOON),
         )
 
     assert [change is None for change in await store.transaction(change)] == [True, True, False]
@@ -116,11 +116,9 @@ async def test_nobody_changes_another_ones(store: Store) -> None:
 async def test_age_counts_from_when_it_was_known(store: Store, due: int, settled: int | None, goes: int) -> None:
     """From its outcome where there is one, else from its day; days in all three."""
     here, turn = await begun(store)
-    await store.transaction(lambda shelves: put(shelves, here, turn, "a", NOON + due * DAY))
+    await store.transaction(lambda repos: put(repos, here, turn, "a", NOON + due * DAY))
     if settled is not None:
         now = NOON + settled * DAY
-        await store.transaction(
-            lambda shelves: shelves.predictions.settle(here, "alice", 1, b"void", turn=turn, now=now)
-        )
-    assert await store.transaction(lambda shelves: shelves.predictions.retain(NOON + goes * DAY)) == 0
-    assert await store.transaction(lambda shelves: shelves.predictions.retain(NOON + goes * DAY + MINUTE)) == 1
+        await store.transaction(lambda repos: repos.predictions.settle(here, "alice", 1, b"void", turn=turn, now=now))
+    assert await store.transaction(lambda repos: repos.predictions.retain(NOON + goes * DAY)) == 0
+    assert await store.transaction(lambda repos: repos.predictions.retain(NOON + goes * DAY + MINUTE)) == 1

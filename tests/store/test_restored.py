@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Restoration, Shelves, Store, StoreInUse, Waiting, is_undecided, opened, restore
+from store import Repositories, Restoration, Store, StoreInUse, Waiting, is_undecided, opened, restore
 from tests.conftest import NOON
 from tests.store.lives import LATER, arrival, asked, taken
 from tests.store.places import keys_of
@@ -21,7 +21,7 @@ NOTHING = Waiting(items=0, oldest_at=None, dead=0)
 
 async def restoration(path: Path) -> Restoration | None:
     async with opened(path, realm="signal") as store:
-        return await store.read(lambda shelves: shelves.restored.restoration())
+        return await store.read(lambda repos: repos.restored.restoration())
 
 
 async def copied(path: Path, folder: Path) -> Path:
@@ -79,13 +79,13 @@ class TestTheMark:
             again = await store.backup(tmp_path / "again", now=NOON + 2 * HOUR)
             place = await store.conversation("direct:a", now=NOON)
 
-            def allow(shelves: Shelves) -> None:
-                shelves.grants.allow(place, "alice", tool="post", shape="s", now=NOON)
+            def allow(repos: Repositories) -> None:
+                repos.grants.allow(place, "alice", tool="post", shape="s", now=NOON)
 
             await store.transaction(allow)
-            await store.transaction(lambda shelves: shelves.restored.decide())
+            await store.transaction(lambda repos: repos.restored.decide())
             # It may have been taken back since the backup.
-            assert await store.read(lambda shelves: shelves.grants.of(place, "alice")) == ()
+            assert await store.read(lambda repos: repos.grants.of(place, "alice")) == ()
         assert not is_undecided(path)
         assert is_undecided(again)
 
@@ -94,7 +94,7 @@ class TestTheMark:
         restore(await copied(path, tmp_path / "copies"), path, now=NOON)
         log = path.with_name(path.name + "-wal")
         async with opened(path, realm="signal") as store:
-            await store.transaction(lambda shelves: shelves.restored.decide())
+            await store.transaction(lambda repos: repos.restored.decide())
             killed = tmp_path / "killed" / path.name
             copy_all(path, killed)
         left = killed.with_name(log.name).read_bytes()
@@ -127,11 +127,11 @@ class TestWhatIsOpen:
         await asked(store, "direct:b", 2)
         conversation = await store.conversation("direct:a", now=NOON)
         deletion = replace(arrival(conversation, 3, urgent=True), kind="delete", received_at=NOON - HOUR)
-        await store.transaction(lambda shelves: shelves.inbox.put(deletion))
+        await store.transaction(lambda repos: repos.inbox.put(deletion))
         await store.transaction(answer)
 
-        def counted(shelves: Shelves) -> tuple[Waiting, Waiting]:
-            return shelves.restored.messages(besides=("delete",)), shelves.restored.replies()
+        def counted(repos: Repositories) -> tuple[Waiting, Waiting]:
+            return repos.restored.messages(besides=("delete",)), repos.restored.replies()
 
         one = Waiting(items=1, oldest_at=NOON, dead=0)
         assert await store.read(counted) == (one, one)
@@ -142,34 +142,34 @@ class TestWhatIsOpen:
             await asked(store, f"direct:{number}", number)
         conversation = await store.conversation("direct:a", now=NOON)
         deletion = replace(arrival(conversation, 4, urgent=True), kind="delete")
-        await store.transaction(lambda shelves: shelves.inbox.put(deletion))
+        await store.transaction(lambda repos: repos.inbox.put(deletion))
 
-        def begin(shelves: Shelves) -> None:
-            answer(shelves)
-            place, turn = taken(shelves)
-            shelves.journal.add(place, turn, 0, b"a step")
+        def begin(repos: Repositories) -> None:
+            answer(repos)
+            place, turn = taken(repos)
+            repos.journal.add(place, turn, 0, b"a step")
 
         await store.transaction(begin)
-        await store.transaction(lambda shelves: shelves.outbox.begin(now=LATER, most=1))
-        await store.transaction(lambda shelves: shelves.restored.close(besides=("delete",), now=LATER))
+        await store.transaction(lambda repos: repos.outbox.begin(now=LATER, most=1))
+        await store.transaction(lambda repos: repos.restored.close(besides=("delete",), now=LATER))
 
-        def left(shelves: Shelves) -> None:
-            assert shelves.restored.messages(besides=("delete",)) == NOTHING
-            assert shelves.restored.replies() == NOTHING
-            assert shelves.inbox.claim(now=LATER, until=LATER, busy=()) is None
-            assert len(shelves.inbox.errands(besides=())) == 1
-            assert shelves.outbox.begin(now=LATER + HOUR, most=9) == ()
-            assert shelves.inbox.rows("SELECT count(*) FROM journal") == [(0,)]
-            assert shelves.inbox.rows("SELECT DISTINCT state FROM turns") == [("ignored",)]
+        def left(repos: Repositories) -> None:
+            assert repos.restored.messages(besides=("delete",)) == NOTHING
+            assert repos.restored.replies() == NOTHING
+            assert repos.inbox.claim(now=LATER, until=LATER, busy=()) is None
+            assert len(repos.inbox.urgent_items(besides=())) == 1
+            assert repos.outbox.begin(now=LATER + HOUR, most=9) == ()
+            assert repos.inbox.rows("SELECT count(*) FROM journal") == [(0,)]
+            assert repos.inbox.rows("SELECT DISTINCT state FROM turns") == [("ignored",)]
             words = "SELECT count(*) FROM inbox WHERE envelope IS NOT NULL UNION ALL SELECT count(*) FROM outbox "
-            assert shelves.inbox.rows(words + "WHERE reply IS NOT NULL") == [(1,), (0,)]
+            assert repos.inbox.rows(words + "WHERE reply IS NOT NULL") == [(1,), (0,)]
 
         await store.transaction(left)
 
 
-def answer(shelves: Shelves) -> None:
+def answer(repos: Repositories) -> None:
     """A message is answered, and the answer waits to be sent."""
-    place, turn = taken(shelves)
-    shelves.outbox.put(place, turn, 0, b"an answer", in_group=False, now=NOON)
-    shelves.journal.close(turn, "ignored", now=NOON)
-    shelves.inbox.done(turn)
+    place, turn = taken(repos)
+    repos.outbox.put(place, turn, 0, b"an answer", in_group=False, now=NOON)
+    repos.journal.close(turn, "ignored", now=NOON)
+    repos.inbox.done(turn)

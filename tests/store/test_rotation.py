@@ -78,7 +78,7 @@ async def test_it_can_be_done_while_messages_come(path: Path) -> None:
             for sent_at in range(5):
                 conversation = await store.conversation(f"direct:{number}-{sent_at}", now=NOON)
                 sealed = await store.read(
-                    lambda shelves, conversation=conversation: shelves.inbox.keyring.seal(conversation, "", b"")
+                    lambda repos, conversation=conversation: repos.inbox.keyring.seal(conversation, "", b"")
                 )
                 assert sealed
 
@@ -143,7 +143,7 @@ async def test_a_draft_that_has_become_the_key_is_never_overwritten(path: Path) 
         master_of(path).write_text(former)
         draft = next_of(path).read_text()
         with closing(sqlite3.connect(keys_of(path), isolation_level=None)) as other:
-            await store.read(lambda shelves: shelves.inbox.rows("PRAGMA busy_timeout = 1"))
+            await store.read(lambda repos: repos.inbox.rows("PRAGMA busy_timeout = 1"))
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreInUse):
                 await store.rotate_key()

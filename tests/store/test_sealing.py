@@ -18,7 +18,7 @@ from store import (
     Damaged,
     DatabaseGone,
     Entry,
-    Shelves,
+    Repositories,
     Store,
     StoredMessage,
     StoreError,
@@ -293,7 +293,7 @@ class TestHandles:
 
 
 async def everything_said(store: Store) -> None:
-    """Words, names and addresses on every shelf that takes some."""
+    """Words, names and addresses on every repository that takes some."""
     conversation = await store.conversation("direct:plainword-address", now=NOON)
     arrival = Arrival(
         conversation=conversation,
@@ -305,8 +305,8 @@ async def everything_said(store: Store) -> None:
         envelope=b"plainword-envelope",
         received_at=NOON,
     )
-    await store.transaction(lambda shelves: shelves.inbox.put(arrival))
-    claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=()))
+    await store.transaction(lambda repos: repos.inbox.put(arrival))
+    claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=()))
     assert claim is not None
     entry = Entry(
         kind="tool",
@@ -317,12 +317,12 @@ async def everything_said(store: Store) -> None:
         details=b"plainword-details",
     )
 
-    def write(shelves: Shelves) -> None:
-        shelves.journal.add(conversation, claim.turn, 0, b"plainword-step")
+    def write(repos: Repositories) -> None:
+        repos.journal.add(conversation, claim.turn, 0, b"plainword-step")
         message = StoredMessage(turn=claim.turn, role="user", call_id=None, message=b"plainword-message")
-        shelves.history.append(conversation, [message])
-        shelves.ledger.add(conversation, claim.turn, "plainword-person", (entry,), now=NOON)
-        shelves.outbox.put(conversation, claim.turn, 0, b"plainword-reply", in_group=False, now=NOON)
+        repos.history.append(conversation, [message])
+        repos.ledger.add(conversation, claim.turn, "plainword-person", (entry,), now=NOON)
+        repos.outbox.put(conversation, claim.turn, 0, b"plainword-reply", in_group=False, now=NOON)
 
     await store.transaction(write)
 
@@ -363,17 +363,17 @@ class TestFiles:
             connection.execute("DELETE FROM wrapped WHERE name <> CAST('index' AS BLOB)")
         async with opened(path, realm="signal", key=KEY) as store:
             with pytest.raises(Damaged, match="no data key"):
-                await store.read(lambda shelves: shelves.history.last(conversation, 1))
+                await store.read(lambda repos: repos.history.last(conversation, 1))
 
     @staticmethod
     async def _say(store: Store, conversation: ConversationId) -> None:
-        def say(shelves: Shelves) -> None:
-            [(turn,)] = shelves.history.rows(
+        def say(repos: Repositories) -> None:
+            [(turn,)] = repos.history.rows(
                 "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id",
                 (conversation,),
             )
             message = StoredMessage(turn=turn, role="user", call_id=None, message=b"words")
-            shelves.history.append(conversation, [message])
+            repos.history.append(conversation, [message])
 
         await store.transaction(say)
 

@@ -1,4 +1,4 @@
-"""The store put together: units over all shelves, bells that ring for what is kept, and costs that do not grow."""
+"""The store put together: units over all repositories, bells that ring for what is kept, and costs that do not grow."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Shelves, Store, StoreError, StoreInUse, TurnId, WrongKey, opened
+from store import Arrival, ConversationId, Repositories, Store, StoreError, StoreInUse, TurnId, WrongKey, opened
 from store.repository import millis, moment
 from tests.conftest import NOON
 from tests.waiting import WAIT_SECONDS
@@ -33,64 +33,64 @@ def arrival(conversation: ConversationId, sent_at: int = 1) -> Arrival:
     )
 
 
-async def rung(store: Store, work: Callable[[Shelves], object]) -> set[str]:
+async def rung(store: Store, work: Callable[[Repositories], object]) -> set[str]:
     """The bells that a unit of work rings."""
-    for bell in store.bells.values():
+    for bell in store.wakeups.values():
         bell.clear()
     await store.transaction(work)
     return ringing(store)
 
 
 def ringing(store: Store) -> set[str]:
-    return {name for name, bell in store.bells.items() if bell.is_set()}
+    return {name for name, bell in store.wakeups.items() if bell.is_set()}
 
 
-def answer(shelves: Shelves, conversation: ConversationId, turn: TurnId) -> None:
+def answer(repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
     """A turn ends: its reply goes out, its journal is closed, its messages are settled."""
-    shelves.outbox.put(conversation, turn, 0, b"reply", in_group=False, now=NOON)
-    shelves.journal.close(turn, "kept", now=NOON)
-    shelves.inbox.done(turn)
+    repos.outbox.put(conversation, turn, 0, b"reply", in_group=False, now=NOON)
+    repos.journal.close(turn, "kept", now=NOON)
+    repos.inbox.done(turn)
 
 
-def take(shelves: Shelves) -> TurnId:
+def take(repos: Repositories) -> TurnId:
     """Claim what waits; gives its turn."""
-    claim = shelves.inbox.claim(now=NOON, until=LATER, busy=())
+    claim = repos.inbox.claim(now=NOON, until=LATER, busy=())
     assert claim is not None
     return claim.turn
 
 
 async def test_a_unit_over_many_shelves_is_kept_whole_or_not_at_all(store: Store) -> None:
-    """What fails at the end leaves nothing on any shelf, and its own exception comes through."""
+    """What fails at the end leaves nothing on any repository, and its own exception comes through."""
     conversation = await store.conversation("direct:a", now=NOON)
-    await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation)))
+    await store.transaction(lambda repos: repos.inbox.put(arrival(conversation)))
 
-    def half(shelves: Shelves) -> None:
-        answer(shelves, conversation, take(shelves))
+    def half(repos: Repositories) -> None:
+        answer(repos, conversation, take(repos))
         raise Oops
 
     with pytest.raises(Oops):
         await store.transaction(half)
-    backlogs = await store.read(lambda shelves: (shelves.inbox.backlog().items, shelves.outbox.backlog().items))
+    backlogs = await store.read(lambda repos: (repos.inbox.backlog().items, repos.outbox.backlog().items))
     assert backlogs == (1, 0)
-    assert await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM turns")) == [(0,)]
+    assert await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM turns")) == [(0,)]
 
 
 async def test_bells_ring_for_what_others_wait_for(store: Store) -> None:
     """An arrival rings the inbox's, a reply the outbox's; what changes nothing for a loop rings none."""
     conversation = await store.conversation("direct:a", now=NOON)
-    assert await rung(store, lambda shelves: shelves.inbox.put(arrival(conversation))) == {"inbox"}
-    assert await rung(store, lambda shelves: shelves.inbox.put(arrival(conversation))) == set()
+    assert await rung(store, lambda repos: repos.inbox.put(arrival(conversation))) == {"inbox"}
+    assert await rung(store, lambda repos: repos.inbox.put(arrival(conversation))) == set()
     turn = await store.transaction(take)
-    assert await rung(store, lambda shelves: answer(shelves, conversation, turn)) == {"outbox"}
-    assert await rung(store, lambda shelves: shelves.ledger.add(conversation, turn, None, (), now=NOON)) == set()
+    assert await rung(store, lambda repos: answer(repos, conversation, turn)) == {"outbox"}
+    assert await rung(store, lambda repos: repos.ledger.add(conversation, turn, None, (), now=NOON)) == set()
 
 
 async def test_no_bell_rings_for_what_was_not_kept(store: Store) -> None:
     """A unit that fails rings nothing, nor does it make the next one ring."""
     conversation = await store.conversation("direct:a", now=NOON)
 
-    def failing(shelves: Shelves) -> None:
-        shelves.inbox.put(arrival(conversation))
+    def failing(repos: Repositories) -> None:
+        repos.inbox.put(arrival(conversation))
         raise Oops
 
     nothing, failed = await asyncio.gather(
@@ -107,10 +107,10 @@ async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
     begun, free = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    def slow(shelves: Shelves) -> None:
+    def slow(repos: Repositories) -> None:
         loop.call_soon_threadsafe(begun.set)
         assert free.wait(WAIT_SECONDS)
-        shelves.inbox.put(arrival(conversation))
+        repos.inbox.put(arrival(conversation))
 
     leaving = asyncio.create_task(store.transaction(slow))
     await begun.wait()
@@ -119,8 +119,8 @@ async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
         await leaving
     free.set()
     async with asyncio.timeout(WAIT_SECONDS):
-        await store.bells["inbox"].wait()
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
+        await store.wakeups["inbox"].wait()
+    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
 
 
 async def test_nobody_opens_it_twice(store: Store, path: Path) -> None:
@@ -159,7 +159,7 @@ async def test_it_is_closed_when_it_cannot_be_unlocked(path: Path) -> None:
 
 
 async def test_a_checkpoint_empties_the_log(store: Store, path: Path) -> None:
-    """Housekeeping keeps the write-ahead log from growing for ever."""
+    """Maintenance keeps the write-ahead log from growing for ever."""
     await store.conversation("direct:a", now=NOON)
     log = path.with_name(path.name + "-wal")
     assert log.stat().st_size > 0
@@ -170,10 +170,10 @@ async def test_a_checkpoint_empties_the_log(store: Store, path: Path) -> None:
 async def test_reading_sees_what_was_kept(store: Store) -> None:
     """A read after a transaction returned sees its rows; what the read raises comes through."""
     conversation = await store.conversation("direct:a", now=NOON)
-    await store.transaction(lambda shelves: shelves.inbox.put(arrival(conversation)))
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
+    await store.transaction(lambda repos: repos.inbox.put(arrival(conversation)))
+    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
 
-    def failing(shelves: Shelves) -> None:
+    def failing(repos: Repositories) -> None:
         raise Oops
 
     with pytest.raises(Oops):
@@ -192,38 +192,38 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
     conversation = await store.conversation("direct:a", now=NOON)
     counts: dict[str, int] = {}
 
-    async def run(name: str, work: Callable[[Shelves], object]) -> object:
-        def counted(shelves: Shelves) -> object:
+    async def run(name: str, work: Callable[[Repositories], object]) -> object:
+        def counted(repos: Repositories) -> object:
             def step() -> int:
                 counts[name] = counts.get(name, 0) + 1
                 return 0
 
-            connection = shelves.inbox._connection
+            connection = repos.inbox._connection
             connection.set_progress_handler(step, 1)
             try:
-                return work(shelves)
+                return work(repos)
             finally:
                 connection.set_progress_handler(None, 1)
 
         return await store.transaction(counted)
 
-    def sent(shelves: Shelves) -> None:
-        [item] = shelves.outbox.begin(now=NOON, most=8)
-        shelves.outbox.sent(item.id, millis(NOON) + sent_at, now=NOON)
+    def sent(repos: Repositories) -> None:
+        [item] = repos.outbox.begin(now=NOON, most=8)
+        repos.outbox.sent(item.id, millis(NOON) + sent_at, now=NOON)
 
-    await run("arrive", lambda shelves: shelves.inbox.put(arrival(conversation, sent_at)))
+    await run("arrive", lambda repos: repos.inbox.put(arrival(conversation, sent_at)))
     await run("claim", take)
-    await run("requeue", lambda shelves: shelves.inbox.requeue(now=LATER + timedelta(seconds=1)))
+    await run("requeue", lambda repos: repos.inbox.requeue(now=LATER + timedelta(seconds=1)))
     turn = await store.transaction(take)
-    await run("hand back", lambda shelves: shelves.inbox.hand_back(turn, counts=False))
+    await run("hand back", lambda repos: repos.inbox.hand_back(turn, counts=False))
     await store.transaction(take)
-    await run("answer", lambda shelves: answer(shelves, conversation, turn))
-    await run("due", lambda shelves: shelves.outbox.next_due_at())
+    await run("answer", lambda repos: answer(repos, conversation, turn))
+    await run("due", lambda repos: repos.outbox.next_due_at())
     await run("send", sent)
-    await run("receipt", lambda shelves: shelves.outbox.prove("direct:a", (sent_at,), now=NOON))
-    await run("recover", lambda shelves: shelves.outbox.doubt_all(now=NOON, grace=timedelta(minutes=1)))
-    await run("health", lambda shelves: (shelves.inbox.backlog(), shelves.outbox.backlog()))
-    await run("prune", lambda shelves: (shelves.inbox.prune(before=NOON), shelves.outbox.prune(before=NOON)))
+    await run("receipt", lambda repos: repos.outbox.prove("direct:a", (sent_at,), now=NOON))
+    await run("recover", lambda repos: repos.outbox.doubt_all(now=NOON, grace=timedelta(minutes=1)))
+    await run("health", lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
+    await run("prune", lambda repos: (repos.inbox.prune(before=NOON), repos.outbox.prune(before=NOON)))
     return counts
 
 
@@ -233,13 +233,13 @@ async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> Non
     first = await steps_of_a_message(store, 1)
     conversations = [await store.conversation(f"direct:{number}", now=NOON) for number in range(50)]
 
-    def live(shelves: Shelves) -> None:
+    def live(repos: Repositories) -> None:
         for sent_at in range(1000):
             conversation = conversations[sent_at % len(conversations)]
-            shelves.inbox.put(arrival(conversation, 1000 + sent_at))
-            answer(shelves, conversation, take(shelves))
-            [item] = shelves.outbox.begin(now=NOON, most=8)
-            shelves.outbox.sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
+            repos.inbox.put(arrival(conversation, 1000 + sent_at))
+            answer(repos, conversation, take(repos))
+            [item] = repos.outbox.begin(now=NOON, most=8)
+            repos.outbox.sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
 
     await store.transaction(live)
     later = await steps_of_a_message(store, 2)

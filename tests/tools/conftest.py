@@ -30,7 +30,7 @@ class Plenty:
         """Nothing is counted."""
 
 
-class Shelf:
+class Repository:
     """Opens pages as Aldis does, but in this process, and PDFs that say what they are: their text in UTF-8 behind the
     sign, pages parted by a form feed.
     """

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from tests.tools.conftest import USER_AGENT, Plenty, Shelf
+from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
 from tests.tools.test_reminders import Diary
-from tools import CATALOG, Fetcher, Http, Options, Surroundings, Tool, build
+from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
 from tools.base import SecretText
 from tools.databases.tool import DbQueryOptions
 from tools.images import ImagesOptions
@@ -35,8 +35,8 @@ ACTING = {"image_generate", "predict", "remember", "remind", "resolve_prediction
 
 
 @pytest.fixture
-def surroundings() -> Surroundings:
-    return Surroundings(
+def tool_deps() -> ToolDeps:
+    return ToolDeps(
         http=Http(USER_AGENT),
         fetcher=Fetcher(USER_AGENT),
         reminders=Diary(),
@@ -44,17 +44,17 @@ def surroundings() -> Surroundings:
         predictions=Book(),
         news=Archive(),
         quotas=Plenty(),
-        papers=Shelf(),
+        papers=Repository(),
     )
 
 
-def all_tools(surroundings: Surroundings) -> tuple[Tool, ...]:
-    return build(READY, surroundings)
+def all_tools(tool_deps: ToolDeps) -> tuple[Tool, ...]:
+    return build(READY, tool_deps)
 
 
-def test_every_tool_is_built_by_default_in_order(surroundings: Surroundings) -> None:
+def test_every_tool_is_built_by_default_in_order(tool_deps: ToolDeps) -> None:
     """Without any setting everything that needs no key works."""
-    names = [tool.spec.name for tool in build({}, surroundings)]
+    names = [tool.spec.name for tool in build({}, tool_deps)]
     assert names == [
         "calculate",
         "get_weather",
@@ -78,10 +78,10 @@ def test_every_tool_is_built_by_default_in_order(surroundings: Surroundings) -> 
 
 
 @pytest.mark.parametrize("group", [group for group, entry in CATALOG.items() if entry.source is None])
-def test_a_tool_that_is_switched_off_is_not_built(group: str, surroundings: Surroundings) -> None:
+def test_a_tool_that_is_switched_off_is_not_built(group: str, tool_deps: ToolDeps) -> None:
     """`TOOLS__<GROUP>__ENABLED=false` takes just what is of that group away."""
     every, without, alone = (
-        {tool.spec.name for tool in build(options, surroundings)}
+        {tool.spec.name for tool in build(options, tool_deps)}
         for options in (READY, _off(group), _off(*(other for other in CATALOG if other != group)))
     )
     assert alone
@@ -92,9 +92,9 @@ def _off(*groups: str) -> dict[str, Options]:
     return {**READY, **{group: CATALOG[group].options(enabled=False) for group in groups}}
 
 
-def test_names_and_descriptions_are_what_every_model_accepts(surroundings: Surroundings) -> None:
+def test_names_and_descriptions_are_what_every_model_accepts(tool_deps: ToolDeps) -> None:
     """Names of the common alphabet, unique; a description of a paragraph; effects where the name says so."""
-    specs = [tool.spec for tool in all_tools(surroundings)]
+    specs = [tool.spec for tool in all_tools(tool_deps)]
     assert len({spec.name for spec in specs}) == len(specs)
     for spec in specs:
         assert re.fullmatch(r"[a-z][a-z0-9_]{0,63}", spec.name)
@@ -102,9 +102,9 @@ def test_names_and_descriptions_are_what_every_model_accepts(surroundings: Surro
         assert (spec.effects == "none") is (spec.name not in ACTING)
 
 
-def test_schemas_are_objects_without_titles_that_refuse_unknown_names(surroundings: Surroundings) -> None:
+def test_schemas_are_objects_without_titles_that_refuse_unknown_names(tool_deps: ToolDeps) -> None:
     """What models are offered is lean and strict, and says what each argument means or how it is bounded."""
-    for tool in all_tools(surroundings):
+    for tool in all_tools(tool_deps):
         schema = tool.spec.parameters
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False

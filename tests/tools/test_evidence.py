@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tools.evidence.dates import dated
 from tools.evidence.independence import reports
 from tools.evidence.publishers import kind, publisher, registrable
-from tools.evidence.scoring import MOST_INCOMPLETE, Evidence, Reader, Rules, Source, confidence, sources, weighed
+from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, Reader, Rules, Source, confidence, sources, weighed
 from tools.evidence.search_plan import SEARCHES_PER_ROUND, Inquiry, Step
 from tools.evidence.stance import Claim, language, read
 from tools.evidence.word_lists import AUTHORITIES, CONFIRMED, CREDITS, DENIED, FALSE, HEDGED, WordList, folded
@@ -418,7 +418,7 @@ def test_the_confidence_stays_in_its_bounds(
     assert 0 <= sure <= 1
     assert confidence(replace(found, agreeing=agreeing + 1), needed=needed, is_incomplete=False) >= sure
     assert confidence(replace(found, contradicting=contradicting + 1), needed=needed, is_incomplete=False) <= sure
-    assert confidence(found, needed=needed, is_incomplete=True) == min(sure, MOST_INCOMPLETE)
+    assert confidence(found, needed=needed, is_incomplete=True) == min(sure, MAX_INCOMPLETE)
 
 
 def inquiry(**more: Any) -> Inquiry:

@@ -11,7 +11,7 @@ from tests.tools.conftest import Plenty
 from tools import BadArguments, Disabled, Http, NotFound, Stories, Story, ToolContext
 from tools.news import IntelRecent, IntelRecentArguments, IntelSearch, IntelSearchArguments, NewsOptions
 from tools.search.options import SearchOptions
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Asked:
 
     def __init__(self, http: Http, context: ToolContext) -> None:
         self.archive = Archive()
-        desk = SearchDesk(SearchOptions(), http, Plenty())
+        desk = SearchService(SearchOptions(), http, Plenty())
         self._search, self._recent = IntelSearch(self.archive, desk), IntelRecent(self.archive, desk)
         self._context = context
 

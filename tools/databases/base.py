@@ -35,7 +35,7 @@ Cell = str | int | float | bool | list[object] | dict[str, object] | None
 MAX_CELL_CHARS = 300
 """Where the text of a cell is cut, by the database itself."""
 
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 """How far rows are counted: a table may have billions."""
 
 

@@ -24,7 +24,7 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 
 from tools.databases.base import (
     MAX_CELL_CHARS,
-    MOST_COUNTED,
+    MAX_COUNTED,
     Access,
     Answer,
     Cell,
@@ -336,7 +336,7 @@ async def _total(connection: _Connection, statement: Statement, ends_at: float) 
         [[total]] = await connection.fetch(statement.sql, *statement.parameters)
     except asyncpg.QueryCanceledError:
         return None
-    return total if total <= MOST_COUNTED else None
+    return total if total <= MAX_COUNTED else None
 
 
 def _cell(value: Any, kind: Kind) -> Cell:

@@ -15,8 +15,8 @@ from tools.databases.base import Access, Condition, Function, Measure, Operator,
 from tools.errors import BadArguments
 from tools.text import shortened
 
-_MOST_CONDITIONS = 20
-_MOST_VALUES = 50
+_MAX_CONDITIONS = 20
+_MAX_VALUES = 50
 _MAX_VALUE_CHARS = 500
 _MAX_NAME_CHARS = 200
 _FARTHEST_ROW = 1_000_000
@@ -37,7 +37,7 @@ class ConditionArguments(Arguments):
 
     column: Name
     op: Operator
-    value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MOST_VALUES)] | None = (
+    value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MAX_VALUES)] | None = (
         Field(default=None, description="A list for in and between; nothing for is_null and is_not_null.")
     )
 
@@ -45,8 +45,8 @@ class ConditionArguments(Arguments):
 # Written out where it is used: not every server that speaks OpenAI's language follows references within a schema.
 _Conditions = Annotated[
     tuple[ConditionArguments, ...],
-    WithJsonSchema({"type": "array", "maxItems": _MOST_CONDITIONS, "items": ConditionArguments.model_json_schema()}),
-    Field(max_length=_MOST_CONDITIONS),
+    WithJsonSchema({"type": "array", "maxItems": _MAX_CONDITIONS, "items": ConditionArguments.model_json_schema()}),
+    Field(max_length=_MAX_CONDITIONS),
 ]
 
 

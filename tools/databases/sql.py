@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from tools.databases.base import MOST_COUNTED, Column, Condition, Kind, Measure, Order, Question, Scalar
+from tools.databases.base import MAX_COUNTED, Column, Condition, Kind, Measure, Order, Question, Scalar
 
 Bind = Callable[[Scalar], str]
 """Takes a value along as a parameter and gives what stands for it in the statement."""
@@ -94,9 +94,9 @@ def rows_of(question: Question, source: str, columns: Mapping[str, Column], dial
 
 
 def count_of(question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
-    """How many rows there are in all, counted up to one more than `MOST_COUNTED`."""
+    """How many rows there are in all, counted up to one more than `MAX_COUNTED`."""
     tail, parameters = _tail(question, source, columns, dialect)
-    sql = f"SELECT count(*) FROM (SELECT 1 AS one {tail} LIMIT {MOST_COUNTED + 1:d}) AS counted"  # noqa: S608  (see above)
+    sql = f"SELECT count(*) FROM (SELECT 1 AS one {tail} LIMIT {MAX_COUNTED + 1:d}) AS counted"  # noqa: S608  (see above)
     return Statement(sql=sql, parameters=parameters, kinds=("integer",))
 
 

@@ -28,7 +28,7 @@ from urllib.parse import quote
 from tools.databases.access import path_of
 from tools.databases.base import (
     MAX_CELL_CHARS,
-    MOST_COUNTED,
+    MAX_COUNTED,
     Access,
     Answer,
     Cell,
@@ -105,7 +105,7 @@ class Sqlite:
         return await self._in_thread(lambda connection, brake: self._answer(connection, brake, question))
 
     async def describe(self) -> tuple[TableState, ...]:
-        """As `Database.describe`. Rows are counted up to `MOST_COUNTED`, those of views not at all."""
+        """As `Database.describe`. Rows are counted up to `MAX_COUNTED`, those of views not at all."""
         names = self._access.tables
         return await self._in_thread(lambda connection, _brake: tuple(self._state(connection, name) for name in names))
 
@@ -140,9 +140,11 @@ class Sqlite:
         return done
 
     def _opened(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
-        patience = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
+        resend_policy = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
         address = f"file:{quote(self._path)}?mode=ro{'&immutable=1' if is_at_rest else ''}"
-        connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, cached_statements=0)
+        connection = sqlite3.connect(
+            address, uri=True, timeout=resend_policy, isolation_level=None, cached_statements=0
+        )
         try:
             brake.attach(connection)
             _restrain(connection)
@@ -172,9 +174,9 @@ class Sqlite:
                 raise
             return TableState(name=name, problem=str(_translated(error)))
         columns = tuple(table.columns.values())
-        if rows is None or rows <= MOST_COUNTED:
+        if rows is None or rows <= MAX_COUNTED:
             return TableState(name=name, columns=columns, rows=rows)
-        return TableState(name=name, columns=columns, rows=MOST_COUNTED, precision="more than")
+        return TableState(name=name, columns=columns, rows=MAX_COUNTED, precision="more than")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -361,11 +363,11 @@ def _total(connection: sqlite3.Connection, question: Question, table: _Table) ->
         if _code(error) in {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL}:
             return None
         raise
-    return total if total <= MOST_COUNTED else None
+    return total if total <= MAX_COUNTED else None
 
 
 def _count(connection: sqlite3.Connection, table: _Table) -> int:
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table.name)} LIMIT {MOST_COUNTED + 1:d})"  # noqa: S608  (quoted)
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table.name)} LIMIT {MAX_COUNTED + 1:d})"  # noqa: S608  (quoted)
     [rows] = connection.execute(sql).fetchone()
     return int(rows)
 

@@ -28,7 +28,7 @@ BY_REPORTS = 0.7
 BY_OFFICIALS = 0.3
 BY_HEARSAY = 0.1
 """What a report that cites an authority adds where no authority speaks for itself."""
-MOST_INCOMPLETE = 0.5
+MAX_INCOMPLETE = 0.5
 """The highest confidence while data are incomplete."""
 
 _WITNESSES: frozenset[Kind] = frozenset({"official", "fact_check", "site"})
@@ -168,7 +168,7 @@ def confidence(evidence: Evidence, *, needed: int, is_incomplete: bool) -> float
         cited=evidence.official_denial_is_cited,
     )
     carried = support * (1 - opposition)
-    return round(min(carried, MOST_INCOMPLETE) if is_incomplete else carried, 2)
+    return round(min(carried, MAX_INCOMPLETE) if is_incomplete else carried, 2)
 
 
 def _weight(independent: int, needed: int, *, itself: bool, cited: bool) -> float:

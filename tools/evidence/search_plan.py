@@ -25,9 +25,9 @@ SEARCHES_PER_ROUND = 3
 HITS_PER_SEARCH = 10
 
 _MAX_QUERY_CHARS = 300
-_MOST_KEY_WORDS = 10
+_MAX_KEY_WORDS = 10
 _FEWER_WORDS = 5
-_MOST_SITES = 10  # in one query
+_MAX_SITES = 10  # in one query
 _DENIALS = {
     "en": "fact check false",
     "de": "Faktencheck falsch",
@@ -94,9 +94,9 @@ class Inquiry:
             text=trimmed(text, max_chars=_MAX_QUERY_CHARS),
             count=HITS_PER_SEARCH,
             is_news=is_news,
-            sites=sites[:_MOST_SITES],
+            sites=sites[:_MAX_SITES],
             # Some services take either; what is found is looked through for excluded sites anyway.
-            without_sites=() if sites else self.excluded_sites[:_MOST_SITES],
+            without_sites=() if sites else self.excluded_sites[:_MAX_SITES],
             language=self.language,
         )
 
@@ -107,7 +107,7 @@ class Inquiry:
 
     def _key_words(self) -> str:
         """The claim's telling words as they were written, in their order; the claim where it has none."""
-        return " ".join(_telling(self.claim.wordings[0])[:_MOST_KEY_WORDS]) or self.claim.wordings[0]
+        return " ".join(_telling(self.claim.wordings[0])[:_MAX_KEY_WORDS]) or self.claim.wordings[0]
 
     def _fewer_words(self) -> str:
         """The names and numbers of the claim first, then its longest words: enough to find it told otherwise."""

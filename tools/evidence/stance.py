@@ -39,7 +39,7 @@ ABOUT = 0.6
 ENOUGH = 0.7
 """The share that a text which agrees has at least."""
 
-_MOST_TERMS = 24
+_MAX_TERMS = 24
 _SHORTEST_STEM = 4  # characters; shorter words count only as they stand
 _LONG = 7  # characters, from which on an ending may change two: collapsed, collapses
 _LONGEST_ENDING = 3
@@ -47,7 +47,7 @@ _TURNED = 16  # characters before a word in which a negation turns it round
 _FEWEST_FUNCTION_WORDS = 2  # to know the language of a text by; one is enough for a headline
 _HEADLINE_WORDS = 8
 _LEAST_SHOUTED = 4  # words; fewer may be acronyms
-_MOST_SHOWN = 4
+_MAX_SHOWN = 4
 # Scripts that put no spaces between words are compared by pairs of signs.
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+")
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
@@ -109,7 +109,7 @@ def read(claim: Claim, title: str, snippet: str) -> Reading | None:
         stance=stance,
         tone=_tone(title, text),
         language=spoken,
-        because=because[:_MOST_SHOWN],
+        because=because[:_MAX_SHOWN],
         cites_official=AUTHORITIES.stands(text) and witness.stands(text),
     )
 
@@ -183,7 +183,7 @@ def _stands(term: str, said: frozenset[str]) -> bool:
 
 def _terms(wording: str) -> tuple[str, ...]:
     said = dict.fromkeys(piece for piece in _pieces(wording) if piece not in IDLE)
-    return tuple(said)[:_MOST_TERMS] or tuple(dict.fromkeys(_pieces(wording)))[:_MOST_TERMS]
+    return tuple(said)[:_MAX_TERMS] or tuple(dict.fromkeys(_pieces(wording)))[:_MAX_TERMS]
 
 
 def _pieces(text: str) -> Iterator[str]:

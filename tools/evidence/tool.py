@@ -25,7 +25,7 @@ from tools.evidence.search_plan import Inquiry, Step
 from tools.evidence.stance import Claim
 from tools.search.base import Hit, lies_in
 from tools.search.cache import Found
-from tools.search.service import SearchDesk, worded
+from tools.search.service import SearchService, worded
 from tools.search.sites import Site, listed
 from tools.search.wikipedia import Wikipedia
 from tools.text import shortened
@@ -40,10 +40,10 @@ NOTE = (
 _MAX_CLAIM_CHARS = 400
 _MAX_SNIPPET_CHARS = 300
 _MAX_RESULT_CHARS = 14_000  # ten sources of usual length, whole: a citation needs its address uncut
-_MOST_SITES = 30
+_MAX_SITES = 30
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
 
-Sites = Annotated[tuple[Site, ...], BeforeValidator(listed), Field(max_length=_MOST_SITES)]
+Sites = Annotated[tuple[Site, ...], BeforeValidator(listed), Field(max_length=_MAX_SITES)]
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_CLAIM_CHARS)]
 
 
@@ -114,7 +114,7 @@ class _Case:
 class VerifyNews:
     """Gathers evidence on a claim."""
 
-    def __init__(self, options: VerifyNewsOptions, desk: SearchDesk) -> None:
+    def __init__(self, options: VerifyNewsOptions, desk: SearchService) -> None:
         self._options = options
         self._desk = desk
         self._rules = Rules(

@@ -12,7 +12,7 @@ from tools.errors import NotFound, Unavailable
 from tools.http import Http, JsonAnswer
 from tools.markets.base import Instant, Market, Number, Outcome, Status, is_missing, line, paragraph
 
-_MOST_OUTCOMES = 12
+_MAX_OUTCOMES = 12
 _UNREADABLE = "Manifold answers something that cannot be read."
 _RESOLUTIONS = {"YES": "Yes", "NO": "No", "MKT": "in parts", "CANCEL": "called off"}
 
@@ -108,7 +108,7 @@ def _outcomes(contract: _Contract) -> Sequence[Outcome]:
         chance = min(max(contract.probability, 0), 1)
         return [Outcome(name="Yes", probability=chance), Outcome(name="No", probability=1 - chance)]
     answers = sorted(contract.answers, key=lambda answer: -(answer.probability or 0))
-    return [Outcome(name=line(answer.text), probability=answer.probability) for answer in answers[:_MOST_OUTCOMES]]
+    return [Outcome(name=line(answer.text), probability=answer.probability) for answer in answers[:_MAX_OUTCOMES]]
 
 
 def _resolution(contract: _Contract) -> str:

@@ -15,7 +15,7 @@ from tools.errors import NotFound, TooLarge, Unavailable
 from tools.http import Http, JsonAnswer
 from tools.markets.base import Instant, Market, Number, Outcome, Status, Texts, is_missing, line, paragraph
 
-_MOST_OUTCOMES = 12
+_MAX_OUTCOMES = 12
 _WON = 0.999
 _UNREADABLE = "Polymarket answers something that cannot be read."
 
@@ -144,7 +144,7 @@ def _market(event: _Event, description: str = "") -> Market:
         question=line(event.title),
         url=f"https://polymarket.com/event/{line(event.slug)}",
         status=_status(event),
-        outcomes=event.outcomes[:_MOST_OUTCOMES],
+        outcomes=event.outcomes[:_MAX_OUTCOMES],
         resolution=event.winner,
         ends_at=event.endDate,
         volume=event.volume,

@@ -21,7 +21,7 @@ from tools.text import cleaned
 
 Sources = Literal["both", "polymarket", "manifold"]
 
-_MOST_RESULTS = 10
+_MAX_RESULTS = 10
 _MAX_QUERY_CHARS = 200
 _MAX_ADDRESS_CHARS = 300
 _FEW_TRADES = 1000  # of the source's money: below it a single person moves the price
@@ -63,7 +63,7 @@ class MarketSearchArguments(Arguments):
     query: str = Field(
         min_length=1, max_length=_MAX_QUERY_CHARS, description="A few words in English, such as: German election."
     )
-    count: int = Field(default=4, ge=1, le=_MOST_RESULTS, description="The most results of each source.")
+    count: int = Field(default=4, ge=1, le=_MAX_RESULTS, description="The most results of each source.")
     also_closed: bool = Field(default=False, description="Also questions that are decided already.")
 
 

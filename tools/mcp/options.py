@@ -28,7 +28,7 @@ from pydantic import (
 
 from tools.base import BaseUrl, Options
 
-MOST_SERVERS = 16
+MAX_SERVERS = 16
 
 Approve = Literal["writes", "all", "never"]
 """Which calls a person has to agree to: those of tools that are not marked as only reading; each; none."""
@@ -101,8 +101,8 @@ def _servers(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     servers = _mapping(given)
-    if len(servers) > MOST_SERVERS:
-        raise ValueError(f"must name at most {MOST_SERVERS} servers")
+    if len(servers) > MAX_SERVERS:
+        raise ValueError(f"must name at most {MAX_SERVERS} servers")
     return tuple(_server(name, server) for name, server in servers.items())
 
 

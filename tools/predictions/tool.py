@@ -21,8 +21,8 @@ from tools.predictions.calibration import Score, Settled, bins, by_domain, score
 from tools.text import cleaned
 
 _LONGEST_STATEMENT = 400
-_MOST_LISTED = 50
-_MOST_DOMAINS = 20
+_MAX_LISTED = 50
+_MAX_DOMAINS = 20
 _ENOUGH = 10
 """With fewer resolved predictions the figures are mostly chance."""
 
@@ -159,7 +159,7 @@ class ListArguments(Arguments):
         default="open", description="open holds the overdue ones, which come first; resolved holds the void ones."
     )
     domain: str | None = Field(default=None, pattern=_DOMAIN, description="Only those of this word.")
-    limit: int = Field(default=20, ge=1, le=_MOST_LISTED, description="How many at most.")
+    limit: int = Field(default=20, ge=1, le=_MAX_LISTED, description="How many at most.")
 
 
 class ListPredictions:
@@ -318,7 +318,7 @@ def _scores(settled: Sequence[Settled]) -> Mapping[str, Any]:
 
 def _domains(settled: Sequence[Settled]) -> Mapping[str, Any]:
     rows = [{"domain": domain or "(none)", **_row(found)} for domain, found in by_domain(settled)]
-    shown, left_out = rows[:_MOST_DOMAINS], len(rows) - _MOST_DOMAINS
+    shown, left_out = rows[:_MAX_DOMAINS], len(rows) - _MAX_DOMAINS
     tables: dict[str, Any] = {"by_domain": shown} if shown else {}
     return {**tables, "domains_left_out": left_out} if left_out > 0 else tables
 

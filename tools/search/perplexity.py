@@ -17,7 +17,7 @@ from tools.http import Http, JsonAnswer
 from tools.search.base import Hit, Query, hit, trimmed
 
 MAX_QUERY_CHARS = 400
-MOST_SITES = 20
+MAX_SITES = 20
 
 _TOKENS_PER_PAGE = 512
 _MAX_SNIPPET_CHARS = 1_000
@@ -76,7 +76,7 @@ def _body(query: Query) -> dict[str, Any]:
         "max_results": query.count,
         "max_tokens_per_page": _TOKENS_PER_PAGE,
     }
-    sites = [*query.sites, *(f"-{site}" for site in query.without_sites)][:MOST_SITES]
+    sites = [*query.sites, *(f"-{site}" for site in query.without_sites)][:MAX_SITES]
     more = {
         "search_domain_filter": sites,
         "search_recency_filter": query.freshness,

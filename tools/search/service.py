@@ -33,7 +33,7 @@ turn, nor of neighbouring turns, bear the same number, and a citation in an answ
 _log = logging.getLogger(__name__)
 
 
-class SearchDesk:
+class SearchService:
     """Asks the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:

@@ -12,22 +12,22 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
 from tools.search.cache import Found
 from tools.search.options import SearchOptions
-from tools.search.service import SearchDesk, worded
+from tools.search.service import SearchService, worded
 from tools.search.sites import Site
 
 MAX_QUERY_CHARS = 500
 
-_MOST_RESULTS = 20
-_MOST_SITES = 5
+_MAX_RESULTS = 20
+_MAX_SITES = 5
 
-Sites = Annotated[tuple[Site, ...], Field(max_length=_MOST_SITES)]
+Sites = Annotated[tuple[Site, ...], Field(max_length=_MAX_SITES)]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 
 
 class WebSearchOptions(SearchOptions):
     """The settings `TOOLS__WEB_SEARCH__<FIELD>`: of this tool, and of the desk at which every tool searches."""
 
-    max_results: int = Field(default=5, ge=1, le=_MOST_RESULTS)
+    max_results: int = Field(default=5, ge=1, le=_MAX_RESULTS)
     """The most results of one search."""
 
 
@@ -40,7 +40,7 @@ class WebSearchArguments(Arguments):
         description="A few words. No private details of people.",
     )
     count: int | None = Field(
-        default=None, ge=1, le=_MOST_RESULTS, description="How many results; left out: the usual number."
+        default=None, ge=1, le=_MAX_RESULTS, description="How many results; left out: the usual number."
     )
     topic: Literal["web", "news"] = Field(default="web", description="`news` for what happened lately.")
     freshness: Freshness | None = Field(default=None, description="How old the pages may be; left out: any age.")
@@ -52,7 +52,7 @@ class WebSearchArguments(Arguments):
 class WebSearch:
     """Searches the web, or Wikipedia where nothing else is set up."""
 
-    def __init__(self, options: WebSearchOptions, desk: SearchDesk) -> None:
+    def __init__(self, options: WebSearchOptions, desk: SearchService) -> None:
         self._max_results = options.max_results
         self._desk = desk
         self.spec = ToolSpec(

@@ -25,7 +25,7 @@ from tools.errors import BadArguments, Disabled, RateLimited, ToolError, Unavail
 from tools.http import Http, JsonAnswer, no_pause
 from tools.ports import Quotas
 from tools.search.base import Freshness, Hit, Query, hit
-from tools.search.service import SearchDesk, worded
+from tools.search.service import SearchService, worded
 from tools.twitter import query as operators
 
 SITE = "x.com"
@@ -34,8 +34,8 @@ KEPT_HOURS = 168
 
 _SERVICE = "X"
 _FEWEST_POSTS = 10  # X refuses to give fewer
-_MOST_POSTS = 50  # long posts have 25,000 characters, and an answer at most 2 MB
-_MOST_HITS = 20
+_MAX_POSTS = 50  # long posts have 25,000 characters, and an answer at most 2 MB
+_MAX_HITS = 20
 _MAX_TEXT_CHARS = 600
 _HOURS_OF_A_DAY = 24
 _EDGE = timedelta(minutes=1)  # a request on its way must not ask for more than is kept
@@ -92,7 +92,7 @@ class TwitterArguments(Arguments):
     """What is looked for."""
 
     query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
-    count: int = Field(default=_FEWEST_POSTS, ge=_FEWEST_POSTS, le=_MOST_POSTS, description="How many posts at most.")
+    count: int = Field(default=_FEWEST_POSTS, ge=_FEWEST_POSTS, le=_MAX_POSTS, description="How many posts at most.")
     order: Literal["newest", "relevant"] = Field(default="relevant", description="Which posts come first.")
     hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts of the last so many hours.")
 
@@ -100,7 +100,7 @@ class TwitterArguments(Arguments):
 class TwitterSearch:
     """Searches X, or the web for it."""
 
-    def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, desk: SearchDesk) -> None:
+    def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, desk: SearchService) -> None:
         self._options = options
         self._http = http
         self._quotas = quotas
@@ -182,7 +182,7 @@ class TwitterSearch:
         words = operators.in_words(query)
         wanted = Query(
             text=words.text,
-            count=min(arguments.count, _MOST_HITS),
+            count=min(arguments.count, _MAX_HITS),
             freshness=_freshness(arguments.hours),
             sites=(SITE,),
             language=words.language,

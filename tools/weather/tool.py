@@ -39,7 +39,7 @@ from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Forecast, Host
 Units = Literal["metric", "imperial"]
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of the name
-_MOST_DAYS = 7
+_MAX_DAYS = 7
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
 _LABEL_EVERY_HOURS = 3
 _LONGEST_BY_HOUR = 26  # hours that a chart labels by the hour; a longer one names the days
@@ -76,7 +76,7 @@ class WeatherArguments(Arguments):
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
-    days: int = Field(default=3, ge=1, le=_MOST_DAYS, description="How many days to forecast, today included.")
+    days: int = Field(default=3, ge=1, le=_MAX_DAYS, description="How many days to forecast, today included.")
     hours: Part | None = Field(
         default=None,
         description="Also tell hours one by one: the next 24, or those of a part of a day (night: 22-6).",
@@ -193,7 +193,7 @@ def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
     if arguments.hours is None:
         return arguments.days
     ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
-    if not -1 <= ahead <= _MOST_DAYS:
+    if not -1 <= ahead <= _MAX_DAYS:
         raise BadArguments("The day must be today or at most six days ahead; there is no past weather.")
     # Two more: at the place it may still be yesterday, and a night reaches into the day after.
     return max(arguments.days, ahead + 3)

@@ -39,14 +39,14 @@ from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
 from tools.http import trust, unpacked
 from tools.web.addresses import PUBLIC_WEB, IpAddress, Reach, WebAddress, redirected, web_address
 
-MOST_AT_ONCE = 64
+MAX_AT_ONCE = 64
 """How many fetches run side by side; more wait, within their own deadline. More than a few chats can cause together, so
 that pages which drip keep nobody else waiting; few enough for the memory that bodies take."""
 
-MOST_REDIRECTS = 5
+MAX_REDIRECTS = 5
 
 _SERVICE = "The page"  # what errors call it: an address in an error could carry words of a stranger
-_MOST_ATTEMPTS = 4  # addresses of one host that are tried
+_MAX_ATTEMPTS = 4  # addresses of one host that are tried
 _ATTEMPT_SECONDS = 5.0  # for each but the last, so that one that swallows everything leaves time for the next
 _READ_BYTES = 4_096
 _SMALLEST_PIECE_BYTES = 64  # on average, in a body of the largest size
@@ -106,7 +106,7 @@ class Fetcher:
         self._reach = reach
         self._resolve = resolve
         self._authorities = authorities
-        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self._pool: httpcore.AsyncConnectionPool | None = None
         self._closing = AsyncExitStack()
 
@@ -117,7 +117,7 @@ class Fetcher:
         self._pool = await self._closing.enter_async_context(
             httpcore.AsyncConnectionPool(
                 ssl_context=self._authorities or trust(),
-                max_connections=MOST_AT_ONCE,
+                max_connections=MAX_AT_ONCE,
                 max_keepalive_connections=0,  # every request opens its own connection, so every one passes the guard
                 network_backend=_GuardedBackend(self._reach, resolve),
             )
@@ -189,7 +189,7 @@ class _Journey:
     async def run(self, address: WebAddress, consent: Consent | None) -> Page:
         moved_to: WebAddress | None = None
         is_permanent = True
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             if (
                 consent is not None
             ):  # outside of the slot: as many that wait for a fetch of their own would wait for ever
@@ -200,7 +200,7 @@ class _Journey:
                 return step if moved_to is None else replace(step, moved_to=str(moved_to))
             address, is_permanent = step.target, is_permanent and step.is_permanent
             moved_to = address if is_permanent else moved_to
-        raise Unavailable(f"{_SERVICE} redirects more than {MOST_REDIRECTS} times.")
+        raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")
 
     async def _step(self, address: WebAddress) -> "Page | _Redirect":
         """The page, or where it redirects to."""
@@ -296,7 +296,7 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
     async def _connected(self, addresses: Sequence[IpAddress], port: int) -> httpcore.AsyncNetworkStream:
-        *others, last = addresses[:_MOST_ATTEMPTS]
+        *others, last = addresses[:_MAX_ATTEMPTS]
         for address in others:
             try:
                 return await self._opened(address, port, seconds=_ATTEMPT_SECONDS)
@@ -348,7 +348,7 @@ class _SystemResolver:
     """
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="lookup")
+        self._threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
 
     def __enter__(self) -> Resolver:
         return self._resolved

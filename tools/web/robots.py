@@ -28,15 +28,15 @@ NAME = "aldis"
 
 _OURS = frozenset({NAME, "*"})
 
-MOST_SITES = 256
+MAX_SITES = 256
 """How many sites are remembered; the one that was longest not asked for goes first."""
 
 REMEMBERED_SECONDS = 3_600.0
 
 _MAX_BYTES = 500_000
-_MOST_RULES = 1_000
+_MAX_RULES = 1_000
 _MAX_PATTERN_CHARS = 300
-_MOST_STARS = 10  # each may look at the whole path again
+_MAX_STARS = 10  # each may look at the whole path again
 _LINE = re.compile(r"^[ \t]*([a-z-]+)[ \t]*:[ \t]*([^#\r\n]*)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -57,7 +57,7 @@ def rules_of(text: str) -> Rules:
     for agents, is_allowed, path in _lines(text):
         for agent in agents:
             rules = by_agent.setdefault(agent, [])
-            if len(rules) < _MOST_RULES and (pattern := _pattern(path)):
+            if len(rules) < _MAX_RULES and (pattern := _pattern(path)):
                 rules.append(Rule(is_allowed=is_allowed, pattern=pattern))
     return tuple(by_agent.get(NAME, by_agent.get("*", ())))
 
@@ -100,7 +100,7 @@ class Robots:
             until = now + REMEMBERED_SECONDS
         self._remembered[site] = until, rules
         self._remembered.move_to_end(site)
-        while len(self._remembered) > MOST_SITES:
+        while len(self._remembered) > MAX_SITES:
             self._remembered.popitem(last=False)
         return rules
 
@@ -144,7 +144,7 @@ def _lines(text: str) -> Iterator[tuple[frozenset[str], bool, str]]:
 
 def _pattern(path: str) -> str:
     """The path of a rule in the spelling in which addresses travel; "" where it says nothing or too much."""
-    is_readable = len(path) <= _MAX_PATTERN_CHARS and path.count("*") <= _MOST_STARS
+    is_readable = len(path) <= _MAX_PATTERN_CHARS and path.count("*") <= _MAX_STARS
     return _spelled(path) if is_readable and path.startswith(("/", "*")) else ""
 
 

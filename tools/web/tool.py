@@ -25,11 +25,11 @@ MAX_BYTES = 3_000_000
 MAX_PAPER_BYTES = 15_000_000
 """The largest PDF that is fetched."""
 
-_MOST_CHARS = 50_000
+_MAX_CHARS = 50_000
 _FEWEST_CHARS = 200
 _HARDLY_ANY_CHARS = 300
 """A page with scripts and no more text than this shows nothing without them; one that asks for a password likewise."""
-_MOST_LINKS = 25
+_MAX_LINKS = 25
 _MAX_LINKS_CHARS = 4_000
 _OTHER_CHARS = 16_000
 """Room in a result for everything but the text: addresses, title, links, in JSON."""
@@ -59,7 +59,7 @@ _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 class PageOptions(Options):
     """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
 
-    max_chars: int = Field(default=6_000, ge=_FEWEST_CHARS, le=_MOST_CHARS)
+    max_chars: int = Field(default=6_000, ge=_FEWEST_CHARS, le=_MAX_CHARS)
     """How many characters of a page or a PDF the model reads at once."""
     obey_robots: bool = True
     """Whether pages that their site's robots.txt closes to programs are left alone."""
@@ -83,7 +83,7 @@ class PageArguments(Arguments):
         default=0, ge=0, le=10_000_000, description="Where to read on: the next_offset of an earlier answer."
     )
     max_chars: int | None = Field(
-        default=None, ge=_FEWEST_CHARS, le=_MOST_CHARS, description="At most so many; left out: the usual number."
+        default=None, ge=_FEWEST_CHARS, le=_MAX_CHARS, description="At most so many; left out: the usual number."
     )
 
 
@@ -231,7 +231,7 @@ def _note(reading: PageText) -> str:
 
 def _shown(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
     left = _MAX_LINKS_CHARS
-    for link in links[:_MOST_LINKS]:
+    for link in links[:_MAX_LINKS]:
         left -= len(link.text) + len(link.url)
         if left < 0:
             return

@@ -12,7 +12,7 @@ from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.features.feeds.service import name_of
 from bot.i18n import phrases
 from bot.i18n.locale import moment
-from store import Feed, Shelves
+from store import Feed, Repositories
 from tools import canonical_url
 
 _ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
@@ -47,27 +47,27 @@ class FeedCommands:
         if rest and not (added or removed):
             raise WrongForm
 
-        def answer(shelves: Shelves) -> str:
-            if not (self._is_on and shelves.feeds.can_search()):
+        def answer(repos: Repositories) -> str:
+            if not (self._is_on and repos.feeds.can_search()):
                 return phrases.said(phrases.FEEDS_OFF)
             if rest and not call.is_admin:
                 return phrases.said(phrases.FEED_ONLY_ADMINS)
             if added:
-                return self._add(shelves, added["url"])
-            return _remove(shelves, int(removed["number"])) if removed else self._list(shelves)
+                return self._add(repos, added["url"])
+            return _remove(repos, int(removed["number"])) if removed else self._list(repos)
 
         await self._desk.answer(call, answer)
 
-    def _add(self, shelves: Shelves, given: str) -> str:
+    def _add(self, repos: Repositories, given: str) -> str:
         url = canonical_url(given)
         if url is None:
             return phrases.said(phrases.FEED_NO_ADDRESS)
-        feed = shelves.feeds.add(url, now=self._desk.clock.now())
+        feed = repos.feeds.add(url, now=self._desk.clock.now())
         return phrases.said(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
 
-    def _list(self, shelves: Shelves) -> str:
-        counts = shelves.feeds.counts()
-        lines = [self._line(feed, counts.get(feed.id, 0)) for feed in shelves.feeds.all()]
+    def _list(self, repos: Repositories) -> str:
+        counts = repos.feeds.counts()
+        lines = [self._line(feed, counts.get(feed.id, 0)) for feed in repos.feeds.all()]
         return "\n".join(lines) or phrases.said(phrases.NO_FEEDS)
 
     def _line(self, feed: Feed, count: int) -> str:
@@ -83,13 +83,13 @@ class FeedCommands:
         return "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
 
 
-def _remove(shelves: Shelves, number: int) -> str:
-    feed = next((feed for feed in shelves.feeds.all() if feed.id == number), None)
+def _remove(repos: Repositories, number: int) -> str:
+    feed = next((feed for feed in repos.feeds.all() if feed.id == number), None)
     if feed is None:
         return phrases.said(phrases.NO_SUCH_FEED)
     if feed.is_set:
         return _named(phrases.FEED_IS_SET, feed)
-    shelves.feeds.remove(number)
+    repos.feeds.remove(number)
     return _named(phrases.FEED_REMOVED, feed)
 
 

@@ -20,7 +20,7 @@ from bot.features.feeds.polling import longest_pause_seconds, pause_seconds
 from bot.logs import described
 from bot.media.feeds import FeedReader, Gone, Marks, News, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
-from store import Article, Feed, Shelves, Store, StoreError
+from store import Article, Feed, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Subscription:
     """How many of them."""
 
 
-class Gathering:
+class FeedPoller:
     """The loop of the feeds. `reader` None: the news are switched off, and nothing is read."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Gathering:
 
     async def run(self) -> None:
         """Read what is due, again and again; ends only by cancellation, or at once where nothing is to be read."""
-        bell = self._store.bells["feeds"]
+        bell = self._store.wakeups["feeds"]
         while True:
             bell.clear()
             try:
@@ -92,10 +92,10 @@ class Gathering:
         """
         if self._reader is None or not await self._settled():
             return None
-        while (feed := await self._store.read(lambda shelves: shelves.feeds.due(self._clock.now()))) is not None:
+        while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
             await self._attend(self._reader, feed)
         await self._tidy()
-        next_at = await self._store.read(lambda shelves: shelves.feeds.next_due_at())
+        next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:
             return _LONGEST_NAP_SECONDS
         seconds = (next_at - self._clock.now()).total_seconds()
@@ -106,12 +106,12 @@ class Gathering:
         marks = Marks(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
         try:
             reading = await reader.read(feed.url, marks, now=self._clock.wall())
-            await self._store.transaction(lambda shelves: self._keep(shelves, feed, reading))
+            await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (else it would be the first to be read again, before all others)
             _log.error("reading feed %d failed: %s", feed.id, described(error))
-            await self._store.transaction(lambda shelves: self._keep(shelves, feed, Trouble(word="failed")))
+            await self._store.transaction(lambda repos: self._keep(repos, feed, Trouble(word="failed")))
 
     async def _tidy(self) -> None:
         """Let old articles go, now and then."""
@@ -127,13 +127,13 @@ class Gathering:
         if self._is_settled:
             return True
 
-        def settle(shelves: Shelves) -> bool:
-            if not shelves.feeds.can_search():
+        def settle(repos: Repositories) -> bool:
+            if not repos.feeds.can_search():
                 return False
             now = self._clock.now()
             longest = timedelta(seconds=longest_pause_seconds(self._subscription.every_seconds))
-            shelves.feeds.pull_in(until=now + longest)
-            shelves.feeds.settle_set(self._subscription.urls, now=now)
+            repos.feeds.pull_in(until=now + longest)
+            repos.feeds.settle_set(self._subscription.urls, now=now)
             return True
 
         self._is_settled = await self._store.transaction(settle)
@@ -144,22 +144,22 @@ class Gathering:
             )
         return self._is_settled
 
-    def _keep(self, shelves: Shelves, feed: Feed, reading: Reading) -> None:
+    def _keep(self, repos: Repositories, feed: Feed, reading: Reading) -> None:
         now = self._clock.wall()
         match reading:
             case Trouble(word=word):
-                self._note(shelves, replace(feed, failures=feed.failures + 1, trouble=word), reading.pause_seconds)
+                self._note(repos, replace(feed, failures=feed.failures + 1, trouble=word), reading.pause_seconds)
                 self._count("feeds_failed", feed, word)
             case Gone():
-                shelves.feeds.note(replace(feed, due_at=None, failures=0, trouble="gone"))
+                repos.feeds.note(replace(feed, due_at=None, failures=0, trouble="gone"))
                 self._count("feeds_failed", feed, "gone")
             case Unchanged():
-                self._note(shelves, self._read(feed, reading, now), reading.pause_seconds)
+                self._note(repos, self._read(feed, reading, now), reading.pause_seconds)
                 self._counts.add("feeds_unchanged")
             case News():
                 read = replace(self._read(feed, reading, now), title=reading.title or feed.title)
-                if self._note(shelves, read, reading.pause_seconds):
-                    for _ in range(shelves.feeds.keep(feed.id, self._articles(reading.pieces, now))):
+                if self._note(repos, read, reading.pause_seconds):
+                    for _ in range(repos.feeds.keep(feed.id, self._articles(reading.pieces, now))):
                         self._counts.add("feed_articles")
                 self._counts.add("feeds_read")
 
@@ -177,14 +177,14 @@ class Gathering:
             trouble=None,
         )
 
-    def _note(self, shelves: Shelves, feed: Feed, wanted_seconds: float) -> bool:
+    def _note(self, repos: Repositories, feed: Feed, wanted_seconds: float) -> bool:
         seconds = pause_seconds(
             every_seconds=self._subscription.every_seconds,
             wanted_seconds=wanted_seconds,
             failures=feed.failures,
             chance=self._chance(),
         )
-        return shelves.feeds.note(replace(feed, due_at=self._clock.now() + timedelta(seconds=seconds)))
+        return repos.feeds.note(replace(feed, due_at=self._clock.now() + timedelta(seconds=seconds)))
 
     def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
         """What is new enough to be kept. Nothing is newer than now, or it would stand before all others for ever."""
@@ -201,8 +201,8 @@ class Gathering:
         ]
         return [article for article in articles if article.published_at >= now - self._subscription.kept]
 
-    def _prune(self, shelves: Shelves) -> int:
-        return shelves.feeds.prune(before=self._clock.settled() - self._subscription.kept, most=self._subscription.most)
+    def _prune(self, repos: Repositories) -> int:
+        return repos.feeds.prune(before=self._clock.settled() - self._subscription.kept, most=self._subscription.most)
 
     def _count(self, name: str, feed: Feed, word: str) -> None:
         self._counts.add(name)

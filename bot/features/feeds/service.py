@@ -1,7 +1,7 @@
 """Behind the port of the tools for news: the store, in which what the feeds told is kept and searched.
 
-The tools are offered as long as there is a feed, whoever chose it, the settings or an admin: `Newsstand` is asked anew
-for every turn. Left to others: reading the feeds (`bot.features.feeds.poller`), adding them
+The tools are offered as long as there is a feed, whoever chose it, the settings or an admin: `FeedService` is asked
+anew for every turn. Left to others: reading the feeds (`bot.features.feeds.poller`), adding them
 (`bot.features.feeds.commands`).
 """
 
@@ -11,7 +11,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from bot.clock import Clock
-from store import Feed, FoundArticle, Shelves, Store, StoreError
+from store import Feed, FoundArticle, Repositories, Store, StoreError
 from tools import Disabled, NotFound, Stories, Story, Tool, shortened
 
 _log = logging.getLogger(__name__)
@@ -31,9 +31,9 @@ class Feeds:
     async def search(self, query: str, *, since: datetime, most: int) -> Stories:
         """See `tools.News`."""
 
-        def search(shelves: Shelves) -> Stories:
-            _refuse_without(shelves)
-            found, has_all_words = shelves.feeds.search(query, since=since, now=self._clock.wall(), most=most)
+        def search(repos: Repositories) -> Stories:
+            _refuse_without(repos)
+            found, has_all_words = repos.feeds.search(query, since=since, now=self._clock.wall(), most=most)
             return Stories(stories=tuple(map(_story, found)), has_all_words=has_all_words)
 
         return await self._store.read(search)
@@ -41,19 +41,19 @@ class Feeds:
     async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
         """See `tools.News`."""
 
-        def recent(shelves: Shelves) -> tuple[Story, ...]:
-            _refuse_without(shelves)
-            chosen = None if feed is None else _chosen(shelves.feeds.all(), feed)
-            return tuple(map(_story, shelves.feeds.recent(since=since, most=most, feeds=chosen)))
+        def recent(repos: Repositories) -> tuple[Story, ...]:
+            _refuse_without(repos)
+            chosen = None if feed is None else _chosen(repos.feeds.all(), feed)
+            return tuple(map(_story, repos.feeds.recent(since=since, most=most, feeds=chosen)))
 
         return await self._store.read(recent)
 
     async def any(self) -> bool:
         """Whether a feed is read here."""
-        return await self._store.read(lambda shelves: shelves.feeds.any() and shelves.feeds.can_search())
+        return await self._store.read(lambda repos: repos.feeds.any() and repos.feeds.can_search())
 
 
-class Newsstand:
+class FeedService:
     """The tools of the news, there as long as there is a feed; a `tools.ToolSource`."""
 
     def __init__(self, tools: Sequence[Tool], feeds: Feeds) -> None:
@@ -84,8 +84,8 @@ def name_of(title: str, url: str) -> str:
     return shortened(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
 
 
-def _refuse_without(shelves: Shelves) -> None:
-    if not shelves.feeds.any():
+def _refuse_without(repos: Repositories) -> None:
+    if not repos.feeds.any():
         raise Disabled(_NO_FEEDS)
 
 

@@ -12,7 +12,7 @@ from bot.features.memory.service import Memory
 from bot.i18n import phrases
 from bot.policy.trust import untrusted
 from bot.turn.links import inert
-from store import Shelves
+from store import Repositories
 from tools import Remembered
 
 _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
@@ -42,19 +42,19 @@ class MemoryCommands:
         match = _FORGET.fullmatch(call.command.rest)
         if match is not None:
             number = None if match["number"] is None else int(match["number"])
-            await self._desk.answer(call, lambda shelves: self._forget(shelves, call, number))
+            await self._desk.answer(call, lambda repos: self._forget(repos, call, number))
         elif call.command.rest:
             raise WrongForm
         else:
-            await self._desk.answer(call, lambda shelves: self._list(shelves, call))
+            await self._desk.answer(call, lambda repos: self._list(repos, call))
 
-    def _list(self, shelves: Shelves, call: Call) -> str:
+    def _list(self, repos: Repositories, call: Call) -> str:
         person = call.message.author
-        lines = [_line(kept, person) for kept in self._memory.all(shelves, call.conversation)]
+        lines = [_line(kept, person) for kept in self._memory.all(repos, call.conversation)]
         return "\n".join(lines) or phrases.said(phrases.NOTHING_REMEMBERED)
 
-    def _forget(self, shelves: Shelves, call: Call, number: int | None) -> str:
-        count = shelves.facts.forget(call.conversation, number)
+    def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
+        count = repos.facts.forget(call.conversation, number)
         if not count:
             return phrases.said(phrases.NO_SUCH_FACT)
         return phrases.said(phrases.FACTS_FORGOTTEN, count=count)

@@ -8,7 +8,7 @@ read what strangers wrote (`bot.policy.trust`).
 
 from bot.clock import Clock
 from bot.turn.journal import in_group
-from store import ConversationId, Fact, Shelves, Store, TurnId
+from store import ConversationId, Fact, Repositories, Store, TurnId
 from tools import Denied, NotFound, RateLimited, Remembered, ToolContext
 
 MOST = 50
@@ -26,16 +26,16 @@ class Memory:
         """Remember a fact about whoever asks; see `tools.Memory`."""
         conversation = await self._own(context)
 
-        def remember(shelves: Shelves) -> Remembered:
+        def remember(repos: Repositories) -> Remembered:
             turn = TurnId(context.turn)
-            if not shelves.journal.is_running(turn) or shelves.reminders.is_run_by_one(turn):
+            if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
                 raise Denied("the person has not just asked for this themselves")
-            known = self.all(shelves, conversation)
+            known = self.all(repos, conversation)
             if again := next((kept for kept in known if kept.fact.casefold() == fact.casefold()), None):
                 return again
-            if len(known) >= MOST and shelves.facts.of_origin(conversation, context.call) is None:
+            if len(known) >= MOST and repos.facts.of_origin(conversation, context.call) is None:
                 raise RateLimited(f"{MOST} facts are remembered already; the person has to have one forgotten first")
-            put = shelves.facts.put(
+            put = repos.facts.put(
                 conversation,
                 context.call,
                 fact.encode(),
@@ -50,12 +50,12 @@ class Memory:
     async def forget(self, number: int, context: ToolContext) -> None:
         """Forget a fact about whoever asks; see `tools.Memory`."""
         conversation = await self._own(context)
-        if not await self._store.transaction(lambda shelves: shelves.facts.forget(conversation, number)):
+        if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
             raise NotFound(f"no fact {number} is remembered")
 
-    def all(self, shelves: Shelves, conversation: ConversationId) -> tuple[Remembered, ...]:
+    def all(self, repos: Repositories, conversation: ConversationId) -> tuple[Remembered, ...]:
         """What is remembered in a direct conversation, the oldest first, within a transaction."""
-        return tuple(map(_remembered, shelves.facts.all(conversation, now=self._clock.now())))
+        return tuple(map(_remembered, repos.facts.all(conversation, now=self._clock.now())))
 
     async def _own(self, context: ToolContext) -> ConversationId:
         """The direct conversation of whoever asks.

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from bot.events import Kind
 from bot.features.reminders.service import asks, pass_over
-from store import Reminder, Restoration, Shelves, Waiting
+from store import Reminder, Repositories, Restoration, Waiting
 
 _SILENT = (Kind.DELETE, Kind.TIMER)
 
@@ -36,41 +36,41 @@ class Backlog:
         return not any(part.items for part in (self.messages, self.replies, self.reminders, self.questions))
 
 
-def backlog(shelves: Shelves, now: datetime) -> Backlog | None:
+def backlog(repos: Repositories, now: datetime) -> Backlog | None:
     """What is open in a restored store, within a transaction; None where it is one like any other."""
-    restoration = shelves.restored.restoration()
+    restoration = repos.restored.restoration()
     if restoration is None:
         return None
     reminders: list[datetime] = []
     questions: list[datetime] = []
-    for reminder in shelves.reminders.overdue(_until(restoration, now)):
+    for reminder in repos.reminders.overdue(_until(restoration, now)):
         (questions if _asks(reminder) else reminders).append(reminder.due_at)
     return Backlog(
         restoration=restoration,
-        messages=shelves.restored.messages(besides=_SILENT),
-        replies=shelves.restored.replies(),
+        messages=repos.restored.messages(besides=_SILENT),
+        replies=repos.restored.replies(),
         reminders=_waiting(reminders),
         questions=_waiting(questions),
     )
 
 
-def settle(shelves: Shelves, now: datetime) -> None:
+def settle(repos: Repositories, now: datetime) -> None:
     """Close all of it, within a transaction; the store is decided then."""
-    restoration = shelves.restored.restoration()
+    restoration = repos.restored.restoration()
     if restoration is None:
         return
-    for reminder in shelves.reminders.overdue(_until(restoration, now)):
+    for reminder in repos.reminders.overdue(_until(restoration, now)):
         try:
-            pass_over(shelves, reminder, now)
+            pass_over(repos, reminder, now)
         except ValueError:  # a newer version wrote it: nobody could say when it comes again
-            shelves.reminders.settle(reminder.id, now=now)
-    shelves.restored.close(besides=_SILENT, now=now)
-    shelves.restored.decide()
+            repos.reminders.settle(reminder.id, now=now)
+    repos.restored.close(besides=_SILENT, now=now)
+    repos.restored.decide()
 
 
-def replay(shelves: Shelves) -> None:
+def replay(repos: Repositories) -> None:
     """Leave all of it to be done, within a transaction; the store is decided then."""
-    shelves.restored.decide()
+    repos.restored.decide()
 
 
 def _until(restoration: Restoration, now: datetime) -> datetime:

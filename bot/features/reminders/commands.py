@@ -17,7 +17,7 @@ from bot.policy.schedules import Reason, Unfit
 from bot.policy.trust import may_carry_out
 from bot.turn.journal import origin_of
 from bot.turn.links import inert
-from store import Shelves
+from store import Repositories
 from tools import Planned, Weekday
 
 _CANCEL = re.compile(r"cancel\s+(\d{1,9})", re.IGNORECASE)
@@ -59,16 +59,16 @@ class ReminderCommands:
     async def _remind(self, call: Call) -> None:
         rest = call.command.rest
         if not rest:
-            await self._desk.answer(call, lambda shelves: self._list(shelves, call))
+            await self._desk.answer(call, lambda repos: self._list(repos, call))
         elif match := _CANCEL.fullmatch(rest):
             number = int(match[1])
-            await self._desk.answer(call, lambda shelves: self._cancel(shelves, call, number))
+            await self._desk.answer(call, lambda repos: self._cancel(repos, call, number))
         else:
-            await self._desk.answer(call, lambda shelves: self._plan(shelves, call, rest))
+            await self._desk.answer(call, lambda repos: self._plan(repos, call, rest))
 
-    def _plan(self, shelves: Shelves, call: Call, rest: str) -> str:
+    def _plan(self, repos: Repositories, call: Call, rest: str) -> str:
         message, now = call.message, self._desk.clock.wall()
-        zone = self._reminders.zone(shelves, message.author)
+        zone = self._reminders.zone(repos, message.author)
         wish = whens.read(rest, now=now, zone=zone)
         if wish is None:
             raise WrongForm
@@ -77,22 +77,22 @@ class ReminderCommands:
             chat=message.chat,
             conversation=call.conversation,
             sent_at=message.sent_at,
-            origin=origin_of(call.errand.item.id),
-            expires_at=call.errand.item.expires_at,
+            origin=origin_of(call.urgent_item.item.id),
+            expires_at=call.urgent_item.item.expires_at,
         )
         try:
-            return _told(self._reminders.plan(shelves, wish, asker))
+            return _told(self._reminders.plan(repos, wish, asker))
         except Unfit as error:
             reason = _REASONS[error.reason]
             local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
             return phrases.said(reason, now=local) if error.reason == "over" else phrases.said(reason)
 
-    def _list(self, shelves: Shelves, call: Call) -> str:
-        planned = self._reminders.all(shelves, call.message.author, call.conversation)
+    def _list(self, repos: Repositories, call: Call) -> str:
+        planned = self._reminders.all(repos, call.message.author, call.conversation)
         return "\n".join(map(_line, planned)) or phrases.said(phrases.NO_REMINDERS)
 
-    def _cancel(self, shelves: Shelves, call: Call, number: int) -> str:
-        cancelled = self._reminders.cancelled(shelves, call.message.author, call.conversation, number)
+    def _cancel(self, repos: Repositories, call: Call, number: int) -> str:
+        cancelled = self._reminders.cancelled(repos, call.message.author, call.conversation, number)
         if cancelled is None:
             return phrases.said(phrases.NO_SUCH_REMINDER)
         return phrases.said(phrases.REMINDER_CANCELLED, text=_words(cancelled))
@@ -103,8 +103,8 @@ class ReminderCommands:
             await self._desk.answer(call, lambda _: phrases.said(phrases.NO_SUCH_ZONE))
             return
 
-        def told(shelves: Shelves) -> str:
-            zone = self._reminders.zone(shelves, person)
+        def told(repos: Repositories) -> str:
+            zone = self._reminders.zone(repos, person)
             return phrases.said(
                 phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
             )

@@ -1,4 +1,4 @@
-"""Reminding: looks what is due, and has it told or asked. Sleeps until the next time, or until something is planned.
+"""The scheduler of reminders: has told or asked what is due. Sleeps until the next time, or until something is planned.
 
     due --may its person still write there?--yes--> it comes (`bot.features.reminders.service`)
                                             '-no--> it is dropped without a word
@@ -19,7 +19,7 @@ from bot.features.reminders.service import Reminders
 from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, may_write
-from store import Reminder, Shelves, Store
+from store import Reminder, Repositories, Store
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _SHORTEST_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 5.0
 
 
-class Reminding:
+class ReminderScheduler:
     """The loop of what was to be told later. `allowed` gives who may write now to `account`."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Reminding:
 
     async def run(self) -> None:
         """Let come what is due, again and again; ends only by cancellation."""
-        bell = self._store.bells["reminders"]
+        bell = self._store.wakeups["reminders"]
         while True:
             bell.clear()
             try:
@@ -76,43 +76,43 @@ class Reminding:
             return _PAUSE_SECONDS
         while await self._store.transaction(self._attend_some) == _AT_ONCE:
             continue
-        next_at = await self._store.read(lambda shelves: shelves.reminders.next_due_at())
+        next_at = await self._store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
             return _LONGEST_NAP_SECONDS
         seconds = (next_at - self._clock.settled()).total_seconds()
         return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
 
-    def _attend_some(self, shelves: Shelves) -> int:
-        due = shelves.reminders.due(self._clock.settled(), most=_AT_ONCE)
+    def _attend_some(self, repos: Repositories) -> int:
+        due = repos.reminders.due(self._clock.settled(), most=_AT_ONCE)
         for reminder in due:
-            self._attend(shelves, reminder)
+            self._attend(repos, reminder)
         return len(due)
 
-    def _attend(self, shelves: Shelves, reminder: Reminder) -> None:
+    def _attend(self, repos: Repositories, reminder: Reminder) -> None:
         """One reminder to its end, or to its next time; one that cannot be read is over."""
         try:
             person, chat = self._reminders.chat_of(reminder)
-            if self._is_welcome(shelves, person, chat):
-                self._reminders.come(shelves, reminder)
+            if self._is_welcome(repos, person, chat):
+                self._reminders.come(repos, reminder)
                 self._counts.add("reminders_came")
                 return
         except ValueError as error:
             _log.error("reminder %d cannot be read and is given up: %s", reminder.id, described(error))
         self._counts.add("reminders_dropped")
-        shelves.reminders.settle(reminder.id, now=self._clock.now())
+        repos.reminders.settle(reminder.id, now=self._clock.now())
 
     def _is_waiting_for_members(self) -> bool:
         """Whether it is not known yet who is in the groups whose members may write."""
         allowed = self._allowed()
         return allowed.needs_members and not allowed.members
 
-    def _is_welcome(self, shelves: Shelves, person: PersonId, chat: ChatId) -> bool:
+    def _is_welcome(self, repos: Repositories, person: PersonId, chat: ChatId) -> bool:
         """Whether a message of the person would be answered in the chat now."""
         allowed = self._allowed()
         envelope = Envelope(
             account=self._account,
             author=person,
-            number=shelves.people.number_of(person, allowed.numbers),
+            number=repos.people.number_of(person, allowed.numbers),
             device=0,
             sent_at=SentId(0),
             kind=Kind.REMINDER,
@@ -120,4 +120,4 @@ class Reminding:
             raw="",
             from_self=allowed.note_to_self,
         )
-        return may_write(envelope, allowed, is_approved=shelves.people.is_allowed(person, account=self._account))
+        return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self._account))

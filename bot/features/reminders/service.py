@@ -28,7 +28,7 @@ from bot.policy.trust import may_carry_out
 from bot.settings.values import is_zone
 from bot.turn.links import inert
 from bot.turn.turns import Turns
-from store import Arrival, ConversationId, Reminder, Shelves, Store, TurnId
+from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
 from tools import BadArguments, Denied, NotFound, Planned, RateLimited, ToolContext, Wish
 
 MOST = 50
@@ -92,7 +92,7 @@ def asks(reminder: Reminder) -> bool:
     return reminder.words is not None and _words.validate_json(reminder.words).prompt is not None
 
 
-def pass_over(shelves: Shelves, reminder: Reminder, now: datetime) -> None:
+def pass_over(repos: Repositories, reminder: Reminder, now: datetime) -> None:
     """It does not come this time: it comes again at its next one, or is over, within a transaction.
 
     Raises:
@@ -100,9 +100,9 @@ def pass_over(shelves: Shelves, reminder: Reminder, now: datetime) -> None:
     """
     next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
     if next_at is None or reminder.words is None:
-        shelves.reminders.settle(reminder.id, now=now)
+        repos.reminders.settle(reminder.id, now=now)
     else:
-        shelves.reminders.again(reminder.id, next_at)
+        repos.reminders.again(reminder.id, next_at)
 
 
 class Reminders:
@@ -121,22 +121,22 @@ class Reminders:
         """Plan one for whoever asks in this turn; see `tools.Reminders`."""
         conversation = await self._conversation(context)
 
-        def add(shelves: Shelves) -> Planned:
+        def add(repos: Repositories) -> Planned:
             turn = TurnId(context.turn)
-            if not shelves.journal.is_running(turn):
+            if not repos.journal.is_running(turn):
                 raise Denied("the question was taken back")
-            if shelves.reminders.is_run_by_one(turn):
+            if repos.reminders.is_run_by_one(turn):
                 raise Denied("a reminder that is being run plans no other; answer without it")
             asker = Asker(
                 person=PersonId(context.person),
                 chat=ChatId(context.chat),
                 conversation=conversation,
-                sent_at=SentId(shelves.reminders.asked_at(turn)),
+                sent_at=SentId(repos.reminders.asked_at(turn)),
                 origin=context.call,
                 turn=turn,
                 scheduled=_scheduled(context),
             )
-            return self.plan(shelves, wish, asker)
+            return self.plan(repos, wish, asker)
 
         try:
             return await self._store.transaction(add)
@@ -147,13 +147,13 @@ class Reminders:
     async def planned(self, context: ToolContext) -> tuple[Planned, ...]:
         """Those of whoever asks, in this conversation; see `tools.Reminders`."""
         conversation = await self._conversation(context)
-        return await self._store.read(lambda shelves: self.all(shelves, PersonId(context.person), conversation))
+        return await self._store.read(lambda repos: self.all(repos, PersonId(context.person), conversation))
 
     async def cancel(self, number: int, context: ToolContext) -> Planned:
         """Cancel one of whoever asks; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         cancelled = await self._store.transaction(
-            lambda shelves: self.cancelled(shelves, PersonId(context.person), conversation, number)
+            lambda repos: self.cancelled(repos, PersonId(context.person), conversation, number)
         )
         if cancelled is None:
             raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
@@ -172,27 +172,27 @@ class Reminders:
         if not is_zone(zone):
             return False
         direct = await self._store.conversation(f"direct:{person}", now=self._clock.now())
-        await self._store.transaction(lambda shelves: shelves.reminders.keep_zone(direct, zone))
+        await self._store.transaction(lambda repos: repos.reminders.keep_zone(direct, zone))
         return True
 
-    def zone(self, shelves: Shelves, person: PersonId) -> str:
+    def zone(self, repos: Repositories, person: PersonId) -> str:
         """Where the person lives, as far as they have told, within a transaction."""
-        return shelves.reminders.zone(f"direct:{person}") or self._timezone
+        return repos.reminders.zone(f"direct:{person}") or self._timezone
 
-    def plan(self, shelves: Shelves, wish: Wish, asker: Asker) -> Planned:
+    def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> Planned:
         """Plan a reminder within a transaction; what the same origin has planned before is given as it is.
 
         Raises:
             Unfit: there is no such time, or none that may be planned, or the person has too many.
         """
-        known = shelves.reminders.of_origin(asker.origin)
+        known = repos.reminders.of_origin(asker.origin)
         if known is not None:
-            return self._shown(shelves, asker.person, known)
-        plan, due_at = schedules.planned(wish, now=self._clock.wall(), zone=self.zone(shelves, asker.person))
-        if shelves.reminders.count(asker.person) >= MOST:
+            return self._shown(repos, asker.person, known)
+        plan, due_at = schedules.planned(wish, now=self._clock.wall(), zone=self.zone(repos, asker.person))
+        if repos.reminders.count(asker.person) >= MOST:
             raise Unfit("many", f"The person has {MOST} reminders already; one must be cancelled first.")
         place = _Place(person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan)
-        put = shelves.reminders.put(
+        put = repos.reminders.put(
             asker.conversation,
             asker.person,
             asker.origin,
@@ -203,23 +203,23 @@ class Reminders:
             expires_at=asker.expires_at,
             is_delay=wish.delay_seconds is not None and wish.repeat is None,
         )
-        return self._shown(shelves, asker.person, put)
+        return self._shown(repos, asker.person, put)
 
-    def all(self, shelves: Shelves, person: PersonId, conversation: ConversationId) -> tuple[Planned, ...]:
+    def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[Planned, ...]:
         """What the person has planned in this conversation, the next one first, within a transaction."""
-        found = shelves.reminders.of_person(person, conversation)
-        return tuple(self._shown(shelves, person, reminder) for reminder in found)
+        found = repos.reminders.of_person(person, conversation)
+        return tuple(self._shown(repos, person, reminder) for reminder in found)
 
     def cancelled(
-        self, shelves: Shelves, person: PersonId, conversation: ConversationId, number: int
+        self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int
     ) -> Planned | None:
         """Cancel a reminder of the person within a transaction; gives what it was, None where there is none."""
-        found = shelves.reminders.of_person(person, conversation)
+        found = repos.reminders.of_person(person, conversation)
         reminder = next((reminder for reminder in found if reminder.number == number), None)
         if reminder is None:
             return None
-        shelves.reminders.settle(reminder.id, now=self._clock.now())
-        return self._shown(shelves, person, reminder)
+        repos.reminders.settle(reminder.id, now=self._clock.now())
+        return self._shown(repos, person, reminder)
 
     # For the loop
 
@@ -232,7 +232,7 @@ class Reminders:
         place = _places.validate_json(reminder.plan)
         return place.person, place.chat
 
-    def come(self, shelves: Shelves, reminder: Reminder) -> None:
+    def come(self, repos: Repositories, reminder: Reminder) -> None:
         """Its time has come: it is told or asked, and comes again or is over, within a transaction.
 
         Raises:
@@ -241,34 +241,34 @@ class Reminders:
         now = self._clock.now()
         place = _places.validate_json(reminder.plan)
         if reminder.words is None:
-            self._tell(shelves, reminder, place, phrases.REMINDER_WORDLESS)
-            shelves.reminders.settle(reminder.id, now=now)
+            self._tell(repos, reminder, place, phrases.REMINDER_WORDLESS)
+            repos.reminders.settle(reminder.id, now=now)
             return
         words = _words.validate_json(reminder.words)
         if words.prompt is None:
-            self._remind(shelves, reminder, place, words)
+            self._remind(repos, reminder, place, words)
         else:
-            shelves.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
+            repos.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
         next_at = schedules.next_after(place.plan, self._clock.settled())
         if next_at is None:
-            shelves.reminders.settle(reminder.id, now=now)
+            repos.reminders.settle(reminder.id, now=now)
         else:
-            shelves.reminders.again(reminder.id, next_at)
+            repos.reminders.again(reminder.id, next_at)
 
-    def _remind(self, shelves: Shelves, reminder: Reminder, place: _Place, words: _Words) -> None:
+    def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
         text = inert(words.text) if may_carry_out(words.scheduled.labels) else words.text
         late = self._clock.wall() - reminder.due_at
-        with speaking(self._turns.language(shelves, reminder.conversation)):
+        with speaking(self._turns.language(repos, reminder.conversation)):
             if late < _LATE:
                 told = phrases.said(phrases.REMINDER, text=text)
             else:
                 told = phrases.said(phrases.REMINDER_LATE, text=text, late=phrases.duration(late.total_seconds()))
-        self._tell(shelves, reminder, place, told)
+        self._tell(repos, reminder, place, told)
 
-    def _tell(self, shelves: Shelves, reminder: Reminder, place: _Place, told: str) -> None:
+    def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str) -> None:
         """Say it in the chat; in a group it quotes the message that wished for it, which notifies its person."""
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
-        self._turns.tell(shelves, reminder.conversation, message, told, expires_at=reminder.expires_at)
+        self._turns.tell(repos, reminder.conversation, message, told, expires_at=reminder.expires_at)
 
     def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: Scheduled) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
@@ -293,7 +293,7 @@ class Reminders:
             sent_at=sent_at,
             kind=Kind.REMINDER,
             chat=place.chat,
-            raw=events.reminding(message),
+            raw=events.reminder_scheduler(message),
         )
         return Arrival(
             conversation=reminder.conversation,
@@ -310,9 +310,9 @@ class Reminders:
     async def _conversation(self, context: ToolContext) -> ConversationId:
         return await self._store.conversation(context.chat, now=self._clock.now())
 
-    def _shown(self, shelves: Shelves, person: PersonId, reminder: Reminder) -> Planned:
+    def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> Planned:
         """The reminder as people and models see it."""
-        own = shelves.reminders.zone(f"direct:{person}")
+        own = repos.reminders.zone(f"direct:{person}")
         plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
         words = _words.validate_json(reminder.words) if reminder.words is not None else None
         zone = plan.zone if plan else own or self._timezone

@@ -26,7 +26,7 @@ from bot.i18n import phrases
 from bot.metrics import Counts
 from bot.transports.base import Contact, Identity, Transport
 from bot.turn.notices import Admins
-from store import NewIdentity, Shelves, Store
+from store import NewIdentity, Repositories, Store
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class Identities:
         clock: Clock,
         counts: Counts,
         *,
-        may_write: Callable[[Shelves, Contact], bool],
+        may_write: Callable[[Repositories, Contact], bool],
         admins: Admins,
         accepts: bool,
     ) -> None:
@@ -98,7 +98,7 @@ class Identities:
         """Something went wrong for this person's safety number: look soon."""
         if person not in self._noticed:
             self._noticed[person] = 0
-            self._store.bells["identities"].set()
+            self._store.wakeups["identities"].set()
 
     @property
     def has_noticed(self) -> bool:
@@ -111,7 +111,7 @@ class Identities:
         Raises:
             StoreError: nobody knows.
         """
-        return bool(await self._store.read(lambda shelves: shelves.outbox.held()))
+        return bool(await self._store.read(lambda repos: repos.outbox.held()))
 
     async def look(self) -> tuple[Suspect, ...]:
         """Learn from the bridge whose safety number has changed, and do what is to be done; gives who is not trusted.
@@ -125,13 +125,13 @@ class Identities:
     async def _look(self) -> tuple[_Known, tuple[Suspect, ...]]:
         noticed = frozenset(self._noticed)
         known = await self._ask()
-        people = await self._store.read(lambda shelves: self._ours(shelves, known, noticed))
+        people = await self._store.read(lambda repos: self._ours(repos, known, noticed))
         if self._accepts:
             accepted = await self._accept(people)
             people -= accepted
             still = {person: key for person, key in known.untrusted.items() if person not in accepted}
             known = replace(known, untrusted=still)
-        suspects = await self._store.transaction(lambda shelves: self._write(shelves, known, people))
+        suspects = await self._store.transaction(lambda repos: self._write(repos, known, people))
         self._settle_noticed(noticed, known)
         return known, suspects
 
@@ -146,12 +146,12 @@ class Identities:
             CallRefused: it refuses, in its own words.
             StoreError: what was held is still held; it goes out by a later look.
         """
-        before = await self._store.read(lambda shelves: shelves.people.new_identities())
+        before = await self._store.read(lambda repos: repos.people.new_identities())
         known, suspects = await self._look()
         those = (
             suspects
             if safety_number is None
-            else (*suspects, *await self._store.read(lambda shelves: self._all(shelves, known)))
+            else (*suspects, *await self._store.read(lambda repos: self._all(repos, known)))
         )
         suspect = next((one for one in those if name.lower() in {one.label, one.person}), None)
         if suspect is None:
@@ -164,12 +164,12 @@ class Identities:
         await self._transport.trust(suspect.person, safety_number=safety_number)
         others = [one.person for one in suspects if one.person != suspect.person]
 
-        def trusted(shelves: Shelves) -> None:
+        def trusted(repos: Repositories) -> None:
             if safety_number is not None:
-                shelves.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
+                repos.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
             else:
-                shelves.people.trust(suspect.label, is_verified=False)
-            self._release(shelves, {suspect.person}, others)
+                repos.people.trust(suspect.label, is_verified=False)
+            self._release(repos, {suspect.person}, others)
 
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
@@ -179,7 +179,7 @@ class Identities:
 
     async def _ask(self) -> _Known:
         identities = await self._transport.identities()
-        is_held = bool(await self._store.read(lambda shelves: shelves.outbox.held()))
+        is_held = bool(await self._store.read(lambda repos: repos.outbox.held()))
         groups = await self._transport.groups() if is_held else ()
         untrusted = {one.person: one for one in identities if not one.is_trusted}
         contacts = await self._transport.contacts() if untrusted else ()
@@ -190,37 +190,37 @@ class Identities:
             members={ChatId(f"group:{group.id}"): group.members for group in groups},
         )
 
-    def _all(self, shelves: Shelves, known: _Known) -> tuple[Suspect, ...]:
+    def _all(self, repos: Repositories, known: _Known) -> tuple[Suspect, ...]:
         """Everybody whose key the bridge has, whether it is trusted or not."""
         now = self._clock.now()
         return tuple(
-            _suspect(NewIdentity(label=shelves.people.label(person, account=self._account), since=now), known, person)
+            _suspect(NewIdentity(label=repos.people.label(person, account=self._account), since=now), known, person)
             for person in known.keys
         )
 
-    def _ours(self, shelves: Shelves, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
+    def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """Those without trust who are of any concern: something is held for them, or they write to Aldis."""
-        held = shelves.outbox.held()
+        held = repos.outbox.held()
         in_groups = {
-            person for chat, members in known.members.items() if shelves.chats.at(chat) in held for person in members
+            person for chat, members in known.members.items() if repos.chats.at(chat) in held for person in members
         }
         return frozenset(
             person
             for person in known.untrusted
-            if person in noticed or person in in_groups or self._writes(shelves, known, person)
+            if person in noticed or person in in_groups or self._writes(repos, known, person)
         )
 
-    def _writes(self, shelves: Shelves, known: _Known, person: PersonId) -> bool:
-        conversation = shelves.chats.at(f"direct:{person}")
+    def _writes(self, repos: Repositories, known: _Known, person: PersonId) -> bool:
+        conversation = repos.chats.at(f"direct:{person}")
         if conversation is None:
             return False
         contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
-        return conversation in shelves.outbox.held() or self._may_write(shelves, contact)
+        return conversation in repos.outbox.held() or self._may_write(repos, contact)
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
         """Trust the new keys that nobody has to be asked about; gives whose."""
         verified = await self._store.read(
-            lambda shelves: {person for person in people if shelves.people.was_verified(person, account=self._account)}
+            lambda repos: {person for person in people if repos.people.was_verified(person, account=self._account)}
         )
         accepted: set[PersonId] = set()
         for person in sorted(set(people) - verified):
@@ -234,60 +234,60 @@ class Identities:
                 _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
         if accepted:
             others = set(people) - accepted
-            await self._store.transaction(lambda shelves: self._release(shelves, accepted, others))
+            await self._store.transaction(lambda repos: self._release(repos, accepted, others))
         return frozenset(accepted)
 
-    def _write(self, shelves: Shelves, known: _Known, people: Collection[PersonId]) -> tuple[Suspect, ...]:
+    def _write(self, repos: Repositories, known: _Known, people: Collection[PersonId]) -> tuple[Suspect, ...]:
         """Write down who is not trusted, tell the admins of whom they do not know, release what is not to be held."""
         now = self._clock.now()
         for person in people:
             key, wall = known.untrusted[person].key, self._clock.wall()
-            shelves.people.suspect(person, key, account=self._account, now=wall)
-        by_label = {shelves.people.label(person, account=self._account): person for person in known.keys}
+            repos.people.suspect(person, key, account=self._account, now=wall)
+        by_label = {repos.people.label(person, account=self._account): person for person in known.keys}
         suspects: list[Suspect] = []
         trusted: set[PersonId] = set()
-        for row in shelves.people.new_identities():
+        for row in repos.people.new_identities():
             person = by_label.get(row.label)
             if person is not None and person in known.untrusted:
                 suspects.append(_suspect(row, known, person))
             else:
-                shelves.people.trust(row.label)
+                repos.people.trust(row.label)
                 trusted |= {person} if person else set()
                 _log.info("the new safety number of %s is trusted by now", row.label)
         for suspect in suspects:
-            if not shelves.people.is_identity_told(suspect.person, account=self._account):
-                self._tell(shelves, suspect, known, now)
-        self._release(shelves, trusted, known.untrusted)
-        self._release_stale(shelves, known, now)
+            if not repos.people.is_identity_told(suspect.person, account=self._account):
+                self._tell(repos, suspect, known, now)
+        self._release(repos, trusted, known.untrusted)
+        self._release_stale(repos, known, now)
         return tuple(suspects)
 
-    def _release(self, shelves: Shelves, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
+    def _release(self, repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
         """Let go what is held for these people, and what may be: groups hold it for somebody."""
         if trusted:
-            theirs = {shelves.chats.at(f"direct:{person}") for person in others}
-            for conversation in shelves.outbox.held().keys() - theirs:
-                shelves.outbox.release(conversation)
+            theirs = {repos.chats.at(f"direct:{person}") for person in others}
+            for conversation in repos.outbox.held().keys() - theirs:
+                repos.outbox.release(conversation)
 
-    def _release_stale(self, shelves: Shelves, known: _Known, now: datetime) -> None:
+    def _release_stale(self, repos: Repositories, known: _Known, now: datetime) -> None:
         """Let go what is held for nobody, as the bridge sees it: keys may be trusted without us, groups change."""
         chats = [f"direct:{person}" for person in known.untrusted]
         # The account itself is a member, too, and nobody's suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
-        rightly = {shelves.chats.at(chat) for chat in chats}
-        for conversation, held_at in shelves.outbox.held().items():
+        rightly = {repos.chats.at(chat) for chat in chats}
+        for conversation, held_at in repos.outbox.held().items():
             if conversation not in rightly and now - held_at >= _HELD_AT_LEAST:
-                shelves.outbox.release(conversation)
+                repos.outbox.release(conversation)
 
-    def _tell(self, shelves: Shelves, suspect: Suspect, known: _Known, now: datetime) -> None:
+    def _tell(self, repos: Repositories, suspect: Suspect, known: _Known, now: datetime) -> None:
         """Tell the admins, once; but not the suspect, who may be somebody else by now."""
         told = self._admins.tell(
-            shelves,
+            repos,
             lambda: phrases.identity_changed(suspect.name, suspect.label),
             known.contacts.values(),
             besides={suspect.person},
         )
         if told:
-            shelves.people.identity_told(suspect.person, account=self._account, now=now)
+            repos.people.identity_told(suspect.person, account=self._account, now=now)
 
     def _settle_noticed(self, noticed: frozenset[PersonId], known: _Known) -> None:
         """Who was noticed is known by now, or was asked for often enough."""

@@ -26,7 +26,7 @@ class IdentityWatch:
 
     def __init__(self, identities: Identities, store: Store, *, pause_seconds: float = _PAUSE_SECONDS) -> None:
         self._identities = identities
-        self._bell = store.bells["identities"]
+        self._bell = store.wakeups["identities"]
         self._pause_seconds = pause_seconds
 
     async def run(self) -> None:

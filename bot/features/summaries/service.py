@@ -29,11 +29,11 @@ from bot.turn import chats, journal, prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, Turn
 from bot.turn.turns import Turns
-from store import ConversationId, Shelves, Store, StoredMessage, Summary, TurnId
+from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)
 
-_MOST_TURNS = 200
+_MAX_TURNS = 200
 """Of the newest turns: what lies before them is not summed up for the first time."""
 _MEANWHILE = 100
 """By how many more the newest turns are looked through once the model has written."""
@@ -41,7 +41,7 @@ _MESSAGE_CHARACTERS = 2000
 _TRANSCRIPT_CHARACTERS = 60_000
 _SUMMARY_CHARACTERS = 4000
 _OUTPUT_TOKENS = 1500
-_MOST_RESTING = 1000
+_MAX_RESTING = 1000
 """Of so many conversations it is known that the model has just failed; of more, it is asked again."""
 
 _SYSTEM = """\
@@ -122,21 +122,21 @@ class Summaries:
         """
         if self._is_resting(turn.conversation):
             return False
-        older = await self._store.read(lambda shelves: self._older(shelves, turn.conversation))
+        older = await self._store.read(lambda repos: self._older(repos, turn.conversation))
         if not older.turns or (self._budget is not None and await self._budget.used_up(turn, Decimal(0))):
             return False
         completion = await self._completion(turn, older)
         return completion is not None and await self._keep(turn, older, completion)
 
-    def _older(self, shelves: Shelves, conversation: ConversationId) -> _Older:
+    def _older(self, repos: Repositories, conversation: ConversationId) -> _Older:
         """What the window cuts off, and as much more as leaves a third of it; nothing where it cuts off nothing."""
         now = self._clock.now()
-        starts_after = chats.settings_of(shelves, conversation, now).starts_after
-        former = shelves.summaries.of(conversation, now=now)
+        starts_after = chats.settings_of(repos, conversation, now).starts_after
+        former = repos.summaries.of(conversation, now=now)
         if former is not None and former.first <= starts_after:
             former = None
         after = TurnId(starts_after) if former is None else former.last
-        rows = shelves.history.last(conversation, _MOST_TURNS, after=after)
+        rows = repos.history.last(conversation, _MAX_TURNS, after=after)
         stands = [row for row in rows if row.expires_at is None or row.expires_at > now]
         turns = {turn: tuple(group) for turn, group in groupby(stands, key=lambda row: row.turn)}
         read = [_read(group) for group in turns.values()]
@@ -188,17 +188,17 @@ class Summaries:
             labels=labels.dumped(_labels(turn.chat, older)),
         )
 
-        def keep(shelves: Shelves) -> bool:
-            self._turns.charge(shelves, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
-            stands = is_whole and self._still_stands(shelves, turn.conversation, older)
+        def keep(repos: Repositories) -> bool:
+            self._turns.charge(repos, turn.conversation, turn.id, entries, person=turn.person, chat=turn.chat)
+            stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
-                shelves.summaries.keep(turn.conversation, summary)
+                repos.summaries.keep(turn.conversation, summary)
             return stands
 
         return await self._store.transaction(keep)
 
     def _rest(self, conversation: ConversationId) -> None:
-        if len(self._rests) >= _MOST_RESTING:
+        if len(self._rests) >= _MAX_RESTING:
             self._rests.clear()
         self._rests[conversation] = self._window.max_turns // 2
 
@@ -209,15 +209,15 @@ class Summaries:
             self._rests[conversation] = left - 1
         return left > 0
 
-    def _still_stands(self, shelves: Shelves, conversation: ConversationId, older: _Older) -> bool:
+    def _still_stands(self, repos: Repositories, conversation: ConversationId, older: _Older) -> bool:
         """Whether nothing that was summed up has gone, changed or disappeared meanwhile, within a transaction."""
         now = self._clock.now()
-        if older.former is not None and shelves.summaries.of(conversation, now=now) != older.former:
+        if older.former is not None and repos.summaries.of(conversation, now=now) != older.former:
             return False
         if older.expires_at is not None and older.expires_at <= now:
             return False
         before = TurnId(next(iter(older.turns)) - 1)
-        rows = shelves.history.last(conversation, _MOST_TURNS + _MEANWHILE, after=before)
+        rows = repos.history.last(conversation, _MAX_TURNS + _MEANWHILE, after=before)
         stands = {turn: tuple(group) for turn, group in groupby(rows, key=lambda row: row.turn)}
         return all(stands.get(turn) == rows for turn, rows in older.turns.items())
 

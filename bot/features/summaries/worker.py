@@ -17,10 +17,10 @@ from store import ConversationId
 
 _log = logging.getLogger(__name__)
 
-_MOST_WAITING = 200
+_MAX_WAITING = 200
 
 
-class Summarising:
+class SummaryWorker:
     """The loop of summaries. `summaries` None: there are none."""
 
     def __init__(self, summaries: Summaries | None, counts: Counts) -> None:
@@ -33,7 +33,7 @@ class Summarising:
         """A turn was kept: its conversation may have outgrown its window."""
         if self._summaries is None or not self._summaries.may_be_due(turn):
             return
-        if turn.conversation in self._waiting or len(self._waiting) < _MOST_WAITING:
+        if turn.conversation in self._waiting or len(self._waiting) < _MAX_WAITING:
             # What it was about is read anew: pictures of many turns would take much room meanwhile.
             self._waiting[turn.conversation] = replace(
                 turn, question=UserMessage(text=""), history=(), steps=(), talk=()

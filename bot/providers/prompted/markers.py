@@ -20,7 +20,7 @@ from math import isfinite
 RESULT = "RESULT"
 """The name in the markers above results. No tool is called so: their names are in lower case."""
 
-_MOST_MARKERS = 64
+_MAX_MARKERS = 64
 """Of one completion; what looks like a further one is text. So a text full of them takes no time."""
 
 _QUOTES = "\"'`“”„*"
@@ -110,7 +110,7 @@ def squeezed(text: str) -> str:
 def _markers(text: str, names: Collection[str], given: str, *, is_whole: bool) -> Iterator[_Marker]:
     """All that count, in order."""
     at = 0
-    for opening in islice(_OPENING.finditer(text), _MOST_MARKERS):
+    for opening in islice(_OPENING.finditer(text), _MAX_MARKERS):
         if opening.start() < at:
             continue
         found = _marker(text, opening, names, is_whole=is_whole)

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 
 from bot.transports.envelope.json import Json, as_object, as_whole, items_in, line_of, object_in, text_in, whole_in
 
-_MOST_ITEMS = 20
+_MAX_ITEMS = 20
 """Of contacts, and of the options of a poll; Signal's apps allow ten options."""
 
-_MOST_LINE_CHARS = 300
-_MOST_EMOJI_CHARS = 16
+_MAX_LINE_CHARS = 300
+_MAX_EMOJI_CHARS = 16
 
 Stickers = Mapping[tuple[str, int | None], str]
 """The emoji of stickers, by pack and number."""
@@ -34,7 +34,7 @@ _ADDRESS_PARTS = ("street", "pobox", "neighborhood", "postcode", "city", "region
 
 def extras_in(data: Json, text: str) -> tuple[str, ...]:
     """A line for each contact, place and poll of a data message; `text` is its words."""
-    contacts = (_contact(as_object(item)) for item in items_in(data, "contacts")[:_MOST_ITEMS])
+    contacts = (_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS])
     return tuple(line for line in (*contacts, *_places(text), *_polls(data)) if line)
 
 
@@ -45,7 +45,7 @@ def sticker_emoji(data: Json, known: Stickers) -> str | None:
     """
     sticker = object_in(data, "sticker")
     place = (text_in(sticker, "packId"), whole_in(sticker, "stickerId"))
-    return line_of(text_in(sticker, "emoji"), _MOST_EMOJI_CHARS) or known.get(place)
+    return line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS) or known.get(place)
 
 
 def stickers_in(packs: Iterable[Json]) -> Stickers:
@@ -54,7 +54,7 @@ def stickers_in(packs: Iterable[Json]) -> Stickers:
         (text_in(pack, "packId"), whole_in(sticker, "id")): emoji
         for pack in packs
         for sticker in map(as_object, items_in(pack, "stickers"))
-        if (emoji := line_of(text_in(sticker, "emoji"), _MOST_EMOJI_CHARS))
+        if (emoji := line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS))
     }
 
 
@@ -66,15 +66,15 @@ def _contact(contact: Json) -> str:
         _short(contact, "organization"),
         *_values(contact, "phone", "phone"),
         *_values(contact, "email", "email"),
-        *(_address(as_object(item)) for item in items_in(contact, "address")[:_MOST_ITEMS]),
+        *(_address(as_object(item)) for item in items_in(contact, "address")[:_MAX_ITEMS]),
     )
     known = "; ".join(filter(None, told))
-    return line_of(f"a contact: {known}", _MOST_LINE_CHARS) if known else ""
+    return line_of(f"a contact: {known}", _MAX_LINE_CHARS) if known else ""
 
 
 def _values(contact: Json, field: str, what: str) -> Iterable[str]:
     """The phone numbers or addresses of a contact, each with what it is."""
-    for item in map(as_object, items_in(contact, field)[:_MOST_ITEMS]):
+    for item in map(as_object, items_in(contact, field)[:_MAX_ITEMS]):
         value, kind = _short(item, "value"), _short(item, "label") or _short(item, "type").lower()
         if value:
             yield f"{what} {value} ({kind})" if kind else f"{what} {value}"
@@ -86,18 +86,18 @@ def _address(item: Json) -> str:
 
 
 def _places(text: str) -> Iterable[str]:
-    for found in list(_PLACE.finditer(text))[:_MOST_ITEMS]:
+    for found in list(_PLACE.finditer(text))[:_MAX_ITEMS]:
         yield f"a place on the map: latitude {found['latitude']}, longitude {found['longitude']}"
 
 
 def _polls(data: Json) -> Iterable[str]:
     poll, vote = object_in(data, "pollCreate"), object_in(data, "pollVote")
     if poll:
-        options = (_option(number, item) for number, item in enumerate(items_in(poll, "options")[:_MOST_ITEMS], 1))
+        options = (_option(number, item) for number, item in enumerate(items_in(poll, "options")[:_MAX_ITEMS], 1))
         choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
         yield f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}"
     if vote:
-        chosen = [as_whole(index) for index in items_in(vote, "optionIndexes")[:_MOST_ITEMS]]
+        chosen = [as_whole(index) for index in items_in(vote, "optionIndexes")[:_MAX_ITEMS]]
         numbers = ", ".join(str(index + 1) for index in chosen if index is not None)
         yield f"a vote in a poll: option {numbers}" if numbers else "a vote in a poll taken back"
     if whole_in(object_in(data, "pollTerminate"), "targetSentTimestamp") is not None:

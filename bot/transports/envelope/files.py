@@ -26,12 +26,12 @@ _ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
 _TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}", re.ASCII)
 _UNFIT = re.compile(r"[^\w.-]+")
 _UNKNOWN_TYPE = "application/octet-stream"
-_MOST_NAME_CHARS = 100
+_MAX_NAME_CHARS = 100
 _SWEEP_SECONDS = 3600.0
 _KEPT_SECONDS = 2 * 86_400.0
 """Longer than a message may wait before it is not answered any more."""
 
-_MOST_FILES = 64
+_MAX_FILES = 64
 """As many files of one frame are looked at; Signal's apps send at most 32 with a message."""
 
 
@@ -62,7 +62,7 @@ def files_in(raw: str) -> tuple[Attachment, ...]:
     """
     found: list[Attachment] = []
     waiting: list[object] = [object_in(loaded(raw), "envelope")]
-    while waiting and len(found) < _MOST_FILES:
+    while waiting and len(found) < _MAX_FILES:
         value = waiting.pop()
         item = as_object(value)
         waiting += cast("list[object]", value) if isinstance(value, list) else item.values()
@@ -141,4 +141,4 @@ def _unlink(path: Path) -> None:
 def _file_name(name: str) -> str:
     """A name without a folder and without any sign that means something in a data URI."""
     bare = name.replace("\\", "/").rpartition("/")[2]
-    return _UNFIT.sub("_", bare).strip("._")[-_MOST_NAME_CHARS:] or "file"
+    return _UNFIT.sub("_", bare).strip("._")[-_MAX_NAME_CHARS:] or "file"

@@ -18,7 +18,7 @@ from bot.unanswered import Unanswered
 _log = logging.getLogger(__name__)
 
 
-_MOST_REMEMBERED = 256
+_MAX_REMEMBERED = 256
 
 
 class FrameReader:
@@ -39,7 +39,7 @@ class FrameReader:
         self.takes_notes = takes_notes
         self._is_exclusive = is_exclusive
         self._own = Own(number=account.number, uuid=account.id, name=name)
-        self._sent: deque[SentId] = deque(maxlen=_MOST_REMEMBERED)
+        self._sent: deque[SentId] = deque(maxlen=_MAX_REMEMBERED)
 
     @property
     def unreadable(self) -> int:

@@ -3,7 +3,7 @@
 Over a socket (`--socket` or `--tcp`, in receive mode manual) it fetches messages from Signal only while Aldis is
 subscribed, so that nothing is lost while Aldis is down (`subscription`). Over HTTP (`--http`) it notices late that
 nobody listens any more (`event_stream`). Left to others: what frames mean (`envelope`), when to connect again (intake),
-what to do about a send of unknown outcome (courier), how a call travels (`rpc`).
+what to do about a send of unknown outcome (sender), how a call travels (`rpc`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
 """

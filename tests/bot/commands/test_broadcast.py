@@ -8,7 +8,7 @@ from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message
 
 ADMINS = frozenset({BOB.uuid})
@@ -25,8 +25,10 @@ async def everybody(port: Port, *people: Person) -> None:
     await port.deliver(message("Aldis, hi", author=ALICE, group=GROUP))
     await port.quiet()
     everyone = (ALICE, BOB, CAROL, MALLORY)
-    port.quay.known_contacts = tuple(Contact(person=PersonId(p.uuid), number=p.number, name=None) for p in everyone)
-    port.quay.known_groups = (
+    port.transport.known_contacts = tuple(
+        Contact(person=PersonId(p.uuid), number=p.number, name=None) for p in everyone
+    )
+    port.transport.known_groups = (
         Group(id=GROUP, name="Garden club", members=frozenset()),
         Group(id="b3RoZXI=", name="Others", members=frozenset()),
     )
@@ -34,39 +36,39 @@ async def everybody(port: Port, *people: Person) -> None:
 
 async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: Store, clock: SetClock) -> None:
     """Asked first, with how many that are; not to whom it is given by, not to contacts who never wrote."""
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         await everybody(port, ALICE, MALLORY, BOB)
     allowed = AccessList(persons=LISTED.persons - {MALLORY.uuid}, groups=LISTED.groups, admins=ADMINS)
-    async with harbour(store, clock, access=allowed) as port:
+    async with app_harness(store, clock, access=allowed) as port:
         await everybody(port)
-        before = len(port.quay.sent)
+        before = len(port.transport.sent)
         assert await told(port, f"/broadcast {NEWS}", author=BOB) == plain(phrases.broadcast_asks(1, 1, NEWS))
         await port.quiet()
-        assert len(port.quay.sent) == before + 1
+        assert len(port.transport.sent) == before + 1
         await port.deliver(message("/broadcast yes", author=BOB))
         await port.quiet()
-        news = [reply.chat for reply in port.quay.sent if reply.content.text == NEWS]
+        news = [reply.chat for reply in port.transport.sent if reply.content.text == NEWS]
         assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
-        assert phrases.broadcast_done(2) in [reply.content.text for reply in port.quay.sent]
+        assert phrases.broadcast_done(2) in [reply.content.text for reply in port.transport.sent]
         assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST)
 
 
 async def test_a_second_word_is_good_for_ten_minutes_and_until_a_restart(store: Store, clock: SetClock) -> None:
     """After that nobody is sure any more what it was about."""
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         await everybody(port, ALICE)
         await told(port, f"/broadcast {NEWS}", author=BOB)
         clock.move(601)
         assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST)
         await told(port, f"/broadcast {NEWS}", author=BOB)
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         assert await told(port, "/broadcast yes", author=BOB) == plain(phrases.NO_BROADCAST)
-        assert NEWS not in [reply.content.text for reply in port.quay.sent]
+        assert NEWS not in [reply.content.text for reply in port.transport.sent]
 
 
 async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store, clock: SetClock) -> None:
     """For all others there is no such command; who let nobody in has nobody to tell."""
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         assert await told(port, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
         assert await told(port, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY
         assert await told(port, "/broadcast", author=BOB) == plain(phrases.wrong_form("/broadcast TEXT"))
@@ -75,28 +77,28 @@ async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store,
 
 async def test_a_redelivered_second_word_sends_nothing_again(store: Store, clock: SetClock) -> None:
     """It is settled with what it put into the outbox."""
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         await everybody(port, ALICE)
         await told(port, f"/broadcast {NEWS}", author=BOB)
         yes = message("/broadcast yes", author=BOB)
         for _ in range(2):
             await port.deliver(yes)
             await port.quiet()
-        told_alice = [reply for reply in port.quay.sent if reply.content.text == NEWS and reply.chat == ALICE.chat]
+        told_alice = [reply for reply in port.transport.sent if reply.content.text == NEWS and reply.chat == ALICE.chat]
         assert len(told_alice) == 1
 
 
 async def test_a_number_on_the_list_counts_for_the_account_that_had_it(store: Store, clock: SetClock) -> None:
     """Somebody who has a listed number now, and is not who first came with it, is not told."""
     listed = AccessList(persons=frozenset({ALICE.number or ""}), groups=frozenset(), admins=ADMINS)
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         await everybody(port, ALICE, CAROL)
-    async with harbour(store, clock, access=listed) as port:
-        await store.transaction(lambda shelves: shelves.people.pin(ALICE.number or "", CAROL.uuid, now=clock.now()))
-        port.quay.known_contacts = (Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name=None),)
+    async with app_harness(store, clock, access=listed) as port:
+        await store.transaction(lambda repos: repos.people.pin(ALICE.number or "", CAROL.uuid, now=clock.now()))
+        port.transport.known_contacts = (Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name=None),)
         assert await told(port, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL
         await store.transaction(
-            lambda shelves: shelves.people.allow(ALICE.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
+            lambda repos: repos.people.allow(ALICE.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
         )
         assert "Direct chats: 1, groups: 0." in await told(port, f"/broadcast {NEWS}", author=BOB)
 
@@ -104,10 +106,10 @@ async def test_a_number_on_the_list_counts_for_the_account_that_had_it(store: St
 async def test_nobody_is_told_where_the_account_is_a_persons_own(store: Store, clock: SetClock) -> None:
     """Their contacts and groups are no affair of Aldis's, whoever wrote to it before it became so."""
     own = AccessList(persons=LISTED.persons, groups=LISTED.groups, admins=ADMINS, note_to_self=True)
-    async with harbour(store, clock, access=LISTED) as port:
+    async with app_harness(store, clock, access=LISTED) as port:
         await everybody(port, ALICE)
-        audience = Audience(port.quay, lambda: own)
+        audience = Audience(port.transport, lambda: own)
         contacts = await audience.contacts() or ()
         assert len(contacts) == 4
-        assert not await store.read(lambda shelves: [one for one in contacts if audience.may_write(shelves, one)])
+        assert not await store.read(lambda repos: [one for one in contacts if audience.may_write(repos, one)])
         assert [may_write for _, _, may_write in await audience.groups() or ()] == [False, False]

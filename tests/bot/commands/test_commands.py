@@ -18,7 +18,7 @@ from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage
 from bot.turn.export import Export, KeptTurn, gathered
 from store import ConversationId, Store
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
@@ -26,10 +26,10 @@ from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 async def told(port: Port, text: str, **more: object) -> str:
     """What is answered to a command."""
-    before = len(port.quay.sent)
+    before = len(port.transport.sent)
     await port.deliver(message(text, **more))  # pyright: ignore[reportArgumentType]
     await port.answered(before + 1)
-    return port.quay.sent[before].content.text
+    return port.transport.sent[before].content.text
 
 
 def plain(phrase: str) -> str:
@@ -39,7 +39,7 @@ def plain(phrase: str) -> str:
 
 async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) -> None:
     """Admins see their own commands as well; case and white space do not matter."""
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         everybody = await told(port, "/help")
         assert "/forget [everything]" in everybody
         assert "/allow" not in everybody
@@ -49,45 +49,45 @@ async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) 
 
 async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:
     """`/usage`, `Aldis, /usage` and a mention are the same; a command that Aldis does not know is somebody else's."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert "today" in await told(port, "/usage", group=GROUP)
         assert "today" in await told(port, "Aldis, /usage", group=GROUP)
         assert "today" in await told(port, "/usage", group=GROUP, mention=True)
-        assert port.quay.sent[-1].quote is not None
+        assert port.transport.sent[-1].quote is not None
         await port.deliver(message("/roll 2d6", group=GROUP))
         await port.quiet()
-        assert len(port.quay.sent) == 3
+        assert len(port.transport.sent) == 3
         assert "/roll" in await told(port, "Aldis, /roll 2d6", group=GROUP)
 
 
 async def test_an_unknown_command_is_told_and_a_path_is_a_question(store: Store, clock: SetClock) -> None:
     """Not everything that begins with a slash is a command."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert await told(port, "/frobnicate now") == plain(phrases.unknown_command("frobnicate"))
         assert await told(port, "/etc/hosts is what?") == "re: /etc/hosts is what?"
 
 
 async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) -> None:
     """The turn says so itself, once; without one the person hears that nothing is under way."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(1)
         assert await told(port, "/stop") == phrases.STOPPED
         await port.quiet()
         assert await told(port, "/stop") == phrases.NOTHING_TO_STOP
-        assert len(port.quay.sent) == 2
+        assert len(port.transport.sent) == 2
 
 
 async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, path: Path) -> None:
     """History, tool results, what waits, the turn that runs; the answer tells it, and nothing is readable any more."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await port.deliver(message("How is the tulip?"))
         await port.quiet()
         await port.deliver(message("bob's words", author=BOB))
         await port.quiet()
-        rows = await port.store.read(lambda shelves: shelves.history.rows("SELECT message FROM history"))
+        rows = await port.store.read(lambda repos: repos.history.rows("SELECT message FROM history"))
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(4)
@@ -101,25 +101,25 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await port.quiet()
         assert "tulip" not in words(port.thinker.requests[-1])
         assert "waits behind" not in words(port.thinker.requests[-1])
-        assert port.quay.sent[-1].content.text == "re: What did I ask?"
+        assert port.transport.sent[-1].content.text == "re: What did I ask?"
 
 
 async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
     """A message that came after the command, and before it was carried out, is answered."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("one"))
         await port.quiet()
         await asyncio.gather(
             *(port.deliver(frame) for frame in (message("/forget"), message("two"), message("three", author=BOB)))
         )
         await port.quiet()
-        texts = [reply.content.text for reply in port.quay.sent]
+        texts = [reply.content.text for reply in port.transport.sent]
         assert sorted(texts) == sorted(["re: one", phrases.forgot(1), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
     """The person's own chat goes, and in groups what they asked; what others asked there stays."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("direct words"))
         await port.deliver(message("Aldis, alice's words", group=GROUP))
         await port.quiet()
@@ -136,7 +136,7 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
 
 async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there(store: Store, clock: SetClock) -> None:
     """Directly everything of the person; in a group nothing that the group has not seen."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("direct words"))
         await port.deliver(message("Aldis, group words", group=GROUP))
         await port.deliver(message("other's words", author=BOB))
@@ -153,7 +153,7 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
 
 async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) -> None:
     """The person's own sums; an admin also sees everybody's."""
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         await port.deliver(message("one"))
         await port.quiet()
         own = await told(port, "/usage")
@@ -166,7 +166,7 @@ async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) ->
 
 async def test_usage_tells_what_came_from_the_cache(store: Store, clock: SetClock) -> None:
     """The share in this conversation; nothing where there was none."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         answer = says("Hello.")
         await talk_to(port, answer)
         assert "cache" not in await told(port, "/usage")
@@ -184,7 +184,7 @@ async def talk_to(port: Port, answer: Completion) -> None:
 
 async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
     """With the code that the stranger was given; anybody else's word counts for nothing."""
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         stranger = PersonId("99999999-9999-4999-8999-999999999999")
         code = port.pairing.code(stranger, clock.now())
         assert code is not None
@@ -194,7 +194,7 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
         assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN
         heard = await told(port, f"/allow {code.lower()}", author=BOB)
         label = heard.split()[3].strip(".,")
-        assert await port.store.read(lambda shelves: shelves.people.is_allowed(stranger, account=ALDIS.uuid))
+        assert await port.store.read(lambda repos: repos.people.is_allowed(stranger, account=ALDIS.uuid))
         assert label in await told(port, "/people", author=BOB)
         assert await told(port, f"/deny {label}", author=BOB) == phrases.shut_out(label)
         assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON)
@@ -203,19 +203,19 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
 @pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget", "/forget everything"])
 async def test_a_command_is_answered_once_however_often_it_comes(store: Store, clock: SetClock, text: str) -> None:
     """A redelivery changes nothing, after it was carried out too; no words of it are left."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         given = message(text)
         await port.deliver(given)
         await port.quiet()
         await port.deliver(given)
         await port.quiet()
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
         assert await open_words(port) == 0
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
     """How Aldis is to be, what it is to remind of, and a question that failed; to nobody else."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/persona Be a pirate.")
         await told(port, "/remind tomorrow 9:00 water the tulips")
         port.thinker.script += [Overloaded("busy", provider="p")]
@@ -246,52 +246,52 @@ async def spend(port: Port, days: int) -> None:
 
 async def test_usage_shows_the_days_of_the_month(store: Store, clock: SetClock) -> None:
     """As a picture beside the sums, one row of bars for each whose sums are told; none for a single day."""
-    async with harbour(store, clock, admins=frozenset({BOB.uuid}), budgets=Budgets()) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid}), budgets=Budgets()) as port:
         await spend(port, 1)
         await told(port, "/usage")
-        assert port.quay.sent[-1].files == ()
+        assert port.transport.sent[-1].files == ()
         port.clock.move(86_400)
         await spend(port, 2)
         own = await told(port, "/usage")
         assert "You, this month: 0.0300 USD" in own
-        [file] = port.quay.sent[-1].files
+        [file] = port.transport.sent[-1].files
         assert (file.name, file.content_type) == ("spent-2026-11.png", "image/png")
         assert Image.open(io.BytesIO(file.data)).size == (900, 316)
         await told(port, "/usage", author=BOB)
-        [everybody] = port.quay.sent[-1].files
+        [everybody] = port.transport.sent[-1].files
         assert everybody.data != file.data
         await told(port, "/usage", author=CAROL)
-        assert port.quay.sent[-1].files == ()
+        assert port.transport.sent[-1].files == ()
         port.clock.move(9 * 86_400)
         await told(port, "/usage")
-        assert port.quay.sent[-1].files == ()
+        assert port.transport.sent[-1].files == ()
 
 
 async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
     """Each spender has a panel; what somebody else has spent elsewhere is in none."""
-    async with harbour(store, clock, budgets=Budgets()) as port:
+    async with app_harness(store, clock, budgets=Budgets()) as port:
         await spend(port, 2)
         await told(port, "/usage", group=GROUP)
-        [file] = port.quay.sent[-1].files
+        [file] = port.transport.sent[-1].files
         assert Image.open(io.BytesIO(file.data)).size == (900, 316)
         await told(port, "Aldis, hello", group=GROUP)
         await told(port, "/usage", group=GROUP)
-        [file] = port.quay.sent[-1].files
+        [file] = port.transport.sent[-1].files
         assert Image.open(io.BytesIO(file.data)).size == (900, 576)
 
 
 async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path) -> None:
     """All of it, calls of tools and their results included, once it is more than one message; and then it is gone."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await told(port, "How is the tulip?")
         await told(port, "/export")
-        assert port.quay.sent[-1].files == ()
+        assert port.transport.sent[-1].files == ()
         for number in range(5):
             await told(port, f"question {number}: " + "word " * 200)
         shown = await told(port, "/export")
         assert shown == phrases.kept_in_file(6, 6)
-        [file] = port.quay.sent[-1].files
+        [file] = port.transport.sent[-1].files
         assert (file.name, file.content_type) == ("export.json", "application/json")
         turns = json.loads(file.data)["turns"]
         assert len(turns) == 6
@@ -303,13 +303,13 @@ async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path
 
 async def test_a_file_of_a_group_holds_what_the_group_has_read(store: Store, clock: SetClock) -> None:
     """Neither what the person asked elsewhere nor what a tool gave to the model."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         await told(port, "direct words")
         port.thinker.script += [calls(("echo", {"word": "secret", "times": 2})), says("Here you are. " * 200)]
         await told(port, "Aldis, group words", group=GROUP)
         await port.quiet()
         await told(port, "/export", group=GROUP)
-        [file] = port.quay.sent[-1].files
+        [file] = port.transport.sent[-1].files
         [turn] = json.loads(file.data)["turns"]
         assert "group words" in turn["asked"]
         assert "Here you are." in turn["answered"]

@@ -8,7 +8,7 @@ from bot.i18n.locale import speaking
 from bot.messages import is_sendable
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import FIRST, harbour
+from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.turn.test_edits import words
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, reaction
@@ -21,10 +21,10 @@ PIRATE = "You are a pirate and say arr."
 
 async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: Store, clock: SetClock) -> None:
     """In this conversation and no other; what the operator says comes first."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
         assert await told(port, f"/persona {PIRATE}") == plain(phrases.persona_set(disappears=False))
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("Hello"))
         await port.deliver(message("Hello", author=BOB))
         await port.quiet()
@@ -41,10 +41,10 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
 
 async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: SetClock) -> None:
     """Nobody reads it in the file, and with the conversation it is gone."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, f"/persona {PIRATE}")
         await told(port, "/tools off echo")
-        [[sealed]] = await store.read(lambda shelves: shelves.chats.rows("SELECT settings FROM chats"))
+        [[sealed]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
         assert b"pirate" not in sealed
         await told(port, "/forget")
         assert await port.count("SELECT count(*) FROM chats") == 0
@@ -53,7 +53,7 @@ async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: Set
 
 async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clock: SetClock) -> None:
     """When that is deleted, and when its timer has run: then nothing of it is on the disk."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message(f"/persona {PIRATE}"))
         await port.quiet()
         await port.deliver(delete(asked))
@@ -63,15 +63,15 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
         assert heard == plain(phrases.persona_set(disappears=True))
         clock.move(61)
         assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
-        [[before]] = await store.read(lambda shelves: shelves.chats.rows("SELECT settings FROM chats"))
-        await port.housekeeping.expire()
-        [[after]] = await store.read(lambda shelves: shelves.chats.rows("SELECT settings FROM chats"))
+        [[before]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
+        await port.maintenance.expire()
+        [[after]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
         assert len(after) < len(before)
 
 
 async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
     """It goes along with every question."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert await told(port, "/persona " + "x" * 2001) == phrases.persona_too_long(2000)
         assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
 
@@ -81,7 +81,7 @@ async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
 
 async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: SetClock) -> None:
     """By its name with or without the provider, in any case; others are refused with the right form."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         shown = await told(port, "/model")
         assert shown.startswith("Here scripted/model-1 answers.")
         assert "other/model-2" in shown
@@ -103,7 +103,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
     store: Store, clock: SetClock
 ) -> None:
     """History with calls of it stays valid for every vendor; switched on again, everything is as before."""
-    async with harbour(store, clock, tools=(Echo(), Echo(name="other"))) as port:
+    async with app_harness(store, clock, tools=(Echo(), Echo(name="other"))) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await port.deliver(message("How is the tulip?"))
         await port.quiet()
@@ -127,7 +127,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
 async def test_a_call_of_a_tool_that_is_switched_off_is_answered_disabled(store: Store, clock: SetClock) -> None:
     """Models call what they remember; it does not run, nobody is asked for it, and the model is told why."""
     echo = Echo(effects="once")
-    async with harbour(store, clock, tools=(echo, Echo(name="other"))) as port:
+    async with app_harness(store, clock, tools=(echo, Echo(name="other"))) as port:
         await told(port, "/tools off echo")
         port.thinker.script += [calls(("other", {"word": "a"}), ("echo", {"word": "b"})), says("done")]
         assert await told(port, "Do it.") == "done"
@@ -137,7 +137,7 @@ async def test_a_call_of_a_tool_that_is_switched_off_is_answered_disabled(store:
 
 async def test_with_all_tools_off_none_is_offered(store: Store, clock: SetClock) -> None:
     """Vendors refuse calls in the history of a request without tools."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("fine")]
         await port.deliver(message("How is the tulip?"))
         await port.quiet()
@@ -151,21 +151,21 @@ async def test_with_all_tools_off_none_is_offered(store: Store, clock: SetClock)
 async def test_a_turn_goes_on_as_it_began(store: Store, clock: SetClock) -> None:
     """What is set while it waits for a word holds from the next question on: a model is bound to what it was told."""
     echo = Echo(effects="once")
-    async with harbour(store, clock, tools=(Echo(name="page"), echo)) as port:
+    async with app_harness(store, clock, tools=(Echo(name="page"), echo)) as port:
         port.thinker.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"})), says("done")]
         await port.deliver(message("Do it."))
         await port.answered(1)
         await told(port, f"/persona {PIRATE}")
         await port.deliver(reaction("👍", FIRST + 1))
         await port.answered(3)
-        assert port.quay.sent[-1].content.text == "done"
+        assert port.transport.sent[-1].content.text == "done"
         assert {request.whole_system for request in port.thinker.requests} == {"Be kind."}
 
 
 @pytest.mark.parametrize("rest", ["off", "off nothing", "maybe echo", "on echo other", "revoke"])
 async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, rest: str) -> None:
     """One line shows it."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         assert await told(port, f"/tools {rest}") == plain(phrases.wrong_form("/tools [on|off|revoke NAME]"))
 
 
@@ -174,12 +174,12 @@ async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, res
 
 async def test_aldis_speaks_the_language_that_people_write(store: Store, clock: SetClock) -> None:
     """The last one that was sure, kept over a restart; a word that could be any changes nothing."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert "Nothing" in await told(port, "/stop")
         await port.deliver(message("Wie wird das Wetter morgen in Berlin?"))
         await port.quiet()
         assert await told(port, "/stop") == "Hier ist nichts im Gange."
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("Pizza?"))
         await port.quiet()
         assert await told(port, "/stop") == "Hier ist nichts im Gange."
@@ -191,7 +191,7 @@ async def test_aldis_speaks_the_language_that_people_write(store: Store, clock: 
 
 async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: SetClock) -> None:
     """Until it is left to the messages again; the answer to the choice is in it already."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert await told(port, "/language ES") == "Desde ahora hablo español aquí."
         await port.deliver(message("Wie wird das Wetter morgen in Berlin?"))
         await port.quiet()
@@ -203,7 +203,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
 
 async def test_failures_are_told_in_the_language_of_the_question(store: Store, clock: SetClock) -> None:
     """Each question's own: a group may speak several."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.script += [says(""), says("")]
         asked = "Aldis, wie wird das Wetter morgen in Berlin?"
         assert await told(port, asked, group=GROUP) == "Dazu ist mir nichts eingefallen. Bitte sag es anders."
@@ -214,7 +214,7 @@ async def test_failures_are_told_in_the_language_of_the_question(store: Store, c
 
 async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: Store, clock: SetClock) -> None:
     """The person is told in their own language that it is gone, and then it is gone."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/language de")
         assert (await told(port, "/forget")).startswith("Vergessen: ")
         assert await told(port, "/stop") == phrases.NOTHING_TO_STOP
@@ -225,38 +225,38 @@ async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: St
 
 async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: SetClock) -> None:
     """Nobody else; in a direct conversation there is nothing to say."""
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         await port.deliver(message("/always on", group=GROUP, author=ALICE))
         await port.quiet()
-        assert port.quay.sent == []
+        assert port.transport.sent == []
         assert await told(port, "/always on", group=GROUP, author=BOB) == phrases.ALWAYS_ON
         assert await told(port, "Is it cold?", group=GROUP, author=ALICE) == "re: Is it cold?"
         assert await told(port, "/always off", group=GROUP, author=BOB) == phrases.ALWAYS_OFF
         await port.deliver(message("Is it warm?", group=GROUP))
         await port.quiet()
-        assert port.quay.sent[-1].content.text == phrases.ALWAYS_OFF
+        assert port.transport.sent[-1].content.text == phrases.ALWAYS_OFF
         assert await told(port, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS
         assert await told(port, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("/always on|off"))
 
 
 async def test_where_no_admin_is_named_anybody_may(store: Store, clock: SetClock) -> None:
     """Or nobody ever could."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert await told(port, "/always on", group=GROUP) == phrases.ALWAYS_ON
         assert "/allow" not in await told(port, "/help", group=GROUP)
 
 
 async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store, clock: SetClock) -> None:
     """What came meanwhile stays unanswered, also after a restart; what was under way is answered."""
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         assert await told(port, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED)
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         assert await told(port, "Aldis, one?", group=GROUP) == plain(phrases.IS_PAUSED)
         await port.until(lambda: port.intake._counts.all().get("unanswered_paused") == 1)
         await port.deliver(message("Aldis, two?", group=GROUP))
         await port.deliver(message("Elsewhere?"))
         await port.quiet()
-        assert [reply.content.text for reply in port.quay.sent[1:]] == ["re: Elsewhere?"]
+        assert [reply.content.text for reply in port.transport.sent[1:]] == ["re: Elsewhere?"]
         assert phrases.STATUS_PAUSED in await told(port, "/status", group=GROUP)
         assert await told(port, "/resume", group=GROUP, author=BOB) == phrases.RESUMED
         assert await told(port, "Aldis, three?", group=GROUP) == "re: Aldis, three?"
@@ -268,17 +268,17 @@ async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store,
 )
 async def test_it_is_set_once_however_often_it_comes(store: Store, clock: SetClock, given: str) -> None:
     """A redelivery changes nothing and is answered by nothing."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         frame = message(given)
         for _ in range(2):
             await port.deliver(frame)
             await port.quiet()
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
 
 
 async def test_a_persona_goes_when_its_author_wants_everything_forgotten(store: Store, clock: SetClock) -> None:
     """In a group, too, and only the words of that person."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, f"/persona {PIRATE}", group=GROUP)
         await told(port, "/forget everything", author=BOB)
         assert PIRATE in await told(port, "/persona", group=GROUP)
@@ -288,13 +288,13 @@ async def test_a_persona_goes_when_its_author_wants_everything_forgotten(store: 
 
 async def test_settings_that_are_damaged_stop_nothing(store: Store, clock: SetClock) -> None:
     """They are as good as none: neither answers nor the reminders of others wait for them."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, f"/persona {PIRATE}")
         await told(port, "/remind in 1h tea")
         await told(port, "/remind in 1h coffee", author=BOB)
-        await store.transaction(lambda shelves: shelves.chats.execute("UPDATE chats SET settings = zeroblob(60)"))
+        await store.transaction(lambda repos: repos.chats.execute("UPDATE chats SET settings = zeroblob(60)"))
         clock.move(3600)
-        await port.reminding.attend_all()
+        await port.reminder_scheduler.attend_all()
         await port.quiet()
-        assert {reply.content.text for reply in port.quay.sent[-2:]} == {"⏰ tea", "⏰ coffee"}
+        assert {reply.content.text for reply in port.transport.sent[-2:]} == {"⏰ tea", "⏰ coffee"}
         assert await told(port, "hi") == "re: hi"

@@ -10,7 +10,7 @@ from bot.i18n import phrases
 from bot.messages import is_sendable
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import FIRST, harbour
+from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.turn.test_edits import open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
@@ -18,14 +18,14 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
 
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
     """The model reads nothing of before, after a restart neither; it is kept until it is forgotten."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("I like tulips."))
         await port.quiet()
         assert await told(port, "/new") == phrases.BEGUN_ANEW
         await port.deliver(message("And roses."))
         await port.quiet()
         assert "tulips" not in words(port.thinker.requests[-1])
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("What do I like?"))
         await port.quiet()
         assert "tulips" not in words(port.thinker.requests[-1])
@@ -36,14 +36,14 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
 
 async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:
     """It is sent, for it was asked for; what comes after does not read it."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow tulips"))
         await port.asked(1)
         assert await told(port, "/new") == phrases.BEGUN_ANEW
         port.thinker.gates["slow"].set()
         await port.quiet()
-        assert port.quay.sent[-1].content.text == "re: slow tulips"
+        assert port.transport.sent[-1].content.text == "re: slow tulips"
         await port.deliver(message("And now?"))
         await port.quiet()
         assert "tulips" not in words(port.thinker.requests[-1])
@@ -51,14 +51,14 @@ async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock:
 
 async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, clock: SetClock) -> None:
     """The newest question once more, with the same words; the old answer is edited, and is not in the history twice."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.script += [says("Perhaps."), says("Surely.")]
         await port.deliver(message("Will it rain?"))
         await port.answered(1)
         await port.deliver(message("/retry"))
         await port.answered(2)
         await port.quiet()
-        first, second = port.quay.sent
+        first, second = port.transport.sent
         assert (first.content.text, second.content.text) == ("Perhaps.", "Surely.")
         assert second.edits == FIRST + 1
         assert port.thinker.requests[0].messages[-1] == port.thinker.requests[1].messages[-1]
@@ -73,7 +73,7 @@ async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, cloc
 
 async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClock) -> None:
     """The words of the last question that failed are kept for that, until something else has been answered."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.script += [Overloaded("busy", provider="p")]
         assert await told(port, "Will it rain?") == phrases.OVERLOADED
         assert await told(port, "/retry") == "re: Will it rain?"
@@ -87,7 +87,7 @@ async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClo
 
 async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: SetClock) -> None:
     """By deletion, by its timer, and by the command."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.script += [Overloaded("busy", provider="p")] * 3
         deleted = await port.deliver(message("one"))
         await port.quiet()
@@ -98,7 +98,7 @@ async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: 
         await port.quiet()
         assert await port.count("SELECT count(*) FROM unanswered") == 1
         clock.move(61)
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         assert await port.count("SELECT count(*) FROM unanswered") == 0
         await port.deliver(message("three"))
         await port.quiet()
@@ -109,7 +109,7 @@ async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: 
 
 async def test_a_question_that_is_asked_again_disappears_with_its_first_words(store: Store, clock: SetClock) -> None:
     """The command came later, and under no timer: the words are as old as they are."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("secret", expires_in_seconds=60))
         await port.quiet()
         await port.deliver(message("/retry"))
@@ -119,7 +119,7 @@ async def test_a_question_that_is_asked_again_disappears_with_its_first_words(st
         await port.deliver(message("And now?"))
         await port.quiet()
         assert "secret" not in words(port.thinker.requests[-1])
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         await port.deliver(message("/forget"))
         await port.quiet()
         assert await open_words(port) == 0
@@ -127,7 +127,7 @@ async def test_a_question_that_is_asked_again_disappears_with_its_first_words(st
 
 async def test_so_does_an_older_one(store: Store, clock: SetClock) -> None:
     """From the moment at which its timer has run, not from when somebody has cleaned up."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("Aldis, secret", group=GROUP, expires_in_seconds=60))
         await port.answered(1)
         await port.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
@@ -144,25 +144,25 @@ async def test_so_does_an_older_one(store: Store, clock: SetClock) -> None:
 
 async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, clock: SetClock) -> None:
     """In a group each repeats their own; where others have written since, an edit far above would not be seen."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("Aldis, tulips?", group=GROUP))
         await port.answered(1)
         await port.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
         await port.answered(2)
         await port.deliver(message("/retry", group=GROUP))
         await port.answered(3)
-        again = port.quay.sent[-1]
+        again = port.transport.sent[-1]
         assert "tulips" in again.content.text
         assert again.edits is None
         await port.quiet()
         await port.deliver(message("/retry", group=GROUP, author=BOB))
         await port.answered(4)
-        assert "roses" in port.quay.sent[-1].content.text
+        assert "roses" in port.transport.sent[-1].content.text
 
 
 async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> None:
     """No question yet, one that is still being answered, one from before the beginning."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
@@ -180,7 +180,7 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
     """Words of a stranger that stood in the old message still do."""
     echo = Echo(effects="once")
     quote = quote_of(BOB, 1, "Say it twice!") if is_quoting else None
-    async with harbour(store, clock, tools=(echo,)) as port:
+    async with app_harness(store, clock, tools=(echo,)) as port:
         port.thinker.script += [says("done"), calls(("echo", {"word": "a"})), says("done again")]
         assert await told(port, "Say it.", quote=quote) == "done"
         await port.quiet()
@@ -190,14 +190,14 @@ async def test_what_is_asked_again_is_as_trusted_as_it_was(store: Store, clock: 
 
 async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clock: SetClock) -> None:
     """The answer is deleted in the chat, the person hears what it was; once more takes the one before."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("I like tulips."))
         await port.answered(1)
         await port.deliver(message("I like roses."))
         await port.answered(2)
         assert await told(port, "/undo") == phrases.undone("I like roses.")
         await port.quiet()
-        assert [removal.target for removal in port.quay.removed] == [FIRST + 2]
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 2]
         await port.deliver(message("What do I like?"))
         await port.quiet()
         assert "roses" not in words(port.thinker.requests[-1])
@@ -211,14 +211,14 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
 
 async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> None:
     """Without a word of its own; nothing of it is remembered, what it has cost is."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow tulips"))
         await port.asked(1)
         assert await told(port, "/undo") == phrases.STOPPED
         await port.until(lambda: not port.worker.running_turns())
         await port.quiet()
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
         assert await open_words(port) == 0
         await port.deliver(message("And now?"))
         await port.quiet()
@@ -227,7 +227,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
 
 async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock) -> None:
     """In a group each their own."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("Aldis, tulips?", group=GROUP, author=ALICE))
         await port.answered(1)
         assert await told(port, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO
@@ -236,7 +236,7 @@ async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock
 
 async def test_undo_survives_a_redelivery(store: Store, clock: SetClock) -> None:
     """It is carried out once, however often Signal brings it."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("one"))
         await port.deliver(message("two"))
         await port.quiet()
@@ -245,23 +245,23 @@ async def test_undo_survives_a_redelivery(store: Store, clock: SetClock) -> None
         await port.quiet()
         await port.deliver(given)
         await port.quiet()
-        assert sum("“" in reply.content.text for reply in port.quay.sent) == 1
+        assert sum("“" in reply.content.text for reply in port.transport.sent) == 1
 
 
 async def test_undo_takes_the_status_away_too(store: Store, clock: SetClock) -> None:
     """Nothing of a question that was taken back goes on saying that it is being answered."""
-    async with harbour(store, clock, live="status") as port:
+    async with app_harness(store, clock, live="status") as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow one"))
         await port.answered(1)
         await port.deliver(message("/undo"))
-        await port.quay.until(lambda: bool(port.quay.removed))
-        assert [removal.target for removal in port.quay.removed] == [FIRST + 1]
+        await port.transport.until(lambda: bool(port.transport.removed))
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 1]
 
 
 async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: SetClock) -> None:
     """The question was forgotten from elsewhere while the model wrote; its books do not need the conversation."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow one"))
         await port.asked(1)
@@ -270,24 +270,24 @@ async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: Se
         port.thinker.gates["slow"].set()
         await port.until(lambda: not port.worker.running_turns())
         assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
 
 
 async def test_undo_while_it_is_answered_again_takes_the_old_answer_away(store: Store, clock: SetClock) -> None:
     """The question is taken back, whichever of its answers stands in the chat."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "slow one")
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("/retry"))
         await port.asked(2)
         await port.deliver(message("/undo"))
-        await port.quay.until(lambda: bool(port.quay.removed))
-        assert [removal.target for removal in port.quay.removed] == [FIRST + 1]
+        await port.transport.until(lambda: bool(port.transport.removed))
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 1]
 
 
 async def test_retry_during_a_pause_takes_nothing_away(store: Store, clock: SetClock) -> None:
     """Nothing is answered then, so what was answered before is kept for when the pause is over."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "Will it rain?")
         await told(port, "/pause")
         assert await told(port, "/retry") == plain(phrases.IS_PAUSED)

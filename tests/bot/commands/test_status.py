@@ -11,7 +11,7 @@ from bot.policy.budgets import Budgets
 from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
@@ -23,12 +23,12 @@ def contact(person: PersonId, number: str | None = None) -> Contact:
 
 
 async def label(port: Port, person: str) -> str:
-    return await port.store.read(lambda shelves: shelves.people.label(person, account=ALDIS.uuid))
+    return await port.store.read(lambda repos: repos.people.label(person, account=ALDIS.uuid))
 
 
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
     """Here, not elsewhere; in an idle conversation it says so, and names model and version."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         assert await told(port, "/status") == "Nothing is under way here.\nModel: scripted/model-1\nAldis 0.0"
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
@@ -51,7 +51,7 @@ async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, cloc
 
 async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetClock) -> None:
     """That is neither being answered nor waiting to be."""
-    async with harbour(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as port:
+    async with app_harness(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as port:
         port.thinker.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"}))]
         await port.deliver(message("Do it."))
         await port.answered(1)
@@ -61,7 +61,7 @@ async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetCl
 
 async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:
     """Name, label and id as the settings and commands want them, admin or not, and in a group its id."""
-    async with harbour(store, clock, admins=ADMINS) as port:
+    async with app_harness(store, clock, admins=ADMINS) as port:
         shown = await told(port, "/whoami")
         assert f"Your name here: {ALICE.name}" in shown
         assert ALICE.uuid in shown
@@ -75,9 +75,9 @@ async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock)
 
 async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: SetClock) -> None:
     """To admins, in their own chat; a bridge that does not answer is told."""
-    async with harbour(store, clock, admins=ADMINS) as port:
+    async with app_harness(store, clock, admins=ADMINS) as port:
         assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS
-        port.quay.known_groups = (
+        port.transport.known_groups = (
             Group(id=GROUP, name="Garden club", members=frozenset()),
             Group(id="b3RoZXI=", name="Others", members=frozenset()),
         )
@@ -89,8 +89,8 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
 async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
     """By the label or the id that `/whoami` tells; in its own words where there is no limit."""
     limits = Budgets(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
-    async with harbour(store, clock, admins=ADMINS, budgets=limits) as port:
-        port.quay.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
+    async with app_harness(store, clock, admins=ADMINS, budgets=limits) as port:
+        port.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
         await port.deliver(message("one"))
         await port.quiet()
         assert (await told(port, "/budget", author=BOB)).splitlines() == [
@@ -108,7 +108,7 @@ async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> No
 
 async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> None:
     """Within seconds, for other commands wait behind this one."""
-    async with harbour(store, clock, admins=ADMINS) as port:
-        port.quay.directory_fails = Disconnected("down")
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        port.transport.directory_fails = Disconnected("down")
         for given in ("/groups", "/budget abcd", "/broadcast Hello"):
             assert await told(port, given, author=BOB) == phrases.BRIDGE_SILENT

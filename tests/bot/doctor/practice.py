@@ -8,13 +8,13 @@ from bot import app, settings
 from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding
-from tools import Fetcher, Surroundings, alone
+from tools import Fetcher, ToolDeps, alone
 from tools.http import Http
 
 USER_AGENT = "Aldis-test"
 
 
-def surroundings(fetcher: Fetcher | None = None) -> Surroundings:
+def tool_deps(fetcher: Fetcher | None = None) -> ToolDeps:
     return alone(Http(USER_AGENT), fetcher or Fetcher(USER_AGENT))
 
 
@@ -24,7 +24,7 @@ async def examined(
     """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
     wanted = settings.loaded({**usual, **given}, env_file=None)
-    deps = replace(app.doctor_deps(wanted), is_contained=is_contained, surroundings=surroundings(fetcher))
+    deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps(fetcher))
     return await checkup.examine(wanted, deps, MachineClock())
 
 

@@ -108,7 +108,7 @@ class Practice:
             provider=provider,
             choice=choice,
             budgets=lambda: models.budgets(given),
-            surroundings=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
+            tool_deps=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
             sandbox=sandbox,
         )
         return await checkup.examine(given, deps, clock or MachineClock(), asks_models=asks_models)
@@ -282,7 +282,7 @@ async def test_a_store_that_opens(practice: Practice) -> None:
     """With its size, and who was let in by a code."""
     async with opened(practice.path, realm="signal") as store:
         await store.transaction(
-            lambda shelves: shelves.people.allow(MALLORY.uuid, account=ACCOUNT, by="admin", now=datetime.now(UTC))
+            lambda repos: repos.people.allow(MALLORY.uuid, account=ACCOUNT, by="admin", now=datetime.now(UTC))
         )
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
@@ -513,7 +513,7 @@ async def pin(practice: Practice, *people: str) -> None:
         for at, person in enumerate(people):
             now = datetime(2026, 11, 20, tzinfo=UTC) + timedelta(days=at)
             await store.transaction(
-                lambda shelves, person=person, now=now: shelves.people.pin(BOB.number or "", person, now=now)
+                lambda repos, person=person, now=now: repos.people.pin(BOB.number or "", person, now=now)
             )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.events import Style, Styled, StyleRange
-from bot.formatting.spans import PLAIN, Marked, Span, assembled
+from bot.formatting.spans import PLAIN, Span, StyledText, assembled
 
 BOLD = frozenset({Style.BOLD})
 BOTH = frozenset({Style.BOLD, Style.ITALIC})
@@ -22,12 +22,12 @@ def test_pieces_are_merged_and_trimmed() -> None:
     page = assembled(
         [("\n ", BOLD), (" a ", BOLD), ("b ", BOTH), ("c", PLAIN), (" ", BOLD), ("d", BOTH), ("\n", PLAIN)]
     )
-    assert page == Marked(text="a b c d", spans=(bold(0, 3), italic(2, 3), bold(6, 7), italic(6, 7)))
+    assert page == StyledText(text="a b c d", spans=(bold(0, 3), italic(2, 3), bold(6, 7), italic(6, 7)))
 
 
 def test_blank_pieces() -> None:
     """White space alone is no text, whatever its style."""
-    assert assembled([(" \n", BOLD), ("", PLAIN)]) == Marked(text="")
+    assert assembled([(" \n", BOLD), ("", PLAIN)]) == StyledText(text="")
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_blank_pieces() -> None:
 )
 def test_part(start: int, end: int, text: str, spans: tuple[Span, ...]) -> None:
     """A part has the styles that reach into it, cut and trimmed, counted from its own start."""
-    page = Marked(text="ab cd ef gh", spans=(bold(0, 8), italic(3, 11)))
-    assert page.part(start, end) == Marked(text=text, spans=spans)
+    page = StyledText(text="ab cd ef gh", spans=(bold(0, 8), italic(3, 11)))
+    assert page.part(start, end) == StyledText(text=text, spans=spans)
 
 
 def test_style_covers_whole_characters() -> None:
@@ -63,4 +63,4 @@ def test_styled_counts_in_utf16() -> None:
 
 def test_followed_by() -> None:
     """A line behind a text has no style and a blank line before it."""
-    assert assembled([("a", BOLD)]).followed_by("b") == Marked(text="a\n\nb", spans=(bold(0, 1),))
+    assert assembled([("a", BOLD)]).followed_by("b") == StyledText(text="a\n\nb", spans=(bold(0, 1),))

@@ -1,4 +1,5 @@
-"""The whole of Aldis in one process between a quay and a thinker: frames come in, replies go out, time stands still.
+"""The whole of Aldis in one process between a fake transport and a thinker: frames come in, replies go out, time stands
+still.
 
 async with harbour(store, clock) as port:
     asked = await port.deliver(message("How cold is it?"))
@@ -23,24 +24,24 @@ from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.status import StandingCommands
-from bot.commands.urgent import Errands, Judgement
+from bot.commands.urgent import Authority, UrgentItems
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.feeds.commands import FeedCommands
 from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
 from bot.features.reminders.commands import ReminderCommands
-from bot.features.reminders.scheduler import Reminding
+from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.summaries.service import Summaries, Window
-from bot.features.summaries.worker import Summarising
+from bot.features.summaries.worker import SummaryWorker
 from bot.loops.intake import Intake
-from bot.loops.maintenance import Housekeeping
-from bot.loops.sender import Courier, Patience
+from bot.loops.maintenance import Maintenance
+from bot.loops.sender import ResendPolicy, Sender
 from bot.loops.worker import Pace, Worker
-from bot.media.attachments import MediaLimits, Parcels
+from bot.media.attachments import AttachmentReader, MediaLimits
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
@@ -51,14 +52,14 @@ from bot.transports.envelope.frames import FrameReader
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
-from bot.turn.group_context import Overheard
-from bot.turn.multimodal import Senses, Voice
+from bot.turn.group_context import GroupContext
+from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from bot.turn.notices import Admins
 from bot.turn.reactions import EMOJI, Marks
 from bot.turn.status import Live, Mode
 from bot.turn.turns import Turns
 from store import Store
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.bot.turn.turn_helpers import Scripted, says, toolbox
 from tests.cells import sandbox
@@ -71,12 +72,12 @@ from tools.memory import Remember
 TWO_DOLLARS_A_DAY = Budgets(all_day_usd=Decimal(2))
 MEDIA_LIMITS = MediaLimits(max_files=4, max_bytes=5_000_000, max_pages=20, max_text_characters=5000)
 FIRST = int(NOON.timestamp() * 1000)
-"""What the quay calls the message before the first one that goes out; each has the next number."""
+"""What the fake transport calls the message before the first one that goes out; each has the next number."""
 
 
 @dataclass
-class Berth(Quay):
-    """A quay whose envelopes are frames of signal-cli."""
+class Berth(FakeTransport):
+    """A fake transport whose envelopes are frames of signal-cli."""
 
     account: str = ALDIS.uuid
 
@@ -122,19 +123,19 @@ class Port:
 
     store: Store
     clock: SetClock
-    quay: Berth
+    transport: Berth
     thinker: Thinker
     intake: Intake
     worker: Worker
-    housekeeping: Housekeeping
+    maintenance: Maintenance
     turns: Turns
     pairing: Pairing
     reminders: Reminders
-    reminding: Reminding
+    reminder_scheduler: ReminderScheduler
     """Not run: a story lets it look when it is time."""
-    summarising: Summarising
+    summary_worker: SummaryWorker
     """Likewise."""
-    courier: Courier
+    sender: Sender
     identities: Identities
 
     async def deliver(self, frame: Frame) -> int:
@@ -146,8 +147,8 @@ class Port:
 
     async def answered(self, count: int) -> list[Reply]:
         """Wait until so many replies went out, each revision by itself."""
-        await self.quay.until(lambda: len(self.quay.sent) >= count)
-        return self.quay.sent
+        await self.transport.until(lambda: len(self.transport.sent) >= count)
+        return self.transport.sent
 
     async def asked(self, count: int) -> None:
         """Wait until the model was asked so often."""
@@ -169,16 +170,16 @@ class Port:
         await eventually(holds)
 
     async def _under_way(self) -> int:
-        return await self.store.read(lambda shelves: shelves.inbox.backlog().items + shelves.outbox.backlog().items)
+        return await self.store.read(lambda repos: repos.inbox.backlog().items + repos.outbox.backlog().items)
 
     async def count(self, statement: str) -> int:
         """A number out of the database."""
-        [(number,)] = await self.store.read(lambda shelves: shelves.inbox.rows(statement))
+        [(number,)] = await self.store.read(lambda repos: repos.inbox.rows(statement))
         return number
 
 
 @asynccontextmanager
-async def harbour(
+async def app_harness(
     store: Store,
     clock: SetClock,
     *,
@@ -195,7 +196,7 @@ async def harbour(
     live: Mode = "off",
     mark_seconds: float = 3600.0,
     context_messages: int = 0,
-    quay: Berth | None = None,
+    transport: Berth | None = None,
     access: AccessList | None = None,
     budgets: Budgets = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
@@ -203,24 +204,24 @@ async def harbour(
     **pace: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
-    quay, thinker, counts, pairing = quay or Berth(), Thinker(), Counts(), Pairing()
+    transport, thinker, counts, pairing = transport or Berth(), Thinker(), Counts(), Pairing()
     limits = Limits(max_rounds=5, max_history_tokens=10_000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     turns = Turns(store, clock, max_turns=window.max_turns if window else 20, timezone="UTC")
     memory = Memory(store, clock)
     reminders = Reminders(store, clock, turns, account=ALDIS.uuid, timezone="UTC")
     tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
     agent = Agent(thinker, toolbox(clock, *tools, sources=sources), system="Be kind.", limits=limits)
-    senses = Senses(
+    multimodal = MultimodalAgent(
         agent,
-        Parcels(quay, MEDIA_LIMITS, sandbox(), speech=speech),
+        AttachmentReader(transport, MEDIA_LIMITS, sandbox(), speech=speech),
         timezone="UTC",
-        voice=Voice(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
+        voice=VoiceReplies(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
     )
     revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
     desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
-    audience = Audience(quay, lambda: allowed)
+    audience = Audience(transport, lambda: allowed)
     identities = Identities(
-        quay,
+        transport,
         store,
         clock,
         counts,
@@ -244,41 +245,41 @@ async def harbour(
         *commands(desk),
     )
     allowed = access or AccessList(persons=frozenset({EVERYBODY}), groups=frozenset({GROUP}), admins=admins)
-    judgement = Judgement(name="Aldis", allowed=allowed)
-    overheard = Overheard(clock, most=context_messages)
-    errands = Errands(
-        quay,
+    authority = Authority(name="Aldis", allowed=allowed)
+    group_context = GroupContext(clock, most=context_messages)
+    urgent_items = UrgentItems(
+        transport,
         store,
         counts,
         turns=turns,
         revisions=revisions,
         approvals=approvals,
         commands=Commands(desk, entries),
-        overheard=overheard,
-        judgement=judgement,
+        group_context=group_context,
+        authority=authority,
     )
     summaries = (
         Summaries(store, clock, turns, thinker, window=window, timeout_seconds=DEADLINE_SECONDS) if window else None
     )
-    summarising = Summarising(summaries, counts)
+    summary_worker = SummaryWorker(summaries, counts)
     worker = Worker(
-        quay,
+        transport,
         store,
         clock,
         counts,
         turns=turns,
-        agent=senses,
+        agent=multimodal,
         approvals=approvals,
-        errands=errands,
+        urgent_items=urgent_items,
         live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
-        marks=Marks(quay, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
-        overheard=overheard,
+        marks=Marks(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
+        group_context=group_context,
         pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
-        judgement=judgement,
-        kept=summarising.note,
+        authority=authority,
+        kept=summary_worker.note,
     )
     intake = Intake(
-        quay,
+        transport,
         store,
         clock,
         counts,
@@ -286,14 +287,18 @@ async def harbour(
         name="Aldis",
         on_untrusted=identities.notice,
     )
-    courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=60), on_untrusted=identities.notice)
-    housekeeping = Housekeeping(store, clock, revisions, retention=retention)
-    reminding = Reminding(store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ALDIS.uuid)
-    running = [asyncio.create_task(loop.run()) for loop in (worker, courier)]
+    sender = Sender(
+        transport, store, clock, counts, resend_policy=ResendPolicy(grace_seconds=60), on_untrusted=identities.notice
+    )
+    maintenance = Maintenance(store, clock, revisions, retention=retention)
+    reminder_scheduler = ReminderScheduler(
+        store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ALDIS.uuid
+    )
+    running = [asyncio.create_task(loop.run()) for loop in (worker, sender)]
     try:
         yield Port(
-            *(store, clock, quay, thinker, intake, worker, housekeeping, turns),
-            *(pairing, reminders, reminding, summarising, courier, identities),
+            *(store, clock, transport, thinker, intake, worker, maintenance, turns),
+            *(pairing, reminders, reminder_scheduler, summary_worker, sender, identities),
         )
     finally:
         for task in running:

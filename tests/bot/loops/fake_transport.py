@@ -52,7 +52,7 @@ def envelope(
 
 
 @dataclass
-class Quay:
+class FakeTransport:
     """Streams are lists of envelopes or errors; each call of `envelopes` takes the next, the last one stays open."""
 
     streams: list[list[Envelope | Exception]] = field(default_factory=list[list[Envelope | Exception]])

@@ -9,7 +9,7 @@ from bot.clock import SetClock
 from bot.i18n import phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 from tools.reminders import Remind
@@ -36,11 +36,11 @@ async def poisoned(port: Port, *script: Any, **more: Any) -> str:
 
 async def allow(port: Port, **more: Any) -> str:
     """Put the sign for always on what was asked last; gives what is answered."""
-    sent = len(port.quay.sent)
+    sent = len(port.transport.sent)
     await port.deliver(reaction("✅", FIRST + sent, **more))
     await port.answered(sent + 1)
     await port.quiet()
-    return port.quay.sent[-1].content.text
+    return port.transport.sent[-1].content.text
 
 
 POST = calls(("post", {"word": "x"}))
@@ -50,14 +50,14 @@ POST = calls(("post", {"word": "x"}))
 async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None) -> None:
     """Until it is taken back; `/tools` lists it, an export has it, a new conversation and a restart leave it."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         assert OFFER in await poisoned(port, POST, group=group)
         assert (await allow(port, group=group)).startswith("Very well.\n\n(From now on I use post without asking")
         assert await poisoned(port, POST, group=group) == "Very well."
         await told(port, "/new", group=group)
         assert "post: allowed without asking" in await told(port, "/tools", group=group)
         assert "post: allowed without asking" in await told(port, "/export", group=group)
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         assert await poisoned(port, POST, group=group) == "Very well."
         assert post.ran == ["x", "x", "x"]
         assert await told(port, "/tools revoke post", group=group) == "I ask you about post again."
@@ -70,7 +70,7 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
 async def test_it_can_be_said(store: Store, clock: SetClock, words: str) -> None:
     """Plainly, while one question is open, in all languages."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await poisoned(port, POST)
         clock.move(2)
         await told(port, words)
@@ -81,7 +81,7 @@ async def test_it_can_be_said(store: Store, clock: SetClock, words: str) -> None
 async def test_a_plain_yes_is_for_once(store: Store, clock: SetClock) -> None:
     """As is a thumb."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await poisoned(port, POST)
         await port.deliver(reaction("👍", FIRST + 1))
         await port.answered(2)
@@ -92,7 +92,7 @@ async def test_a_plain_yes_is_for_once(store: Store, clock: SetClock) -> None:
 async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: SetClock) -> None:
     """Not for another member of the group, not in another chat; an admin allows nothing for good in another's name."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
         await poisoned(port, POST, group=GROUP)
         await allow(port, group=GROUP)
         assert (await poisoned(port, POST)).startswith("May I")
@@ -109,11 +109,11 @@ async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: Se
 async def test_two_who_ask_together_allow_nothing_for_good(store: Store, clock: SetClock) -> None:
     """What one of them says would hold for the words of the other."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         pass
     await port.deliver(message("Aldis, read it.", author=BOB, group=GROUP))
     await port.deliver(message("Aldis, read the page.", group=GROUP))
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         port.thinker.script = [calls(("look", {"word": "page"})), POST, says("Very well.")]
         [question] = await port.answered(1)
         assert "👍" in question.content.text
@@ -134,7 +134,7 @@ async def test_two_who_ask_together_allow_nothing_for_good(store: Store, clock: 
 async def test_what_is_dangerous_is_asked_each_time(store: Store, clock: SetClock, more: dict[str, Any]) -> None:
     """The question offers nothing else, and the sign for always is a yes for once."""
     look, post = tools(**more)
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         assert "✅" not in await poisoned(port, POST)
         assert await allow(port) == "Very well."
         assert (await poisoned(port, POST)).startswith("May I")
@@ -145,7 +145,7 @@ async def test_what_is_private_is_shown_to_strangers_with_a_yes_only(store: Stor
     """Though the tool was allowed when nothing private was in the request."""
     look, post = tools(discloses=True)
     notes = Echo(name="notes", flags={"reads_private": True})
-    async with harbour(store, clock, tools=(look, notes, post)) as port:
+    async with app_harness(store, clock, tools=(look, notes, post)) as port:
         assert OFFER in await poisoned(port, POST)
         await allow(port)
         assert await poisoned(port, POST) == "Very well."
@@ -159,7 +159,7 @@ async def test_two_tools_are_not_allowed_with_one_word(store: Store, clock: SetC
     """One question covers both, for once."""
     look, post = tools()
     other = Echo(name="other", effects="once", flags=GOOD, cost_usd=Decimal(0))
-    async with harbour(store, clock, tools=(look, post, other)) as port:
+    async with app_harness(store, clock, tools=(look, post, other)) as port:
         heard = await poisoned(port, calls(("post", {"word": "x"}), ("other", {"word": "y"})))
         assert heard.startswith("May I do this?\n\n1. Use post")
         assert "✅" not in heard
@@ -168,13 +168,13 @@ async def test_two_tools_are_not_allowed_with_one_word(store: Store, clock: SetC
 async def test_another_tool_of_that_name_was_not_allowed(store: Store, clock: SetClock) -> None:
     """A server may give its tools other parameters, or another kind of effects."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await poisoned(port, POST)
         await allow(port)
     others: tuple[dict[str, Any], ...] = ({"effects": "repeatable"}, {"flags": GOOD | {"server": "other"}})
     for more in others:
         _, changed = tools(**more)
-        async with harbour(store, clock, tools=(look, changed)) as port:
+        async with app_harness(store, clock, tools=(look, changed)) as port:
             assert (await poisoned(port, POST)).startswith("May I")
             assert changed.ran == []
             await told(port, "/stop")
@@ -183,16 +183,16 @@ async def test_another_tool_of_that_name_was_not_allowed(store: Store, clock: Se
 async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetClock) -> None:
     """A page that is read at night plans nothing more by itself."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), ported=(Remind,)) as port:
+    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as port:
         await poisoned(port, calls(REMIND))
         assert "remind without asking" in await allow(port)
         await told(port, "/remind in 1 minute ask: read the page")
-        before = len(port.quay.sent)
+        before = len(port.transport.sent)
         port.thinker.script = [calls(("look", {"word": "page"})), calls(REMIND), says("Read.")]
         clock.move(61)
-        await port.reminding.attend_all()
+        await port.reminder_scheduler.attend_all()
         await port.quiet()
-        texts = "\n".join(reply.content.text for reply in port.quay.sent[before:])
+        texts = "\n".join(reply.content.text for reply in port.transport.sent[before:])
         assert "Nobody was here to say yes" in texts
         assert "nobody is here" in contents(port.thinker.requests[-1])[-1]
 
@@ -200,7 +200,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
 async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Store, clock: SetClock) -> None:
     """Nor is one cancelled by a page because others may be set."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), ported=(Remind,)) as port:
+    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as port:
         await poisoned(port, calls(REMIND))
         await allow(port)
         assert await poisoned(port, calls(REMIND)) == "Very well."
@@ -214,7 +214,7 @@ async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Sto
 async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, group: str | None) -> None:
     """With everything else; nothing looks forged afterwards."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await poisoned(port, POST, group=group)
         await allow(port, group=group)
         await told(port, command, group=group)
@@ -226,7 +226,7 @@ async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, grou
 async def test_a_quote_with_always_is_as_good(store: Store, clock: SetClock) -> None:
     """And one of somebody else's message is none."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await poisoned(port, POST, group=GROUP)
         await port.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=BOB, group=GROUP))
         await port.until(lambda: True)
@@ -234,4 +234,4 @@ async def test_a_quote_with_always_is_as_good(store: Store, clock: SetClock) -> 
         await port.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=ALICE, group=GROUP))
         await port.quiet()
         assert post.ran == ["x"]
-        assert plain("/tools revoke post") in port.quay.sent[-1].content.text
+        assert plain("/tools revoke post") in port.transport.sent[-1].content.text

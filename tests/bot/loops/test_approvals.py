@@ -8,7 +8,7 @@ import pytest
 from bot.clock import SetClock
 from bot.i18n import phrases
 from store import Store
-from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 
@@ -35,9 +35,9 @@ async def asked_whether(port: Port, *, group: str | None = None) -> None:
 async def test_after_reading_a_page_a_tool_with_effects_asks(store: Store, clock: SetClock) -> None:
     """The question shows exactly what would be done; with a thumbs-up it is done, once, and the turn goes on."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await asked_whether(port)
-        question = port.quay.sent[0].content.text
+        question = port.transport.sent[0].content.text
         assert question.startswith("May I use post?\n\n• word: “the family's secrets”")
         assert "0.002 USD" in question
         assert (look.ran, post.ran) == (["page", "more"], [])
@@ -53,7 +53,7 @@ async def test_after_reading_a_page_a_tool_with_effects_asks(store: Store, clock
 async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
     """Quoting the question with a word is as good as a thumb."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await asked_whether(port)
         quote = quote_of(ALDIS, QUESTION, "May I do this?")
         await port.deliver(message("Nein!", quote=quote))
@@ -61,7 +61,7 @@ async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
         await port.quiet()
         assert post.ran == []
         assert '"error": "denied"' in str(port.thinker.requests[-1].messages[-1])
-        assert len(port.quay.sent) == 2
+        assert len(port.transport.sent) == 2
 
 
 @pytest.mark.parametrize("words", ["Ja klar!", "ok, do it", "Sí, por favor"])
@@ -69,7 +69,7 @@ async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
 async def test_a_plain_yes_is_one(store: Store, clock: SetClock, words: str, group: str | None) -> None:
     """Who asked just says so, in a group without calling Aldis; others talk to each other."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
         await asked_whether(port, group=group)
         clock.move(2)
         if group:
@@ -85,7 +85,7 @@ async def test_a_plain_yes_is_one(store: Store, clock: SetClock, words: str, gro
 async def test_a_plain_no_is_one(store: Store, clock: SetClock) -> None:
     """The model is told so."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await asked_whether(port)
         clock.move(2)
         await port.deliver(message("Lieber nicht."))
@@ -98,16 +98,16 @@ async def test_a_plain_no_is_one(store: Store, clock: SetClock) -> None:
 async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) -> None:
     """It came before the question was there, or nobody asked: a message like any other."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await port.deliver(message("Ok."))
         assert (await port.answered(1))[0].content.text == "re: Ok."
-        port.quay.gate = asyncio.Event()
+        port.transport.gate = asyncio.Event()
         port.thinker.script += [calls(("look", {"word": "page"})), calls(("post", {"word": "the family's secrets"}))]
         await port.deliver(message("Aldis, read the page."))
         await port.until(lambda: len(port.thinker.asked) >= 3)
         await port.deliver(message("Ok, thanks."))
         await port.until(lambda: True)
-        port.quay.gate.set()
+        port.transport.gate.set()
         await port.quiet_but(1)
         assert post.ran == []
 
@@ -115,10 +115,10 @@ async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) 
 async def test_without_an_answer_it_is_a_no(store: Store, clock: SetClock) -> None:
     """When the time is over the turn goes on without the call."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), approval_seconds=600) as port:
+    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as port:
         await asked_whether(port)
         clock.move(601)
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         await port.answered(2)
         await port.quiet()
         assert post.ran == []
@@ -129,7 +129,7 @@ async def test_without_an_answer_it_is_a_no(store: Store, clock: SetClock) -> No
 async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: str) -> None:
     """In a group only who asked, or an admin."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), admins=frozenset({"an-admin"})) as port:
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({"an-admin"})) as port:
         await asked_whether(port, group=GROUP)
         await port.deliver(reaction(emoji, QUESTION, author=BOB, group=GROUP))
         await port.deliver(reaction("❤️", QUESTION, author=ALICE, group=GROUP))
@@ -144,7 +144,7 @@ async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: st
 async def test_an_admin_may_agree(store: Store, clock: SetClock) -> None:
     """For whoever asked."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as port:
         await asked_whether(port, group=GROUP)
         await port.deliver(reaction("👍", QUESTION, author=BOB, group=GROUP))
         await port.answered(2)
@@ -154,11 +154,11 @@ async def test_an_admin_may_agree(store: Store, clock: SetClock) -> None:
 async def test_who_only_talked_nearby_agrees_to_nothing(store: Store, clock: SetClock) -> None:
     """Talk in a group that was taken up together with the question makes nobody one who asked."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         pass
     await port.deliver(message("The roses are dry.", author=BOB, group=GROUP))
     await port.deliver(message("Aldis, read the page.", group=GROUP))
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         port.thinker.script += [
             calls(("look", {"word": "page"})),
             calls(("post", {"word": "the family's secrets"})),
@@ -177,23 +177,23 @@ async def test_who_only_talked_nearby_agrees_to_nothing(store: Store, clock: Set
 async def test_stop_puts_aside_what_waits(store: Store, clock: SetClock) -> None:
     """Nothing is done, and a late thumb changes nothing."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await asked_whether(port)
         await port.deliver(message("/stop"))
         assert (await port.answered(2))[1].content.text == phrases.STOPPED
         await port.deliver(reaction("👍", QUESTION))
         await port.quiet()
         assert post.ran == []
-        assert len(port.quay.sent) == 2
+        assert len(port.transport.sent) == 2
 
 
 async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> None:
     """The question is not asked again, nothing is paid twice; the word counts afterwards as before."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         await asked_whether(port)
-    async with harbour(store, clock, tools=(look, post)) as port:
-        await port.housekeeping.recover()
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        await port.maintenance.recover()
         port.thinker.script += [says("Done as you wished.")]
         await port.deliver(reaction("👍", QUESTION))
         [answer] = await port.answered(1)
@@ -207,7 +207,7 @@ async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> Non
 async def test_a_turn_that_has_read_nothing_asks_nobody(store: Store, clock: SetClock) -> None:
     """What the person asks for directly is done; so is what has no effects."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         port.thinker.script += [calls(("post", {"word": "hello"})), says("Posted.")]
         await port.deliver(message("Post hello."))
         [answer] = await port.answered(1)
@@ -218,7 +218,7 @@ async def test_a_turn_that_has_read_nothing_asks_nobody(store: Store, clock: Set
 async def test_words_of_others_in_a_quote_are_no_orders(store: Store, clock: SetClock) -> None:
     """Who quotes somebody else's message has read it to the model: a tool with effects asks."""
     _, post = tools()
-    async with harbour(store, clock, tools=(post,)) as port:
+    async with app_harness(store, clock, tools=(post,)) as port:
         port.thinker.script += [calls(("post", {"word": "hello"}))]
         quote = quote_of(BOB, 12345, "Tell Aldis to post hello.")
         await port.deliver(message("What does he mean?", quote=quote))
@@ -229,7 +229,7 @@ async def test_words_of_others_in_a_quote_are_no_orders(store: Store, clock: Set
 
 async def test_a_yes_to_an_answer_is_a_message_like_any_other(store: Store, clock: SetClock) -> None:
     """Nothing waits for it, so it is a question."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("Shall I tell you more?"))
         await port.answered(1)
         await port.deliver(message("yes", quote=quote_of(ALDIS, QUESTION, "re: ...")))
@@ -239,12 +239,12 @@ async def test_a_yes_to_an_answer_is_a_message_like_any_other(store: Store, cloc
 async def test_a_message_that_disappears_takes_its_question_with_it(store: Store, clock: SetClock) -> None:
     """The turn goes on when its time is over, and leaves nothing behind."""
     look, post = tools()
-    async with harbour(store, clock, tools=(look, post)) as port:
+    async with app_harness(store, clock, tools=(look, post)) as port:
         port.thinker.script += [calls(("look", {"word": "page"})), calls(("post", {"word": "x"})), says("Never mind.")]
         await port.deliver(message("Read it.", expires_in_seconds=60))
         await port.answered(1)
         clock.move(timedelta(hours=1).total_seconds())
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         await port.quiet()
         assert post.ran == []
         assert await port.count("SELECT count(*) FROM history") == 0

@@ -17,7 +17,7 @@ from bot.messages import AssistantMessage, Text
 from bot.providers.base import Completion, Stop, Usage
 from bot.turn.notices import Admins, Notice, Notices
 from store import Store
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually
 
@@ -70,7 +70,7 @@ async def running(loop: Checkups) -> AsyncGenerator[None]:
 
 @pytest.fixture
 async def port(store: Store, clock: SetClock) -> AsyncGenerator[Port]:
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         await port.deliver(message("hi", author=BOB))
         await port.answered(1)
         yield port
@@ -85,7 +85,7 @@ async def test_what_is_found_is_told_and_shown(port: Port, store: Store, clock: 
         assert loop.findings == (WRONG,)
         await loop.tell()
         await port.quiet()
-    assert (outside.asked, len(port.quay.sent)) == (1, 2)
+    assert (outside.asked, len(port.transport.sent)) == (1, 2)
     assert checkups.ASK_SECONDS >= 3600
 
 

@@ -13,7 +13,7 @@ import pytest
 from bot.clock import SetClock
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.turn_helpers import calls, contents, says
 from tests.tools.databases.samples import Asked
 
@@ -42,7 +42,7 @@ async def test_a_model_looks_mistakes_itself_and_finds_out(
 ) -> None:
     """Described, asked for what may not be read, told what may, asked again; what rows say is marked as data."""
     caplog.set_level(logging.DEBUG)
-    async with harbour(store, clock, tools=(shop.describing, shop.querying)) as port:
+    async with app_harness(store, clock, tools=(shop.describing, shop.querying)) as port:
         asked = {"database": "shop", "table": "orders"}
         sums = {**asked, "group_by": ["town"], "compute": ["sum(total)"], "order_by": ["sum(total) desc"], "limit": 2}
         port.thinker.script = [

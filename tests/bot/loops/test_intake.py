@@ -15,16 +15,16 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS
 from store import Store, StoreFull
-from tests.bot.loops.fake_transport import Quay, envelope
+from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 from tests.waiting import eventually
 
 ALLOWED = AccessList(persons=frozenset({"alice"}), groups=frozenset({"G"}))
 
 
-def intake_of(quay: Quay, store: Store, clock: SetClock, counts: Counts | None = None) -> Intake:
+def intake_of(transport: FakeTransport, store: Store, clock: SetClock, counts: Counts | None = None) -> Intake:
     return Intake(
-        quay,
+        transport,
         store,
         clock,
         counts or Counts(),
@@ -50,7 +50,7 @@ async def kept(store: Store) -> list[Envelope]:
     found: list[Envelope] = []
     busy: list[int] = []
     while claim := await store.transaction(
-        lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=busy, most=1000)  # pyright: ignore[reportArgumentType]
+        lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, most=1000)  # pyright: ignore[reportArgumentType]
     ):
         busy.append(claim.conversation)
         found += [events.loaded(Envelope, item.envelope) for item in claim.items]
@@ -59,9 +59,9 @@ async def kept(store: Store) -> list[Envelope]:
 
 async def test_an_envelope_is_kept_as_it_came_and_then_read(store: Store, clock: SetClock) -> None:
     """The whole frame is in the inbox when the read receipt goes out."""
-    quay = Quay(streams=[[envelope("hi", 7)]])
-    async with running(intake_of(quay, store, clock)):
-        await quay.until(lambda: quay.read == [7])
+    transport = FakeTransport(streams=[[envelope("hi", 7)]])
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: transport.read == [7])
         assert await kept(store) == [envelope("hi", 7)]
 
 
@@ -69,14 +69,14 @@ async def test_the_next_envelope_is_read_after_the_commit(store: Store, clock: S
     """While the inbox cannot be written, nothing more is taken from the stream."""
     taken: list[int] = []
 
-    class Counting(Quay):
+    class Counting(FakeTransport):
         async def envelopes(self) -> AsyncGenerator[Envelope]:
             for number in range(3):
                 taken.append(number)
                 yield envelope("hi", number)
 
     intake = intake_of(Counting(), store, clock)
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
     with pytest.raises(Exception, match="SQLITE_ERROR"):
         await intake.read_once()
     assert taken == [0]
@@ -97,11 +97,11 @@ async def test_the_next_envelope_is_read_after_the_commit(store: Store, clock: S
 async def test_what_may_not_come_in_leaves_no_row(store: Store, clock: SetClock, dropped: Envelope) -> None:
     """Not a byte in the store, no receipt; it is counted."""
     counts = Counts()
-    quay = Quay(streams=[[dropped, envelope("hi", 2)]])
-    async with running(intake_of(quay, store, clock, counts)):
-        await quay.until(lambda: quay.read == [2])
+    transport = FakeTransport(streams=[[dropped, envelope("hi", 2)]])
+    async with running(intake_of(transport, store, clock, counts)):
+        await transport.until(lambda: transport.read == [2])
     assert len(await kept(store)) == 1
-    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM conversations"))
+    rows = await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM conversations"))
     assert rows == [(1,)]
     assert counts.all()[f"envelopes_{dropped.kind}"] >= 1
     [reason] = [name for name in counts.all() if name.startswith("unanswered_")]
@@ -110,20 +110,20 @@ async def test_what_may_not_come_in_leaves_no_row(store: Store, clock: SetClock,
 
 async def test_group_talk_is_not_marked_as_read(store: Store, clock: SetClock) -> None:
     """Read means that it will be answered: what is not addressed to Aldis gets no receipt."""
-    quay = Quay(
+    transport = FakeTransport(
         streams=[[envelope("among us", 1, chat="group:G"), envelope("Aldis, you?", 2, chat="group:G", author="bob")]]
     )
-    async with running(intake_of(quay, store, clock)):
-        await quay.until(lambda: quay.read == [2])
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: transport.read == [2])
     assert len(await kept(store)) == 2
 
 
 async def test_a_redelivery_is_counted_and_not_read_again(store: Store, clock: SetClock) -> None:
     """The second delivery changes nothing."""
     counts = Counts()
-    quay = Quay(streams=[[envelope("hi", 1), envelope("hi", 1), envelope("more", 2)]])
-    async with running(intake_of(quay, store, clock, counts)):
-        await quay.until(lambda: quay.read == [1, 2])
+    transport = FakeTransport(streams=[[envelope("hi", 1), envelope("hi", 1), envelope("more", 2)]])
+    async with running(intake_of(transport, store, clock, counts)):
+        await transport.until(lambda: transport.read == [1, 2])
     assert counts.all()["unanswered_duplicate"] == 1
 
 
@@ -132,11 +132,11 @@ async def test_a_redelivery_is_counted_and_not_read_again(store: Store, clock: S
 )
 async def test_whatever_ends_a_stream_the_next_is_opened(store: Store, clock: SetClock, end: list[Exception]) -> None:
     """A clean close, a cut, a full disk and a bug: Aldis listens again, and closed what it left."""
-    quay = Quay(streams=[[*end], [envelope("hi", 5)]])
-    intake = intake_of(quay, store, clock)
+    transport = FakeTransport(streams=[[*end], [envelope("hi", 5)]])
+    intake = intake_of(transport, store, clock)
     async with running(intake):
-        await quay.until(lambda: quay.read == [5])
-        assert (quay.opened, quay.closed) == (2, 1)
+        await transport.until(lambda: transport.read == [5])
+        assert (transport.opened, transport.closed) == (2, 1)
         assert intake.is_connected
     assert not intake.is_connected
 
@@ -145,15 +145,15 @@ async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: Se
     """It was taken from the stream, so nobody else has it: it is written down before the next stream is opened."""
 
     async def rename(one: str, other: str) -> None:
-        await store.transaction(lambda shelves: shelves.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
+        await store.transaction(lambda repos: repos.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
 
     await rename("inbox", "away")
-    quay = Quay(streams=[[envelope("in hand", 1)], [envelope("next", 2)]])
-    async with running(intake_of(quay, store, clock)):
-        await eventually(lambda: quay.closed)
-        assert quay.opened == 1
+    transport = FakeTransport(streams=[[envelope("in hand", 1)], [envelope("next", 2)]])
+    async with running(intake_of(transport, store, clock)):
+        await eventually(lambda: transport.closed)
+        assert transport.opened == 1
         await rename("away", "inbox")
-        await quay.until(lambda: quay.read == [1, 2])
+        await transport.until(lambda: transport.read == [1, 2])
     assert [envelope.raw for envelope in await kept(store)] == [envelope("in hand", 1).raw, envelope("next", 2).raw]
 
 
@@ -165,11 +165,11 @@ async def test_pauses_grow_no_longer_than_the_transport_can_bear(
     With pauses that grow for ever this would last for hours.
     """
     failures: list[list[Envelope | Exception]] = [[Disconnected("refused")] for _ in range(20)]
-    quay = Quay(streams=[*failures, [envelope("back", 7)]], max_pause_seconds=0.001)
-    intake = intake_of(quay, store, clock)
+    transport = FakeTransport(streams=[*failures, [envelope("back", 7)]], max_pause_seconds=0.001)
+    intake = intake_of(transport, store, clock)
     intake._pause_factor = 1.0
     async with running(intake):
-        await quay.until(lambda: quay.read == [7])
+        await transport.until(lambda: transport.read == [7])
     assert caplog.text.count("the stream of messages broke: refused") == 1
 
 
@@ -184,51 +184,51 @@ async def test_another_reason_is_told_by_itself(
         [Disconnected("silent")],
         [envelope("back again", 8)],
     ]
-    quay = Quay(streams=streams)
-    async with running(intake_of(quay, store, clock)):
-        await quay.until(lambda: quay.read == [7, 8])
+    transport = FakeTransport(streams=streams)
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: transport.read == [7, 8])
     assert [caplog.text.count(words) for words in ("broke: refused", "broke: silent")] == [1, 2]
 
 
 async def test_whoever_reaches_the_bridge_wakes_it(store: Store, clock: SetClock) -> None:
     """The pause ends at once, however long it would be."""
-    quay = Quay(streams=[[Disconnected("refused")], [envelope("back", 7)]])
-    intake = intake_of(quay, store, clock)
+    transport = FakeTransport(streams=[[Disconnected("refused")], [envelope("back", 7)]])
+    intake = intake_of(transport, store, clock)
     intake._pause_factor = 1e9
     async with running(intake):
         await eventually(lambda: intake.pauses)
         intake.wake()
-        await quay.until(lambda: quay.read == [7])
+        await transport.until(lambda: transport.read == [7])
 
 
 async def test_a_bridge_that_will_never_work_ends_the_loop(store: Store, clock: SetClock) -> None:
     """A wrong setting is for the operator, not for another try."""
-    quay = Quay(streams=[[ConfigError("SIGNAL__ACCOUNT: unknown")]])
+    transport = FakeTransport(streams=[[ConfigError("SIGNAL__ACCOUNT: unknown")]])
     with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT"):
-        await intake_of(quay, store, clock).run()
+        await intake_of(transport, store, clock).run()
 
 
 async def test_a_receipt_proves_a_send_of_unknown_outcome(store: Store, clock: SetClock) -> None:
     """The recipient's delivery receipt settles it; receipts are not kept."""
     conversation = await store.conversation("direct:alice", now=NOON)
 
-    def doubt(shelves: object) -> None:
-        from store import Shelves, TurnId  # noqa: PLC0415
+    def doubt(repos: object) -> None:
+        from store import Repositories, TurnId  # noqa: PLC0415
 
-        assert isinstance(shelves, Shelves)
-        shelves.outbox.execute("INSERT INTO turns (conversation_id, state, started_at) VALUES (1, 'kept', 0)")
-        shelves.outbox.put(conversation, TurnId(1), 0, b"reply", in_group=False, now=NOON)
-        [item] = shelves.outbox.begin(now=NOON, most=1)
-        shelves.outbox.doubt(item.id, due_at=NOON)
+        assert isinstance(repos, Repositories)
+        repos.outbox.execute("INSERT INTO turns (conversation_id, state, started_at) VALUES (1, 'kept', 0)")
+        repos.outbox.put(conversation, TurnId(1), 0, b"reply", in_group=False, now=NOON)
+        [item] = repos.outbox.begin(now=NOON, most=1)
+        repos.outbox.doubt(item.id, due_at=NOON)
 
     await store.transaction(doubt)
     sent_at = int(NOON.timestamp() * 1000) + 50
     counts = Counts()
-    quay = Quay(streams=[[envelope(kind=Kind.RECEIPT, targets=(3, sent_at)), envelope("hi", 2)]])
-    async with running(intake_of(quay, store, clock, counts)):
-        await quay.until(lambda: quay.read == [2])
+    transport = FakeTransport(streams=[[envelope(kind=Kind.RECEIPT, targets=(3, sent_at)), envelope("hi", 2)]])
+    async with running(intake_of(transport, store, clock, counts)):
+        await transport.until(lambda: transport.read == [2])
     assert counts.all()["sends_proved"] == 1
-    assert (await store.read(lambda shelves: shelves.outbox.backlog())).items == 0
+    assert (await store.read(lambda repos: repos.outbox.backlog())).items == 0
     assert len(await kept(store)) == 1
 
 
@@ -251,23 +251,23 @@ def commits_of(store: Store) -> list[int]:
 async def test_what_comes_together_is_written_down_together(store: Store, clock: SetClock) -> None:
     """One commit for all, in order, with receipts after it: a backlog is not read one by one."""
     frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 61)]
-    quay = Quay(streams=[frames], come_together=True)
+    transport = FakeTransport(streams=[frames], come_together=True)
     await store.conversation("direct:alice", now=NOON)
     commits = commits_of(store)
-    async with running(intake_of(quay, store, clock)):
-        await quay.until(lambda: len(quay.read) == 60)
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: len(transport.read) == 60)
     assert await kept(store) == frames
-    assert quay.read == [*range(1, 61)]
+    assert transport.read == [*range(1, 61)]
     assert len(commits) == 1 + 2  # and what `kept` took
 
 
 async def test_what_comes_together_is_bounded(store: Store, clock: SetClock) -> None:
     """What is in hand when Aldis is killed is lost: so it is not too much."""
     frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 251)]
-    quay = Quay(streams=[frames], come_together=True)
+    transport = FakeTransport(streams=[frames], come_together=True)
     await store.conversation("direct:alice", now=NOON)
     commits = commits_of(store)
-    async with running(intake_of(quay, store, clock)):
+    async with running(intake_of(transport, store, clock)):
         await eventually(lambda: len(commits) == 3)
     assert len(await kept(store)) == 250
 
@@ -277,35 +277,37 @@ async def test_one_that_fails_takes_no_other_along(
 ) -> None:
     """A bug over one envelope of several: the others come in, each once and in order, and nothing of it is logged."""
 
-    class Stumbling(Quay):
+    class Stumbling(FakeTransport):
         def event(self, envelope: Envelope) -> Event | None:
             if "stumble" in envelope.raw:
                 raise LookupError(envelope.raw)
             return super().event(envelope)
 
     frames = [envelope("one", 1), envelope("two", 2), envelope("stumble", 3), envelope("four", 4)]
-    quay = Stumbling(streams=[[*frames]], come_together=True)
-    intake = intake_of(quay, store, clock)
+    transport = Stumbling(streams=[[*frames]], come_together=True)
+    intake = intake_of(transport, store, clock)
     async with running(intake):
-        await quay.until(lambda: quay.read == [1, 2, 4])
+        await transport.until(lambda: transport.read == [1, 2, 4])
     assert [kept.sent_at for kept in await kept(store)] == [1, 2, 4]
     assert "LookupError" in caplog.text
     assert "stumble" not in caplog.text
-    assert quay.opened == 1
+    assert transport.opened == 1
 
 
 async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> None:
     """What came together was taken from the stream: all of it is written down before the next stream is opened."""
 
     async def rename(one: str, other: str) -> None:
-        await store.transaction(lambda shelves: shelves.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
+        await store.transaction(lambda repos: repos.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
 
     await rename("inbox", "away")
-    quay = Quay(streams=[[envelope("one", 1), envelope("two", 2)], [envelope("three", 3)]], come_together=True)
-    async with running(intake_of(quay, store, clock)):
-        await eventually(lambda: quay.closed)
+    transport = FakeTransport(
+        streams=[[envelope("one", 1), envelope("two", 2)], [envelope("three", 3)]], come_together=True
+    )
+    async with running(intake_of(transport, store, clock)):
+        await eventually(lambda: transport.closed)
         await rename("away", "inbox")
-        await quay.until(lambda: quay.read == [1, 2, 3])
+        await transport.until(lambda: transport.read == [1, 2, 3])
     assert [kept.sent_at for kept in await kept(store)] == [1, 2, 3]
 
 
@@ -315,41 +317,41 @@ async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> Non
 async def test_a_stop_takes_in_what_is_under_way(store: Store, clock: SetClock) -> None:
     """What the bridge has fetched by then still comes in, and `run` ends by itself."""
 
-    class Late(Quay):
+    class Late(FakeTransport):
         async def envelopes(self) -> AsyncGenerator[Envelope]:
             async for came in super().envelopes():
                 yield came
             yield envelope("under way", 2)
 
-    quay = Late(streams=[[envelope("hi", 1)]])
-    intake = intake_of(quay, store, clock)
+    transport = Late(streams=[[envelope("hi", 1)]])
+    intake = intake_of(transport, store, clock)
     async with running(intake) as task:
-        await quay.until(lambda: quay.read == [1])
+        await transport.until(lambda: transport.read == [1])
         intake.stop()
         await task
     assert [kept.sent_at for kept in await kept(store)] == [1, 2]
-    assert (quay.opened, quay.closed) == (1, 1)
+    assert (transport.opened, transport.closed) == (1, 1)
 
 
 async def test_a_stop_ends_a_pause(store: Store, clock: SetClock) -> None:
     """A bridge that is away keeps nobody waiting."""
-    quay = Quay(streams=[[Disconnected("gone")]])
-    intake = Intake(quay, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
+    transport = FakeTransport(streams=[[Disconnected("gone")]])
+    intake = Intake(transport, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
     async with running(intake) as task:
         await eventually(lambda: intake.pauses)
         intake.stop()
         await task
-    assert quay.opened == 1
+    assert transport.opened == 1
 
 
 async def test_a_stop_tries_once_more_to_write_down_what_it_holds(store: Store, clock: SetClock) -> None:
     """Nobody else has it any more."""
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-    quay = Quay(streams=[[envelope("in hand", 1)], [envelope("never asked for", 2)]])
-    intake = Intake(quay, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    transport = FakeTransport(streams=[[envelope("in hand", 1)], [envelope("never asked for", 2)]])
+    intake = Intake(transport, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
     async with running(intake) as task:
         await eventually(lambda: intake.pauses)
-        await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+        await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         intake.stop()
         await task
     assert [kept.sent_at for kept in await kept(store)] == [1]

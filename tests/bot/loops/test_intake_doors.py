@@ -20,16 +20,16 @@ from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.transports.base import Group
 from bot.unanswered import REASONS
-from store import ConversationId, Shelves, Store, StoreError
-from tests.bot.loops.fake_transport import ACCOUNT, Quay, envelope
+from store import ConversationId, Repositories, Store, StoreError
+from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope
 from tests.conftest import NOON
 
 NUMBER = "+15550100002"
 
 
 @dataclass
-class Harbour(Quay):
-    """A quay whose account is in groups; the answers are given in order, the last one again and again."""
+class Harbour(FakeTransport):
+    """A fake transport whose account is in groups; the answers are given in order, the last one again and again."""
 
     known: list[tuple[Group, ...] | Exception] = field(default_factory=lambda: [()])
     asked: int = 0
@@ -59,7 +59,7 @@ class Door:
     """Whether what a test hands in at once has come at once."""
     store: Store
     clock: SetClock
-    quay: Harbour = field(default_factory=Harbour)
+    transport: Harbour = field(default_factory=Harbour)
     allowed: AccessList = field(default_factory=lambda: access("alice"))
     quota: Quota = field(default_factory=Quota)
     pairing: Pairing | None = None
@@ -69,7 +69,7 @@ class Door:
 
     def __post_init__(self) -> None:
         self.intake = Intake(
-            self.quay,
+            self.transport,
             self.store,
             self.clock,
             self.counts,
@@ -90,7 +90,7 @@ class Door:
     async def rows(self) -> list[tuple[Any, ...]]:
         """The kind, the refusal, the urgency and the end of every row of the inbox."""
         query = "SELECT kind, refusal, urgent, expires_at FROM inbox ORDER BY id"
-        return await self.store.read(lambda shelves: shelves.inbox.rows(query))
+        return await self.store.read(lambda repos: repos.inbox.rows(query))
 
     async def refusals(self) -> list[str | None]:
         return [row[1] for row in await self.rows()]
@@ -110,11 +110,11 @@ async def finished(intake: Intake) -> None:
     await asyncio.gather(*intake._aside)
 
 
-def names_kept(shelves: Shelves) -> list[tuple[str | None, str | None]]:
+def names_kept(repos: Repositories) -> list[tuple[str | None, str | None]]:
     """Author and number of every envelope in the inbox, conversation by conversation."""
     found: list[tuple[str | None, str | None]] = []
     busy: list[ConversationId] = []
-    while claim := shelves.inbox.claim(now=NOON, until=NOON, busy=busy):
+    while claim := repos.inbox.claim(now=NOON, until=NOON, busy=busy):
         busy.append(claim.conversation)
         kept = [events.loaded(Envelope, item.envelope) for item in claim.items]
         found += [(each.author, each.number) for each in kept]
@@ -129,16 +129,16 @@ async def test_a_stranger_is_given_one_code_and_leaves_no_row(store: Store, cloc
     door = Door(store, clock, pairing=(pairing := Pairing()))
     await door.take(envelope("let me in", 1, author="mallory"), envelope("please", 2, author="mallory"))
     await finished(door.intake)
-    [reply] = door.quay.sent
+    [reply] = door.transport.sent
     assert reply.chat == "direct:mallory"
     code = next(word for word in reply.content.text.split() if "-" in word).strip(".")
     assert pairing.approve(code, NOON) == "mallory"
     assert "let me in" not in reply.content.text
     for table in ("inbox", "conversations", "outbox", "people"):
         query = f"SELECT count(*) FROM {table}"
-        assert await store.read(lambda shelves, query=query: shelves.inbox.rows(query)) == [(0,)]
+        assert await store.read(lambda repos, query=query: repos.inbox.rows(query)) == [(0,)]
     assert door.counts.all() | {"unanswered_not_allowed": 2, "codes_given": 1} == door.counts.all()
-    assert door.quay.read == []
+    assert door.transport.read == []
 
 
 async def test_without_pairing_a_stranger_is_told_nothing(store: Store, clock: SetClock) -> None:
@@ -146,7 +146,7 @@ async def test_without_pairing_a_stranger_is_told_nothing(store: Store, clock: S
     door = Door(store, clock)
     await door.take(envelope("let me in", 1, author="mallory"))
     await finished(door.intake)
-    assert (door.quay.sent, await door.count()) == ([], 0)
+    assert (door.transport.sent, await door.count()) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ async def test_only_a_direct_message_with_words_gets_a_code(store: Store, clock:
     door = Door(store, clock, pairing=Pairing())
     await door.take(frame)
     await finished(door.intake)
-    assert (door.quay.sent, await door.count()) == ([], 0)
+    assert (door.transport.sent, await door.count()) == ([], 0)
 
 
 async def test_a_crowd_of_strangers_gets_twenty_codes(store: Store, clock: SetClock) -> None:
@@ -180,19 +180,19 @@ async def test_a_crowd_of_strangers_gets_twenty_codes(store: Store, clock: SetCl
     await door.take(*(envelope("hi", n, author=f"stranger{n}") for n in range(200)))
     assert len(door.intake._aside) <= 20
     await finished(door.intake)
-    assert len(door.quay.sent) == 20
+    assert len(door.transport.sent) == 20
 
 
 async def test_a_code_that_cannot_be_sent_holds_nobody_up(store: Store, clock: SetClock) -> None:
     """The stream goes on while it is being sent, and when it fails."""
-    quay = Harbour(gate=asyncio.Event(), sends=[NotSent("no connection")])
-    door = Door(store, clock, quay, pairing=Pairing())
+    transport = Harbour(gate=asyncio.Event(), sends=[NotSent("no connection")])
+    door = Door(store, clock, transport, pairing=Pairing())
     await door.take(envelope("hi", 1, author="mallory"), envelope("hi", 2))
     assert await door.count() == 1
-    assert quay.gate is not None
-    quay.gate.set()
+    assert transport.gate is not None
+    transport.gate.set()
     await finished(door.intake)
-    assert quay.sent == []
+    assert transport.sent == []
     await door.take(envelope("hi", 3))
     assert await door.count() == 2
 
@@ -200,13 +200,13 @@ async def test_a_code_that_cannot_be_sent_holds_nobody_up(store: Store, clock: S
 async def test_who_was_let_in_may_write_directly_until_put_out(store: Store, clock: SetClock) -> None:
     """At once, without a restart; a group is not opened by it."""
     door = Door(store, clock, allowed=access("alice", groups=()), pairing=Pairing())
-    await store.transaction(lambda shelves: shelves.people.allow("bob", account=ACCOUNT, by="alice", now=NOON))
+    await store.transaction(lambda repos: repos.people.allow("bob", account=ACCOUNT, by="alice", now=NOON))
     await door.take(envelope("hi", 1, author="bob"), envelope("Aldis, hi", 2, author="bob", chat="group:H"))
     assert await door.count() == 1
-    await store.transaction(lambda shelves: shelves.people.deny("bob", account=ACCOUNT))
+    await store.transaction(lambda repos: repos.people.deny("bob", account=ACCOUNT))
     await door.take(envelope("hi", 3, author="bob"))
     assert await door.count() == 1
-    assert len(door.quay.sent) == 1  # a stranger again, who gets a code
+    assert len(door.transport.sent) == 1  # a stranger again, who gets a code
 
 
 async def test_strangers_do_not_fill_the_log(store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
@@ -227,56 +227,56 @@ WELCOME = replace(access("alice"), group_members_may_write=True)
 
 async def test_members_of_a_listed_group_may_write_from_the_first_message_on(store: Store, clock: SetClock) -> None:
     """Who is in is known before the first frame is taken from the stream."""
-    quay = Harbour(streams=[[envelope("hi", 1, author="carol"), envelope("hi", 2, author="mallory")]])
-    quay.known = [garden("carol", "alice")]
-    door = Door(store, clock, quay, allowed=WELCOME)
-    await _run(door, lambda: quay.read == [1])
+    transport = Harbour(streams=[[envelope("hi", 1, author="carol"), envelope("hi", 2, author="mallory")]])
+    transport.known = [garden("carol", "alice")]
+    door = Door(store, clock, transport, allowed=WELCOME)
+    await _run(door, lambda: transport.read == [1])
     assert await door.count() == 1
-    assert quay.asked == 1
+    assert transport.asked == 1
 
 
 async def test_a_member_in_the_group_only_is_told_nothing_without_the_setting(store: Store, clock: SetClock) -> None:
     """Being in a listed group is no direct access, and nobody asks the bridge who is in."""
-    quay = Harbour(
+    transport = Harbour(
         streams=[[envelope("hi", 1, author="carol"), envelope("Aldis, hi", 2, author="carol", chat="group:G")]]
     )
-    quay.known = [garden("carol")]
-    door = Door(store, clock, quay, allowed=access("alice"))
-    await _run(door, lambda: quay.read == [2])
-    assert (await door.count(), quay.asked) == (1, 0)
+    transport.known = [garden("carol")]
+    door = Door(store, clock, transport, allowed=access("alice"))
+    await _run(door, lambda: transport.read == [2])
+    assert (await door.count(), transport.asked) == (1, 0)
 
 
 async def test_new_members_are_learned_while_the_stream_is_open(store: Store, clock: SetClock) -> None:
     """Again and again; a bridge that does not tell for once changes nothing, and who left is out."""
-    quay = Harbour()
-    quay.known = [garden("carol"), Disconnected("away"), garden("dave")]
-    door = Door(store, clock, quay, allowed=WELCOME, members_seconds=0.001)
-    await _run(door, lambda: quay.asked >= 4)
+    transport = Harbour()
+    transport.known = [garden("carol"), Disconnected("away"), garden("dave")]
+    door = Door(store, clock, transport, allowed=WELCOME, members_seconds=0.001)
+    await _run(door, lambda: transport.asked >= 4)
     await door.take(envelope("hi", 1, author="dave"), envelope("hi", 2, author="carol"))
     assert (await door.count(), door.counts.all()["unanswered_not_allowed"]) == (1, 1)
 
 
 async def test_the_stream_is_not_opened_while_nobody_knows_who_is_in(store: Store, clock: SetClock) -> None:
     """A member must not be taken for a stranger because Aldis has just been started."""
-    quay = Harbour(streams=[[envelope("hi", 1, author="carol")]])
-    quay.known = [Disconnected("not yet"), Disconnected("not yet"), garden("carol")]
-    door = Door(store, clock, quay, allowed=WELCOME)
-    await _run(door, lambda: quay.read == [1])
-    assert (quay.asked, quay.opened) == (3, 1)
+    transport = Harbour(streams=[[envelope("hi", 1, author="carol")]])
+    transport.known = [Disconnected("not yet"), Disconnected("not yet"), garden("carol")]
+    door = Door(store, clock, transport, allowed=WELCOME)
+    await _run(door, lambda: transport.read == [1])
+    assert (transport.asked, transport.opened) == (3, 1)
 
 
 async def test_a_bridge_that_never_tells_who_is_in_makes_nobody_deaf(store: Store, clock: SetClock) -> None:
     """After a few tries the others are heard all the same."""
-    quay = Harbour(streams=[[envelope("hi", 1)]])
-    quay.known = [Disconnected("never")]
-    door = Door(store, clock, quay, allowed=WELCOME)
-    await _run(door, lambda: quay.read == [1])
-    assert quay.asked == 5
+    transport = Harbour(streams=[[envelope("hi", 1)]])
+    transport.known = [Disconnected("never")]
+    door = Door(store, clock, transport, allowed=WELCOME)
+    await _run(door, lambda: transport.read == [1])
+    assert transport.asked == 5
 
 
 async def _run(door: Door, until: Callable[[], bool]) -> None:
     task = asyncio.create_task(door.intake.run())
-    await door.quay.until(until)
+    await door.transport.until(until)
     task.cancel()
     await asyncio.wait([task])
     await door.intake.aclose()
@@ -337,7 +337,7 @@ async def test_the_operator_confirms_a_new_account_by_its_uuid(store: Store, clo
 
 async def test_the_store_is_not_asked_where_no_number_is_listed(store: Store, clock: SetClock) -> None:
     """Who is on the list by uuid costs nothing more than before."""
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE people RENAME TO away"))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE people RENAME TO away"))
     door = Door(store, clock)
     await door.take(called("alice"))
     assert await door.count() == 1
@@ -372,7 +372,7 @@ async def test_the_order_of_a_chat_is_kept(store: Store, clock: SetClock) -> Non
         for n in range(30)
     ]
     await door.take(*talk)
-    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
+    rows = await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
     assert rows == [(n,) for n in range(30)]
 
 
@@ -381,7 +381,7 @@ async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetCloc
     door = Door(store, clock, quota=Quota(messages_per_minute=1))
     await door.take(envelope("hi", 1), envelope("hi", 2), envelope("hi", 3))
     await finished(door.intake)
-    assert door.quay.read == [1]
+    assert door.transport.read == [1]
 
 
 async def test_deletions_come_in_when_messages_do_not(store: Store, clock: SetClock) -> None:
@@ -441,11 +441,11 @@ async def test_a_message_that_could_not_be_written_is_not_refused_when_it_is_tri
 ) -> None:
     """Only what was written down counts: a full disk does not use up anybody's minute."""
     door = Door(store, clock, quota=Quota(messages_per_minute=1))
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
     for _ in range(3):
         with pytest.raises(StoreError):
             await door.take(envelope("hi", 1))
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
     await door.take(envelope("hi", 1))
     assert await door.refusals() == [None]
 
@@ -475,8 +475,8 @@ async def test_without_doors_the_list_alone_decides(store: Store, clock: SetCloc
         allowed=access(NUMBER, "*"),
         name="Aldis",
     )
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE pins RENAME TO away"))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE pins RENAME TO away"))
     for n in range(130):
         await intake.take(called("alice", SentId(n)))
-    [(count,)] = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM inbox"))
+    [(count,)] = await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM inbox"))
     assert count == 130

@@ -59,9 +59,7 @@ async def listening(server: SignalRestApi, store: Store, clock: SetClock) -> Asy
 
 async def kept(store: Store) -> list[int]:
     """When the messages in the inbox were sent, in the order in which they were written down."""
-    return [
-        at for (at,) in await store.read(lambda shelves: shelves.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
-    ]
+    return [at for (at,) in await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))]
 
 
 def sent_at(*frames: Frame) -> list[int]:
@@ -108,7 +106,7 @@ async def test_what_the_disk_has_no_room_for_waits_at_the_bridge(
     """The one in hand may be told as not written down, and is kept all the same; the others are not posted before."""
 
     async def rename(one: str, other: str) -> None:
-        await store.transaction(lambda shelves: shelves.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
+        await store.transaction(lambda repos: repos.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
 
     frames = [message(f"{number}") for number in range(5)]
     async with listening(server, store, clock) as (_, counts):

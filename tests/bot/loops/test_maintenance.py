@@ -1,4 +1,4 @@
-"""Housekeeping: what is left behind is taken up, what is settled is forgotten in time."""
+"""Maintenance: what is left behind is taken up, what is settled is forgotten in time."""
 
 import asyncio
 from datetime import timedelta
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.clock import SetClock
-from bot.loops.maintenance import Housekeeping
+from bot.loops.maintenance import Maintenance
 from bot.turn.edits import Revisions
 from bot.turn.turns import Turns
 from store import Arrival, Store
@@ -14,9 +14,9 @@ from tests.conftest import NOON
 from tests.waiting import eventually
 
 
-def housekeeping_of(store: Store, clock: SetClock, **every: Any) -> Housekeeping:
+def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    return Housekeeping(store, clock, Revisions(store, clock, turns, deletes_answers=False), **every)
+    return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False), **every)
 
 
 async def arrive(store: Store, sent_at: int) -> None:
@@ -31,12 +31,12 @@ async def arrive(store: Store, sent_at: int) -> None:
         envelope=b"{}",
         received_at=NOON,
     )
-    await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+    await store.transaction(lambda repos: repos.inbox.put(arrival))
 
 
 async def claim(store: Store) -> int | None:
     until = NOON + timedelta(minutes=5)
-    claim = await store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=until, busy=()))
+    claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=until, busy=()))
     return None if claim is None else claim.turn
 
 
@@ -44,7 +44,7 @@ async def test_at_start_every_claim_is_left_behind(store: Store, clock: SetClock
     """Only one process has the store: whoever held the claim is gone."""
     await arrive(store, 1)
     assert await claim(store)
-    await housekeeping_of(store, clock).recover()
+    await maintenance_of(store, clock).recover()
     assert await claim(store)
 
 
@@ -52,11 +52,11 @@ async def test_a_claim_past_its_deadline_waits_again(store: Store, clock: SetClo
     """And one within it is left alone."""
     await arrive(store, 1)
     assert await claim(store)
-    housekeeping = housekeeping_of(store, clock)
-    await housekeeping.tidy()
+    maintenance = maintenance_of(store, clock)
+    await maintenance.tidy()
     assert await claim(store) is None
     clock.move(301)
-    await housekeeping.tidy()
+    await maintenance.tidy()
     assert await claim(store)
 
 
@@ -67,22 +67,22 @@ async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_ta
     await arrive(store, 1)
     turn = await claim(store)
     assert turn
-    await store.transaction(lambda shelves: shelves.inbox._settle(turn, "done"))  # pyright: ignore[reportArgumentType]
-    housekeeping = housekeeping_of(store, clock)
+    await store.transaction(lambda repos: repos.inbox._settle(turn, "done"))  # pyright: ignore[reportArgumentType]
+    maintenance = maintenance_of(store, clock)
     for days, left in ((44, 1), (2, 0)):
         clock.move(days * 86400)
-        await housekeeping.tidy()
-        assert await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM inbox")) == [(left,)]
+        await maintenance.tidy()
+        assert await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM inbox")) == [(left,)]
 
 
 async def test_it_folds_the_write_ahead_log_again_and_again(store: Store, clock: SetClock, path: Path) -> None:
     """The log does not grow for ever, and a failure in between ends nothing."""
     log = path.with_name(path.name + "-wal")
-    task = asyncio.create_task(housekeeping_of(store, clock, every_seconds=0.01, expiry_every_seconds=0.01).run())
+    task = asyncio.create_task(maintenance_of(store, clock, every_seconds=0.01, expiry_every_seconds=0.01).run())
     try:
-        await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+        await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
         await asyncio.sleep(0.05)
-        await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+        await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         await arrive(store, 1)
         await eventually(lambda: not log.stat().st_size)
     finally:

@@ -13,11 +13,11 @@ from bot import app
 from bot.clock import SetClock
 from bot.i18n import phrases
 from bot.settings import loaded
-from bot.turn.multimodal import Senses
+from bot.turn.multimodal import MultimodalAgent
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import FIRST, harbour
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.app_harness import FIRST, app_harness
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers import mcp_bad_server
 from tests.servers.envelopes import message, reaction
@@ -35,7 +35,7 @@ def bulleted(phrase: str) -> str:
 async def club(where: Path, *, command: str = sys.executable) -> AsyncGenerator[McpServers]:
     servers = {"club": {"command": command, "args": [mcp_bad_server.__file__, "plain", str(where)]}}
     options = McpOptions.model_validate({"servers": json.dumps(servers)})
-    source = McpServers(options, pace=Pace(patience=60, first_pause=0.01, longest_pause=0.02))
+    source = McpServers(options, pace=Pace(resend_policy=60, first_pause=0.01, longest_pause=0.02))
     try:
         yield source
     finally:
@@ -48,7 +48,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
     """It is listed and can be switched off; what is not marked as only reading waits for a thumb, and then happens
     once; the words are data to the model, the picture goes to the person.
     """
-    async with club(tmp_path / "pid") as source, harbour(store, clock, tools=(Echo(),), sources=(source,)) as port:
+    async with club(tmp_path / "pid") as source, app_harness(store, clock, tools=(Echo(),), sources=(source,)) as port:
         listed = await told(port, "/tools")
         assert listed.splitlines() == [
             bulleted(phrases.tool(name, is_on=True))
@@ -87,19 +87,19 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
     """
     async with (
         club(tmp_path / "pid", command="/nonexistent/mcp") as source,
-        harbour(store, clock, sources=(source,)) as port,
+        app_harness(store, clock, sources=(source,)) as port,
     ):
         assert await told(port, "/tools") == bulleted(phrases.tools_absent("club"))
         assert await told(port, "/tools off club_post") == plain(phrases.wrong_form("/tools [on|off|revoke NAME]"))
         await port.deliver(message("Hello"))
         await port.quiet()
-        assert port.quay.sent[-1].content.text == "re: Hello"
+        assert port.transport.sent[-1].content.text == "re: Hello"
         assert port.thinker.requests[-1].tools == ()
-    async with club(tmp_path / "pid") as source, harbour(store, clock, sources=(source,)) as port:
+    async with club(tmp_path / "pid") as source, app_harness(store, clock, sources=(source,)) as port:
         await told(port, "/tools off club_post")
     async with (
         club(tmp_path / "pid", command="/nonexistent/mcp") as source,
-        harbour(store, clock, sources=(source,)) as port,
+        app_harness(store, clock, sources=(source,)) as port,
     ):
         assert await told(port, "/tools on club_post") == plain(phrases.tool_switched("club_post", is_on=True))
 
@@ -111,7 +111,7 @@ async def test_a_server_that_dies_in_a_call_is_an_answer(
     """For what must not happen twice the outcome is unknown; anything else may be tried again."""
     where = tmp_path / "pid"
     name, error = ("club_hold", "unknown_outcome") if effects == "once" else ("club_die", "unavailable")
-    async with club(where) as source, harbour(store, clock, sources=(source,)) as port:
+    async with club(where) as source, app_harness(store, clock, sources=(source,)) as port:
         port.thinker.script = [calls((name, {"text": ""})), says("It broke.")]
         await port.deliver(message("Do it."))
         if effects == "once":
@@ -129,11 +129,11 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
     where = tmp_path / "pid"
     club = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
     environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
-    async with app.assembled(loaded(environ, None), Quay(), realm="signal") as aldis:
+    async with app.assembled(loaded(environ, None), FakeTransport(), realm="signal") as aldis:
         assert not where.exists()
-        senses = aldis.worker._agent
-        assert isinstance(senses, Senses)
-        offers = await senses._agent._toolbox.offers()
+        multimodal = aldis.worker._agent
+        assert isinstance(multimodal, MultimodalAgent)
+        offers = await multimodal._agent._toolbox.offers()
         assert [offer.name for offer in offers][-4:] == ["club_echo", "club_die", "club_hold", "club_post"]
         pid = int(where.read_text())
     with pytest.raises(ProcessLookupError):

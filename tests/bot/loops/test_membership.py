@@ -11,15 +11,15 @@ from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.loops.membership import Membership
 from bot.transports.base import Group
-from store import Shelves, Store, TurnId
+from store import Repositories, Store, TurnId
 from store.repository import millis
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 from tests.waiting import eventually, eventually_found
 
 
 @dataclass
-class Asked(Quay):
+class Asked(FakeTransport):
     """Counts how often it was asked for its groups."""
 
     looks: int = 0
@@ -34,8 +34,8 @@ def group(id_: str, *people: str, is_complete: bool = True) -> Group:
 
 
 @asynccontextmanager
-async def running(quay: Quay, store: Store, clock: SetClock) -> AsyncGenerator[None]:
-    task = asyncio.create_task(Membership(quay, store, clock).run())
+async def running(transport: FakeTransport, store: Store, clock: SetClock) -> AsyncGenerator[None]:
+    task = asyncio.create_task(Membership(transport, store, clock).run())
     try:
         yield
     finally:
@@ -47,11 +47,11 @@ async def doubted(store: Store, clock: SetClock) -> None:
     """A send to the group G of which nobody knows what became of it."""
     conversation = await store.conversation("group:G", now=NOON)
 
-    def doubt(shelves: Shelves) -> None:
-        turn = shelves.inbox.begin_turn(conversation, now=NOON)
-        shelves.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
-        [item] = shelves.outbox.begin(now=NOON, most=1)
-        shelves.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))
+    def doubt(repos: Repositories) -> None:
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.outbox.put(conversation, TurnId(turn), 0, b"answer", in_group=True, now=NOON)
+        [item] = repos.outbox.begin(now=NOON, most=1)
+        repos.outbox.doubt(item.id, due_at=NOON + timedelta(seconds=90))
 
     await store.transaction(doubt)
     clock.move(1)
@@ -60,44 +60,44 @@ async def doubted(store: Store, clock: SetClock) -> None:
 async def confirmed(store: Store, clock: SetClock) -> None:
     """Somebody confirms what may be that send."""
     now = clock.now()
-    await store.transaction(lambda shelves: shelves.outbox.prove("direct:alice", [millis(now)], now=now))
+    await store.transaction(lambda repos: repos.outbox.prove("direct:alice", [millis(now)], now=now))
 
 
 async def is_sent(store: Store) -> bool:
-    return await store.read(lambda shelves: shelves.outbox.rows("SELECT state FROM outbox")) == [("sent",)]
+    return await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox")) == [("sent",)]
 
 
 async def test_a_receipt_of_somebody_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
     """A send in doubt alone is none; when the bridge has told, the receipt proves the send."""
-    quay = Asked(known_groups=(group("G", "alice"), group("elsewhere", "bob")))
-    async with running(quay, store, clock):
+    transport = Asked(known_groups=(group("G", "alice"), group("elsewhere", "bob")))
+    async with running(transport, store, clock):
         await doubted(store, clock)
-        assert quay.looks == 0
+        assert transport.looks == 0
         await confirmed(store, clock)
         await eventually_found(lambda: is_sent(store))
-    assert quay.looks == 1
+    assert transport.looks == 1
 
 
 async def test_a_bridge_that_does_not_tell_is_asked_again(store: Store, clock: SetClock) -> None:
     """Nothing is proved meanwhile."""
-    quay = Asked(known_groups=(group("G", "alice"),), directory_fails=Disconnected("no answer"))
-    async with running(quay, store, clock):
+    transport = Asked(known_groups=(group("G", "alice"),), directory_fails=Disconnected("no answer"))
+    async with running(transport, store, clock):
         await doubted(store, clock)
         await confirmed(store, clock)
-        await eventually(lambda: quay.looks == 2)
+        await eventually(lambda: transport.looks == 2)
         assert not await is_sent(store)
-        quay.directory_fails = None
+        transport.directory_fails = None
         await eventually_found(lambda: is_sent(store))
 
 
 async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, clock: SetClock) -> None:
     """Whoever is not named in it may be in the group all the same: it proves nothing, and disproves nothing."""
-    quay = Asked(known_groups=(group("G", "bob", is_complete=False),))
+    transport = Asked(known_groups=(group("G", "bob", is_complete=False),))
     await doubted(store, clock)
     await confirmed(store, clock)
-    await Membership(quay, store, clock).look()
+    await Membership(transport, store, clock).look()
     assert not await is_sent(store)
-    assert await store.read(lambda shelves: shelves.outbox.rows("SELECT count(*) FROM receipts")) == [(1,)]
-    quay.known_groups = (group("G", "alice"),)
-    await Membership(quay, store, clock).look()
+    assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM receipts")) == [(1,)]
+    transport.known_groups = (group("G", "alice"),)
+    await Membership(transport, store, clock).look()
     assert await is_sent(store)

@@ -21,7 +21,7 @@ from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.transports.envelope.frames import FrameReader
 from store import OutboxItem, Store, opened
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
 from tests.servers import envelopes
@@ -32,8 +32,8 @@ OWN = AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
 
 
 @dataclass
-class Desk(Quay):
-    """A quay whose envelopes are frames of signal-cli."""
+class Desk(FakeTransport):
+    """A fake transport whose envelopes are frames of signal-cli."""
 
     reader: FrameReader = field(default_factory=lambda: FrameReader(OWN_ACCOUNT, "Aldis", takes_notes=True))
 
@@ -77,28 +77,28 @@ class Owner:
 
     async def taken(self) -> list[str]:
         """The words of everything in the inbox."""
-        claimed = await self.store.transaction(lambda shelves: shelves.inbox.claim(now=NOON, until=NOON, busy=[]))
+        claimed = await self.store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=[]))
         items = [self.desk.event(events.loaded(Envelope, item.envelope)) for item in claimed.items] if claimed else []
         return [getattr(getattr(item, "message", item), "text", type(item).__name__) for item in items]
 
     async def sending(self, text: str) -> OutboxItem:
-        """The courier has begun to send an answer to the owner."""
+        """The sender has begun to send an answer to the owner."""
         conversation = await self.store.conversation(ALDIS.chat, now=self.clock.now())
         reply = events.dumped(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
 
-        def begun(shelves: Any) -> OutboxItem:
-            shelves.outbox.execute(
+        def begun(repos: Any) -> OutboxItem:
+            repos.outbox.execute(
                 "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'running', 0)", (conversation,)
             )
-            [(turn,)] = shelves.outbox.rows("SELECT max(id) FROM turns")
-            shelves.outbox.put(conversation, turn, 0, reply, in_group=False, now=self.clock.now())
-            [item] = shelves.outbox.begin(now=self.clock.now(), most=5)
+            [(turn,)] = repos.outbox.rows("SELECT max(id) FROM turns")
+            repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=self.clock.now())
+            [item] = repos.outbox.begin(now=self.clock.now(), most=5)
             return item
 
         return await self.store.transaction(begun)
 
     async def sent(self, item: OutboxItem, sent_at: int) -> None:
-        await self.store.transaction(lambda shelves: shelves.outbox.sent(item.id, sent_at, now=self.clock.now()))
+        await self.store.transaction(lambda repos: repos.outbox.sent(item.id, sent_at, now=self.clock.now()))
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ async def test_what_the_owner_writes_to_themselves_comes_in(owner: Owner) -> Non
     await owner.take(envelopes.note_edit("and many bulbs", 5))
     await owner.finished()
     assert owner.desk.read == []
-    found = await owner.store.read(lambda shelves: shelves.inbox.rows("SELECT kind FROM inbox ORDER BY id"))
+    found = await owner.store.read(lambda repos: repos.inbox.rows("SELECT kind FROM inbox ORDER BY id"))
     assert found == [("message",), ("message",), ("edit",)]
 
 
@@ -150,7 +150,7 @@ async def test_a_persons_other_chats_are_their_own_affair(owner: Owner, frame: F
     await owner.take(frame)
     await owner.finished()
     for table in ("inbox", "conversations", "receipts", "people"):
-        assert await owner.store.read(lambda shelves, t=table: shelves.inbox.rows(f"SELECT * FROM {t}")) == []
+        assert await owner.store.read(lambda repos, t=table: repos.inbox.rows(f"SELECT * FROM {t}")) == []
     assert (owner.desk.read, owner.desk.sent, owner.desk.reactions) == ([], [], [])
 
 
@@ -204,7 +204,7 @@ async def test_an_answer_that_comes_back_before_it_is_known_to_be_sent(owner: Ow
     await owner.take(note("In April.", device=DEVICE, sent_at=at))
     await owner.take(note("In April?", device=2, sent_at=at + 1))
     assert await owner.taken() == ["In April?"]
-    states = await owner.store.read(lambda shelves: shelves.outbox.rows("SELECT state, sent_at FROM outbox"))
+    states = await owner.store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox"))
     assert states == [("sent", at)]
 
 
@@ -215,7 +215,7 @@ async def test_a_crash_while_sending_does_not_make_aldis_answer_itself(path: Pat
         await owner.sending("In April.")
     async with reopened(path, clock) as again:
         await again.store.transaction(
-            lambda shelves: shelves.outbox.doubt_all(now=again.clock.now(), grace=timedelta(seconds=60))
+            lambda repos: repos.outbox.doubt_all(now=again.clock.now(), grace=timedelta(seconds=60))
         )
         await again.take(note("In April.", device=DEVICE, sent_at=at))
         assert await again.taken() == []
@@ -229,9 +229,9 @@ async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:
     await owner.take(note("mine", device=2, sent_at=at))
     await owner.take(envelopes.sync_read([at]))
     state = "SELECT state FROM outbox"
-    assert await owner.store.read(lambda shelves: shelves.outbox.rows(state)) == [("sending",)]
+    assert await owner.store.read(lambda repos: repos.outbox.rows(state)) == [("sending",)]
     await owner.take(envelopes.sync_read([at + 1]))
-    assert await owner.store.read(lambda shelves: shelves.outbox.rows(state)) == [("sent",)]
+    assert await owner.store.read(lambda repos: repos.outbox.rows(state)) == [("sent",)]
     assert owner.noticed == [at, at + 1]
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from bot.clock import SetClock
 from bot.turn.predictions import MOST, Predictions
-from store import ConversationId, Shelves, Store, TurnId
+from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
@@ -28,7 +28,7 @@ def haven(store: Store, clock: SetClock, *more: Tool, **given: Any) -> AbstractA
     """A harbour in which people predict."""
     kept = Predictions(store, clock)
     own = (Predict(kept), ResolvePrediction(kept), ListPredictions(kept), CalibrationStats(kept))
-    return harbour(store, clock, tools=(*more, *own), **given)
+    return app_harness(store, clock, tools=(*more, *own), **given)
 
 
 def predicting(due: str = "2026-12-31", **given: Any) -> Any:
@@ -53,11 +53,11 @@ async def found(port: Port, **more: Any) -> list[Mapping[str, Any]]:
     return listed["untrusted_data"]["predictions"]
 
 
-def fill(shelves: Shelves, here: ConversationId, turn: TurnId) -> None:
+def fill(repos: Repositories, here: ConversationId, turn: TurnId) -> None:
     """As many of the same as may be kept."""
-    [first] = shelves.predictions.all(here, ALICE.uuid, now=NOON)
+    [first] = repos.predictions.all(here, ALICE.uuid, now=NOON)
     for number in range(1, MOST):
-        shelves.predictions.put(here, ALICE.uuid, f"call {number}", first.words or b"", due_at=NOON, turn=turn)
+        repos.predictions.put(here, ALICE.uuid, f"call {number}", first.words or b"", due_at=NOON, turn=turn)
 
 
 async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock: SetClock) -> None:
@@ -77,7 +77,7 @@ async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock:
         await told(port, "how good am I?")
         scores = json.loads(contents(port.thinker.requests[-1])[-1])["untrusted_data"]
         assert (scores["resolved"], scores["brier_score"]) == (1, 0.64)
-        [file] = port.quay.sent[-1].files
+        [file] = port.transport.sent[-1].files
         assert file.name == "calibration.png"
 
 
@@ -126,7 +126,7 @@ async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock
             await told(port, "/remind in 1h ask: go on")
             port.thinker.script = [completion, says("No.")]
             clock.move(3600)
-            await port.reminding.attend_all()
+            await port.reminder_scheduler.attend_all()
             await port.quiet()
             assert '"error": "denied"' in contents(port.thinker.requests[-1])[-1]
         assert await port.count("SELECT count(*) FROM predictions WHERE outcome IS NULL AND words IS NOT NULL") == 1
@@ -138,7 +138,7 @@ async def test_only_so_many_are_kept_of_one_person(store: Store, clock: SetClock
         await answer(port, predicting())
         here = await port.count("SELECT conversation_id FROM predictions")
         turn = await port.count("SELECT turn_id FROM predictions")
-        await store.transaction(lambda shelves: fill(shelves, ConversationId(here), TurnId(turn)))
+        await store.transaction(lambda repos: fill(repos, ConversationId(here), TurnId(turn)))
         assert (await answer(port, predicting(), group=GROUP))["error"] == "rate_limited"
         assert "number" in (await answer(port, predicting(), author=BOB))["untrusted_data"]
         assert "struck" in (await answer(port, resolving(MOST, "struck")))["untrusted_data"]
@@ -149,7 +149,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
     """It gives what the first one gave, also when the day is over meanwhile or as many are kept as may be."""
     kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
-    turn = await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON))
+    turn = await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON))
 
     def call(name: str) -> ToolContext:
         return ToolContext(
@@ -158,7 +158,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
 
     forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
     first = await kept.record(forecast, call("a"))
-    await store.transaction(lambda shelves: fill(shelves, here, turn))
+    await store.transaction(lambda repos: fill(repos, here, turn))
     with pytest.raises(RateLimited):
         await kept.record(forecast, call("b"))
     clock.move(timedelta(days=1).total_seconds())
@@ -173,16 +173,14 @@ async def test_a_question_that_was_taken_back_changes_nothing(store: Store, cloc
     """A tool that is still running when its message is deleted comes too late."""
     kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
-    turns = [
-        await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON)) for _ in ("first", "second")
-    ]
+    turns = [await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON)) for _ in ("first", "second")]
     made, late = (
         ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{turn}")
         for turn in turns
     )
     forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
     await kept.record(forecast, made)
-    await store.transaction(lambda shelves: shelves.forgetting.turn(turns[1], now=NOON))
+    await store.transaction(lambda repos: repos.forgetting.turn(turns[1], now=NOON))
     for attempt in (kept.record(forecast, late), kept.resolve(1, "void", late), kept.strike(1, late)):
         with pytest.raises(Denied):
             await attempt
@@ -193,7 +191,7 @@ async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store
     """The name of the call outlives its words for as long as it may be repeated."""
     kept = Predictions(store, clock)
     here = await store.conversation(ALICE.chat, now=NOON)
-    turn = await store.transaction(lambda shelves: shelves.inbox.begin_turn(here, now=NOON))
+    turn = await store.transaction(lambda repos: repos.inbox.begin_turn(here, now=NOON))
     context = ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a")
     forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
     await kept.record(forecast, context)
@@ -202,11 +200,11 @@ async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store
         with pytest.raises(NotFound):
             await repeated
     rows = "SELECT count(*) FROM predictions"
-    assert await store.read(lambda shelves: shelves.inbox.rows(rows)) == [(1,)]
+    assert await store.read(lambda repos: repos.inbox.rows(rows)) == [(1,)]
     async with haven(store, clock) as port:
         for days, left in ((44, 1), (2, 0)):
             clock.move(timedelta(days=days).total_seconds())
-            await port.housekeeping.tidy()
+            await port.maintenance.tidy()
             assert await port.count(rows) == left
 
 
@@ -221,7 +219,7 @@ async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClo
         assert await port.count("SELECT count(*) FROM predictions") == 1
         if how == "timer":
             clock.move(60)
-            await port.housekeeping.expire()
+            await port.maintenance.expire()
         elif how.startswith("/"):
             await told(port, how)
         else:
@@ -256,7 +254,7 @@ async def test_what_came_of_it_goes_with_the_message_that_told_it(store: Store, 
             [resolved] = await found(port)
             assert (resolved["status"], resolved["disappears"]) == ("came_true", "2026-11-21T12:01Z")
             clock.move(60)
-            await port.housekeeping.expire()
+            await port.maintenance.expire()
             assert await found(port) == []
         else:
             await port.deliver(delete(sent) if how == "delete" else edit("did it?", sent))
@@ -271,13 +269,13 @@ async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetC
         await answer(port, predicting("2026-12-05"))
         await answer(port, resolving(2))
         clock.move(timedelta(days=9).total_seconds())
-        await port.housekeeping.tidy()
+        await port.maintenance.tidy()
         assert [one["number"] for one in await found(port)] == [1, 2]
         clock.move(timedelta(days=2).total_seconds())
-        await port.housekeeping.tidy()
+        await port.maintenance.tidy()
         assert [one["number"] for one in await found(port)] == [1]
         clock.move(timedelta(days=40).total_seconds())
-        await port.housekeeping.tidy()
+        await port.maintenance.tidy()
         assert await found(port) == []
 
 

@@ -1,4 +1,4 @@
-"""Courier: sent, not sent and unknown are told apart, and each ends well."""
+"""Sender: sent, not sent and unknown are told apart, and each ends well."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -13,17 +13,17 @@ from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliver
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.locale import SENTENCES, Language
-from bot.loops.sender import _PLACES, Courier, Patience
+from bot.loops.sender import _PLACES, ResendPolicy, Sender
 from bot.metrics import Counts
 from bot.transports.base import Missed
-from store import Shelves, Store, TurnId
-from tests.bot.loops.fake_transport import Quay
+from store import Repositories, Store, TurnId
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 from tests.waiting import WAIT_SECONDS, eventually_found
 
 
-def courier_of(
-    quay: Quay,
+def sender_of(
+    transport: FakeTransport,
     store: Store,
     clock: SetClock,
     *,
@@ -31,9 +31,11 @@ def courier_of(
     language: Callable[..., Language] = lambda *_: "en",
     max_parts: int = 5,
     **changes: Any,
-) -> Courier:
-    patience = Patience(**{"grace_seconds": 90.0, **changes})
-    return Courier(quay, store, clock, counts or Counts(), patience=patience, language=language, max_parts=max_parts)
+) -> Sender:
+    resend_policy = ResendPolicy(**{"grace_seconds": 90.0, **changes})
+    return Sender(
+        transport, store, clock, counts or Counts(), resend_policy=resend_policy, language=language, max_parts=max_parts
+    )
 
 
 def phrase(name: str, language: Language) -> str:
@@ -41,8 +43,8 @@ def phrase(name: str, language: Language) -> str:
 
 
 @asynccontextmanager
-async def running(courier: Courier) -> AsyncGenerator[asyncio.Task[None]]:
-    task = asyncio.create_task(courier.run())
+async def running(sender: Sender) -> AsyncGenerator[asyncio.Task[None]]:
+    task = asyncio.create_task(sender.run())
     try:
         yield task
     finally:
@@ -54,19 +56,19 @@ async def say(store: Store, *texts: str, chat: str = "direct:alice", **more: Any
     """Put these into the outbox; `more` are fields of the replies."""
     conversation = await store.conversation(chat, now=NOON)
 
-    def put(shelves: Shelves) -> None:
-        [(turn,)] = shelves.outbox.rows(
+    def put(repos: Repositories) -> None:
+        [(turn,)] = repos.outbox.rows(
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
         )
         for position, text in enumerate(texts):
             reply = events.dumped(Reply(**{"chat": ChatId(chat), "content": Styled(text=text)} | more))
-            shelves.outbox.put(conversation, TurnId(turn), position, reply, in_group=False, now=NOON)
+            repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=False, now=NOON)
 
     await store.transaction(put)
 
 
 async def states(store: Store) -> list[str]:
-    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT state FROM outbox ORDER BY id"))
+    rows = await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox ORDER BY id"))
     return [state for (state,) in rows]
 
 
@@ -81,19 +83,19 @@ async def come_to(store: Store, *wanted: str) -> None:
 
 async def test_parts_arrive_in_order_and_are_settled(store: Store, clock: SetClock) -> None:
     """One after the other, with Signal's names written down."""
-    quay = Quay()
+    transport = FakeTransport()
     await say(store, "one", "two", "three")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "sent", "sent", "sent")
-    assert [reply.content.text for reply in quay.sent] == ["one", "two", "three"]
-    rows = await store.read(lambda shelves: shelves.outbox.rows("SELECT sent_at FROM outbox ORDER BY id"))
+    assert [reply.content.text for reply in transport.sent] == ["one", "two", "three"]
+    rows = await store.read(lambda repos: repos.outbox.rows("SELECT sent_at FROM outbox ORDER BY id"))
     assert rows == [(1001,), (1002,), (1003,)]
 
 
 async def test_what_is_put_later_is_sent_at_once(store: Store, clock: SetClock) -> None:
-    """The courier hears the bell."""
-    quay = Quay()
-    async with running(courier_of(quay, store, clock)):
+    """The sender hears the bell."""
+    transport = FakeTransport()
+    async with running(sender_of(transport, store, clock)):
         await say(store, "hello")
         await come_to(store, "sent")
 
@@ -102,16 +104,16 @@ async def test_a_slow_chat_holds_nobody_up(store: Store, clock: SetClock) -> Non
     """While one send hangs, the others go out."""
     gate = asyncio.Event()
 
-    class Slow(Quay):
+    class Slow(FakeTransport):
         async def send(self, reply: Reply) -> SentId:
             if reply.chat == "direct:slow":
                 await gate.wait()
             return await super().send(reply)
 
-    quay = Slow()
+    transport = Slow()
     await say(store, "late", chat="direct:slow")
     await say(store, "early", chat="direct:quick")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "sending", "sent")
         gate.set()
         await come_to(store, "sent", "sent")
@@ -121,16 +123,16 @@ async def test_many_sends_that_hang_hold_nobody_up(store: Store, clock: SetClock
     """Far more than there are places: they give them away, and who comes after them is served."""
     gate = asyncio.Event()
 
-    class Slow(Quay):
+    class Slow(FakeTransport):
         async def send(self, reply: Reply) -> SentId:
             if reply.chat.startswith("direct:slow"):
                 await gate.wait()
             return await super().send(reply)
 
-    quay, hanging = Slow(), 3 * _PLACES
+    transport, hanging = Slow(), 3 * _PLACES
     for number in range(hanging):
         await say(store, "late", chat=f"direct:slow{number}")
-    async with running(courier_of(quay, store, clock, place_seconds=0.05)):
+    async with running(sender_of(transport, store, clock, place_seconds=0.05)):
         await come_to(store, *["sending"] * hanging)
         await say(store, "early", chat="direct:quick")
         await come_to(store, *["sending"] * hanging, "sent")
@@ -140,13 +142,13 @@ async def test_many_sends_that_hang_hold_nobody_up(store: Store, clock: SetClock
 
 async def test_no_more_sends_begin_at_once_than_the_bridge_can_take(store: Store, clock: SetClock) -> None:
     """The others wait until a place is free, even if many are due at the same moment."""
-    quay = Quay(gate=asyncio.Event())
+    transport = FakeTransport(gate=asyncio.Event())
     for number in range(2 * _PLACES):
         await say(store, "hello", chat=f"direct:{number}")
-    async with running(courier_of(quay, store, clock, place_seconds=3600)):
+    async with running(sender_of(transport, store, clock, place_seconds=3600)):
         await come_to(store, *["sending"] * _PLACES, *["waiting"] * _PLACES)
-        assert quay.gate is not None
-        quay.gate.set()
+        assert transport.gate is not None
+        transport.gate.set()
         await come_to(store, *["sent"] * (2 * _PLACES))
 
 
@@ -154,14 +156,14 @@ async def test_a_status_lets_answers_go_first(store: Store, clock: SetClock) -> 
     """However long it has been due: it says only that there is no answer yet."""
     conversation = await store.conversation("direct:busy", now=NOON)
 
-    def put_status(shelves: Shelves) -> None:
-        turn = shelves.inbox.begin_turn(conversation, now=NOON)
-        shelves.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, most_edits=8)
+    def put_status(repos: Repositories) -> None:
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
+        repos.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, most_edits=8)
 
     await store.transaction(put_status)
     clock.move(60)
     await say(store, "an answer")
-    [first] = await store.transaction(lambda shelves: shelves.outbox.begin(now=clock.now(), most=1))
+    [first] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), most=1))
     assert not first.is_status
 
 
@@ -170,62 +172,62 @@ async def test_what_was_not_sent_is_sent_later(
     store: Store, clock: SetClock, retry_after: float | None, most: float
 ) -> None:
     """After the pause that Signal asked for, or one of our own; the order is kept."""
-    quay = Quay(sends=[NotSent("refused", retry_after_seconds=retry_after)])
+    transport = FakeTransport(sends=[NotSent("refused", retry_after_seconds=retry_after)])
     await say(store, "one", "two")
-    async with running(courier_of(quay, store, clock)):
-        await quay.until(lambda: not quay.sends)
+    async with running(sender_of(transport, store, clock)):
+        await transport.until(lambda: not transport.sends)
         await come_to(store, "waiting", "waiting")
-        assert quay.sent == []
+        assert transport.sent == []
         clock.move(most)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert [reply.content.text for reply in quay.sent] == ["one", "two"]
+    assert [reply.content.text for reply in transport.sent] == ["one", "two"]
 
 
 @pytest.mark.parametrize("error", [SendUnknown("silence"), ValueError("a bug")], ids=["unknown", "bug"])
 async def test_an_unknown_send_waits_for_its_proof(store: Store, clock: SetClock, error: Exception) -> None:
     """It is not repeated within the grace period; after it, it is, and the ledger says so."""
-    quay = Quay(sends=[error])
+    transport = FakeTransport(sends=[error])
     await say(store, "one")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown")
         clock.move(89)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await asyncio.sleep(0.05)
-        assert quay.sent == []
+        assert transport.sent == []
         clock.move(1)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await come_to(store, "sent")
-    ledger = await store.read(lambda shelves: shelves.ledger.rows("SELECT kind, outcome FROM ledger"))
+    ledger = await store.read(lambda repos: repos.ledger.rows("SELECT kind, outcome FROM ledger"))
     assert ledger == [("send", "resent")]
 
 
 @asynccontextmanager
-async def unheard(store: Store, clock: SetClock) -> AsyncGenerator[Quay]:
+async def unheard(store: Store, clock: SetClock) -> AsyncGenerator[FakeTransport]:
     """A send is in doubt, and the bridge is away: nobody can hear of it."""
-    quay = Quay(sends=[SendUnknown("the bridge went away")])
+    transport = FakeTransport(sends=[SendUnknown("the bridge went away")])
     await say(store, "one")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown")
-        quay.is_open = False
-        yield quay
+        transport.is_open = False
+        yield transport
 
 
 async def test_while_nothing_can_be_heard_no_grace_runs(store: Store, clock: SetClock) -> None:
     """The bridge is away for five minutes: the receipt may be among what comes first when it is back."""
-    async with unheard(store, clock) as quay:
+    async with unheard(store, clock) as transport:
         for _ in range(5):
             clock.move(60)
             await looked(store, clock)
         assert await states(store) == ["unknown"]
-        quay.is_open = True
+        transport.is_open = True
         clock.move(80)
         await looked(store, clock)
         assert await states(store) == ["unknown"]
         clock.move(20)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await come_to(store, "sent")
-        assert len(quay.sent) == 1
+        assert len(transport.sent) == 1
 
 
 async def test_what_nobody_hears_of_is_sent_again_in_the_end(store: Store, clock: SetClock) -> None:
@@ -240,27 +242,27 @@ async def test_what_nobody_hears_of_is_sent_again_in_the_end(store: Store, clock
 
 async def test_a_copy_is_removed_when_it_shows(store: Store, clock: SetClock) -> None:
     """The phone was off: that the first attempt had gone out shows when the second is long known, in another life."""
-    quay, counts = Quay(sends=[SendUnknown("silence")]), Counts()
+    transport, counts = FakeTransport(sends=[SendUnknown("silence")]), Counts()
     await say(store, "one")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown")
         clock.move(90)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await come_to(store, "sent")
     first = int(NOON.timestamp() * 1000) + 10
-    async with running(courier_of(quay, store, clock, counts=counts)):
-        await store.transaction(lambda shelves: shelves.outbox.prove("direct:alice", (first,), now=clock.now()))
+    async with running(sender_of(transport, store, clock, counts=counts)):
+        await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (first,), now=clock.now()))
         await come_to(store, "sent", "sent")
-    assert quay.removed == [Removal(chat=ChatId("direct:alice"), target=SentId(first))]
+    assert transport.removed == [Removal(chat=ChatId("direct:alice"), target=SentId(first))]
     assert counts.all()["copies_removed"] == 1
 
 
 async def looked(store: Store, clock: SetClock) -> None:
-    """The courier has looked what is due by now."""
-    store.bells["outbox"].set()
+    """The sender has looked what is due by now."""
+    store.wakeups["outbox"].set()
 
     async def has_looked() -> bool:
-        [(until,)] = await store.read(lambda shelves: shelves.outbox.rows("SELECT until FROM listening"))
+        [(until,)] = await store.read(lambda repos: repos.outbox.rows("SELECT until FROM listening"))
         return until == int(clock.now().timestamp() * 1000)
 
     await eventually_found(has_looked)
@@ -268,78 +270,78 @@ async def looked(store: Store, clock: SetClock) -> None:
 
 async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> None:
     """The receipt settles it; the next part follows."""
-    quay = Quay(sends=[SendUnknown("silence")])
+    transport = FakeTransport(sends=[SendUnknown("silence")])
     await say(store, "one", "two")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown", "waiting")
         at = int(NOON.timestamp() * 1000) + 10
-        assert await store.transaction(lambda shelves: shelves.outbox.prove("direct:alice", (at,), now=clock.now()))
+        assert await store.transaction(lambda repos: repos.outbox.prove("direct:alice", (at,), now=clock.now()))
         await come_to(store, "sent", "sent")
-    assert [reply.content.text for reply in quay.sent] == ["two"]
+    assert [reply.content.text for reply in transport.sent] == ["two"]
 
 
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
     """Not for ever: after some repetitions, and a last wait for a receipt, it is dead and the next part goes out."""
-    quay = Quay(sends=[SendUnknown("silence")] * 3)
+    transport = FakeTransport(sends=[SendUnknown("silence")] * 3)
     await say(store, "one", "two")
-    async with running(courier_of(quay, store, clock, max_resends=2)):
+    async with running(sender_of(transport, store, clock, max_resends=2)):
 
         async def is_given_up() -> bool:
             clock.move(90)
-            store.bells["outbox"].set()
+            store.wakeups["outbox"].set()
             return await states(store) == ["dead", "sent"]
 
         await eventually_found(is_given_up)
-    assert quay.sends == []
+    assert transport.sends == []
 
 
 async def test_what_was_sent_without_a_name_is_never_sent_again(store: Store, clock: SetClock) -> None:
     """The bridge has said that it is out; a receipt may still tell its name, and then the next part follows."""
-    quay = Quay(sends=[SentUnnamed("no timestamp")])
+    transport = FakeTransport(sends=[SentUnnamed("no timestamp")])
     await say(store, "one", "two")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown", "waiting")
         clock.move(91)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await come_to(store, "dead", "sent")
-    assert [reply.content.text for reply in quay.sent] == ["two"]
+    assert [reply.content.text for reply in transport.sent] == ["two"]
 
 
 async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, clock: SetClock) -> None:
     """It is not tried again."""
-    quay = Quay(sends=[Undeliverable("unregistered")])
+    transport = FakeTransport(sends=[Undeliverable("unregistered")])
     await say(store, "one", "two")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "dead", "sent")
 
 
 async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: SetClock) -> None:
     """It waits for the grace period; a transport without receipts repeats it at once."""
     await say(store, "one")
-    await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=1))
-    courier = courier_of(Quay(), store, clock)
-    await courier.recover()
-    async with running(courier):
+    await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=1))
+    sender = sender_of(FakeTransport(), store, clock)
+    await sender.recover()
+    async with running(sender):
         await come_to(store, "unknown")
-    await store.transaction(lambda shelves: shelves.outbox.execute("UPDATE outbox SET state = 'sending'"))
-    quay = Quay(has_receipts=False)
-    courier = courier_of(quay, store, clock)
-    await courier.recover()
-    async with running(courier):
+    await store.transaction(lambda repos: repos.outbox.execute("UPDATE outbox SET state = 'sending'"))
+    transport = FakeTransport(has_receipts=False)
+    sender = sender_of(transport, store, clock)
+    await sender.recover()
+    async with running(sender):
         await come_to(store, "sent")
 
 
 async def test_draining_sends_what_is_due_and_ends(store: Store, clock: SetClock) -> None:
     """What is due goes out; what is due later waits for the next start."""
-    quay = Quay(sends=[NotSent("refused")], gate=asyncio.Event())
+    transport = FakeTransport(sends=[NotSent("refused")], gate=asyncio.Event())
     await say(store, "later")
     await say(store, "one", "two", chat="direct:bob")
-    courier = courier_of(quay, store, clock)
-    async with running(courier) as task:
+    sender = sender_of(transport, store, clock)
+    async with running(sender) as task:
         await come_to(store, "sending", "sending", "waiting")
-        courier.drain()
-        assert quay.gate is not None
-        quay.gate.set()
+        sender.drain()
+        assert transport.gate is not None
+        transport.gate.set()
         await asyncio.wait_for(task, WAIT_SECONDS)
     assert await states(store) == ["waiting", "sent", "sent"]
 
@@ -347,64 +349,64 @@ async def test_draining_sends_what_is_due_and_ends(store: Store, clock: SetClock
 async def test_an_outcome_is_written_down_when_the_disk_has_room_again(store: Store, clock: SetClock) -> None:
     """A send that went out is never taken for an unknown one because its outcome could not be written at first."""
     gate = asyncio.Event()
-    quay = Quay(gate=gate)
+    transport = FakeTransport(gate=gate)
     await say(store, "one")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "sending")
-        await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE outbox RENAME TO away"))
+        await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE outbox RENAME TO away"))
         gate.set()
-        await quay.until(lambda: len(quay.sent) == 1)
+        await transport.until(lambda: len(transport.sent) == 1)
         await asyncio.sleep(0.05)
-        await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE away RENAME TO outbox"))
+        await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE away RENAME TO outbox"))
         await come_to(store, "sent")
-    assert len(quay.sent) == 1
+    assert len(transport.sent) == 1
 
 
 PICTURE = File(name="lamp.png", content_type="image/png", data=b"picture")
 
 
-def texts(quay: Quay) -> list[str]:
-    return [reply.content.text for reply in quay.sent]
+def texts(transport: FakeTransport) -> list[str]:
+    return [reply.content.text for reply in transport.sent]
 
 
 async def test_the_words_do_not_wait_for_a_file_that_is_refused(store: Store, clock: SetClock) -> None:
     """They go out at once, without it; then a sentence says so, and what stands behind follows."""
-    quay = Quay(sends=[NotUploaded("too large", is_final=True)])
+    transport = FakeTransport(sends=[NotUploaded("too large", is_final=True)])
     await say(store, "here it is", files=(PICTURE,))
     await say(store, "two")
-    async with running(courier_of(quay, store, clock, language=lambda *_: "de")):
+    async with running(sender_of(transport, store, clock, language=lambda *_: "de")):
         await come_to(store, "sent", "sent", "sent")
-    assert texts(quay) == ["here it is", "two", phrase("FILES_NOT_SENT", "de")]
-    assert not any(reply.files for reply in quay.sent)
+    assert texts(transport) == ["here it is", "two", phrase("FILES_NOT_SENT", "de")]
+    assert not any(reply.files for reply in transport.sent)
 
 
 async def test_a_file_that_may_be_taken_later_is_tried_a_few_times(store: Store, clock: SetClock) -> None:
     """Within seconds; after that the words go without it."""
-    quay = Quay(sends=[NotUploaded("busy", is_final=False)] * 3)
+    transport = FakeTransport(sends=[NotUploaded("busy", is_final=False)] * 3)
     await say(store, "here it is", files=(PICTURE,))
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         for left in (2, 1):
-            await quay.until(lambda left=left: len(quay.sends) == left)
+            await transport.until(lambda left=left: len(transport.sends) == left)
             await come_to(store, "waiting")
-            assert quay.sent == []
+            assert transport.sent == []
             clock.move(8)
-            store.bells["outbox"].set()
+            store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert texts(quay) == ["here it is", phrases.FILES_NOT_SENT]
+    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT]
 
 
 async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(store: Store, clock: SetClock) -> None:
     """Nothing is said of a file before the words are out."""
     lost = NotUploaded("too large", is_final=True)
-    quay = Quay(sends=[lost, NotSent("down"), lost])
+    transport = FakeTransport(sends=[lost, NotSent("down"), lost])
     await say(store, "here it is", files=(PICTURE,))
-    async with running(courier_of(quay, store, clock)):
-        await quay.until(lambda: len(quay.sends) == 1)
+    async with running(sender_of(transport, store, clock)):
+        await transport.until(lambda: len(transport.sends) == 1)
         await come_to(store, "waiting")
         clock.move(8)
-        store.bells["outbox"].set()
+        store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert texts(quay) == ["here it is", phrases.FILES_NOT_SENT]
+    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT]
 
 
 @pytest.mark.parametrize("files", [(PICTURE,), ()], ids=["a file alone", "too long a text"])
@@ -412,11 +414,11 @@ async def test_what_has_no_words_or_is_too_large_by_itself_is_given_up(
     store: Store, clock: SetClock, files: tuple[File, ...]
 ) -> None:
     """A file alone leaves the sentence; words that are too large themselves leave nothing."""
-    quay = Quay(sends=[NotUploaded("too large", is_final=True)])
+    transport = FakeTransport(sends=[NotUploaded("too large", is_final=True)])
     await say(store, "" if files else "long", files=files)
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, *(("dead", "sent") if files else ("dead",)))
-    assert texts(quay) == ([phrases.FILES_NOT_SENT] if files else [])
+    assert texts(transport) == ([phrases.FILES_NOT_SENT] if files else [])
 
 
 def long_reply() -> dict[str, Any]:
@@ -427,61 +429,61 @@ def long_reply() -> dict[str, Any]:
 
 async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock: SetClock) -> None:
     """In order, each styled, the last one known as the last; nothing of it is lost or cut."""
-    quay = Quay(takes_long_texts=False)
+    transport = FakeTransport(takes_long_texts=False)
     await say(store, "", quote=QuoteTarget(author=PersonId("alice"), sent_at=SentId(7), text="?"), **long_reply())
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         await come_to(store, "sent", "sent", "sent")
-    assert " ".join(texts(quay)) == long_reply()["content"].text
-    assert [(reply.last, reply.quote is not None) for reply in quay.sent] == [
+    assert " ".join(texts(transport)) == long_reply()["content"].text
+    assert [(reply.last, reply.quote is not None) for reply in transport.sent] == [
         (False, True),
         (False, False),
         (True, False),
     ]
-    assert all(len(reply.content.styles) == 1 for reply in quay.sent)
+    assert all(len(reply.content.styles) == 1 for reply in transport.sent)
 
 
 async def test_a_long_text_that_may_be_taken_later_is_tried_a_few_times(store: Store, clock: SetClock) -> None:
     """Then its words wait no longer; the file that went with it is told to be lost."""
-    quay = Quay(sends=[NotUploaded("busy", is_final=False)] * 4)
+    transport = FakeTransport(sends=[NotUploaded("busy", is_final=False)] * 4)
     await say(store, "", files=(PICTURE,), **long_reply())
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         for left in (3, 2):
-            await quay.until(lambda left=left: len(quay.sends) == left)
+            await transport.until(lambda left=left: len(transport.sends) == left)
             await come_to(store, "waiting")
             clock.move(8)
-            store.bells["outbox"].set()
+            store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent", "sent", "sent")
-    assert texts(quay)[-1] == phrases.FILES_NOT_SENT
-    assert " ".join(texts(quay)[:-1]) == long_reply()["content"].text
+    assert texts(transport)[-1] == phrases.FILES_NOT_SENT
+    assert " ".join(texts(transport)[:-1]) == long_reply()["content"].text
 
 
 async def test_a_long_text_is_split_no_further_than_the_setting_allows(store: Store, clock: SetClock) -> None:
     """What is beyond the last part is cut with a word about it."""
-    quay = Quay(takes_long_texts=False)
+    transport = FakeTransport(takes_long_texts=False)
     await say(store, "", **long_reply())
-    async with running(courier_of(quay, store, clock, max_parts=2)):
+    async with running(sender_of(transport, store, clock, max_parts=2)):
         await come_to(store, "sent", "sent")
-    assert texts(quay)[-1].endswith(phrases.CUT_PARTS)
+    assert texts(transport)[-1].endswith(phrases.CUT_PARTS)
 
 
 async def test_a_long_text_that_was_taken_back_is_not_split(store: Store, clock: SetClock) -> None:
     """Taken back while the bridge refuses it: it is over."""
     gate = asyncio.Event()
-    quay = Quay(takes_long_texts=False)
+    transport = FakeTransport(takes_long_texts=False)
 
-    class Slow(Quay):
+    class Slow(FakeTransport):
         async def send(self, reply: Reply) -> SentId:
             await self._note()
             await gate.wait()
-            return await quay.send(reply)
+            return await transport.send(reply)
 
     await say(store, "", **long_reply())
-    async with running(courier_of(Slow(), store, clock)):
+    async with running(sender_of(Slow(), store, clock)):
         await come_to(store, "sending")
-        await store.transaction(lambda shelves: shelves.outbox.execute("UPDATE outbox SET reply = NULL"))
+        await store.transaction(lambda repos: repos.outbox.execute("UPDATE outbox SET reply = NULL"))
         gate.set()
         await come_to(store, "dead")
-    assert quay.sent == []
+    assert transport.sent == []
 
 
 def adorned() -> dict[str, Any]:
@@ -493,86 +495,95 @@ def adorned() -> dict[str, Any]:
 
 async def test_what_is_refused_for_its_form_is_sent_plainly(store: Store, clock: SetClock) -> None:
     """A request that the bridge cannot read is no weather: once without what stands around the words, then never."""
-    quay = Quay(sends=[Undeliverable("odd"), lambda: SentId(7), Undeliverable("odd"), Undeliverable("odd")])
+    transport = FakeTransport(
+        sends=[Undeliverable("odd"), lambda: SentId(7), Undeliverable("odd"), Undeliverable("odd")]
+    )
     counts = Counts()
     await say(store, "one", **adorned())
     await say(store, "two", chat="direct:bob", **adorned())
-    async with running(courier_of(quay, store, clock, counts=counts)):
+    async with running(sender_of(transport, store, clock, counts=counts)):
         await come_to(store, "sent", "dead")
-    [sent] = quay.sent
+    [sent] = transport.sent
     assert (sent.content, sent.quote) == (Styled(text="one"), None)
     assert counts.all()["undeliverable_refused"] == 1
 
 
 async def test_what_stays_unknown_is_sent_plainly_the_third_time(store: Store, clock: SetClock) -> None:
     """It may be its own form that a bridge stumbles over."""
-    quay = Quay(sends=[SendUnknown("odd"), SendUnknown("odd")])
+    transport = FakeTransport(sends=[SendUnknown("odd"), SendUnknown("odd")])
     await say(store, "one", **adorned())
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         for left in (1, 0):
-            await quay.until(lambda left=left: len(quay.sends) == left)
+            await transport.until(lambda left=left: len(transport.sends) == left)
             await come_to(store, "unknown")
             clock.move(90)
-            store.bells["outbox"].set()
+            store.wakeups["outbox"].set()
         await come_to(store, "sent")
-    assert quay.sent[0].quote is None
+    assert transport.sent[0].quote is None
 
 
 async def test_files_of_which_nobody_knows_go_no_more_the_third_time(store: Store, clock: SetClock) -> None:
     """They may be what fails, and in a group a bridge does not tell: the words are to arrive."""
-    quay = Quay(sends=[SendUnknown("odd"), SendUnknown("odd")])
+    transport = FakeTransport(sends=[SendUnknown("odd"), SendUnknown("odd")])
     await say(store, "here it is", files=(PICTURE,), chat="group:g")
-    async with running(courier_of(quay, store, clock)):
+    async with running(sender_of(transport, store, clock)):
         for left in (1, 0):
-            await quay.until(lambda left=left: len(quay.sends) == left)
+            await transport.until(lambda left=left: len(transport.sends) == left)
             await come_to(store, "unknown")
             clock.move(90)
-            store.bells["outbox"].set()
+            store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert (texts(quay), quay.sent[0].files) == (["here it is", phrases.FILES_NOT_SENT], ())
+    assert (texts(transport), transport.sent[0].files) == (["here it is", phrases.FILES_NOT_SENT], ())
 
 
 @pytest.mark.parametrize("reason", ["unregistered", "not_in_group", "no_keys"])
 async def test_the_hopeless_is_tried_once(store: Store, clock: SetClock, reason: Any) -> None:
     """And counted by its reason."""
-    quay, counts = Quay(sends=[Undeliverable("never", reason=reason)]), Counts()
+    transport, counts = FakeTransport(sends=[Undeliverable("never", reason=reason)]), Counts()
     await say(store, "one", **adorned())
-    async with running(courier_of(quay, store, clock, counts=counts)):
+    async with running(sender_of(transport, store, clock, counts=counts)):
         await come_to(store, "dead")
-    assert (quay.sent, counts.all()[f"undeliverable_{reason}"]) == ([], 1)
+    assert (transport.sent, counts.all()[f"undeliverable_{reason}"]) == ([], 1)
 
 
 async def test_what_is_for_a_key_that_is_not_trusted_is_held(store: Store, clock: SetClock) -> None:
     """It is not tried again as if it were weather, nor is what comes after it; others go out."""
-    quay, counts = Quay(sends=[Untrusted("new key")]), Counts()
+    transport, counts = FakeTransport(sends=[Untrusted("new key")]), Counts()
     await say(store, "one", "two")
-    async with running(courier_of(quay, store, clock, counts=counts)):
-        await quay.until(lambda: not quay.sends)
+    async with running(sender_of(transport, store, clock, counts=counts)):
+        await transport.until(lambda: not transport.sends)
         await come_to(store, "waiting", "waiting")
         clock.move(86_400)
         await say(store, "other", chat="direct:bob")
         await come_to(store, "waiting", "waiting", "sent")
-        assert (texts(quay), counts.all()["sends_held"]) == (["other"], 1)
+        assert (texts(transport), counts.all()["sends_held"]) == (["other"], 1)
         conversation = await store.conversation("direct:alice", now=NOON)
-        await store.transaction(lambda shelves: shelves.outbox.release(conversation))
+        await store.transaction(lambda repos: repos.outbox.release(conversation))
         await come_to(store, "sent", "sent", "sent")
-    assert texts(quay) == ["other", "one", "two"]
+    assert texts(transport) == ["other", "one", "two"]
 
 
 async def test_whom_a_message_to_a_group_missed_is_counted_and_not_sent_to_again(store: Store, clock: SetClock) -> None:
     """By reason; for a new safety number it is also told who it is."""
-    quay, counts, untrusted = Quay(), Counts(), list[PersonId]()
+    transport, counts, untrusted = FakeTransport(), Counts(), list[PersonId]()
     bob = PersonId("bob")
-    quay.missed.extend(
+    transport.missed.extend(
         [
             Missed(person=bob, reason="untrusted"),
             Missed(person=None, reason="untrusted"),
             Missed(person=bob, reason="network"),
         ]
     )
-    courier = Courier(quay, store, clock, counts, patience=Patience(grace_seconds=90), on_untrusted=untrusted.append)
+    sender = Sender(
+        transport, store, clock, counts, resend_policy=ResendPolicy(grace_seconds=90), on_untrusted=untrusted.append
+    )
     await say(store, "one", chat="group:g")
-    async with running(courier):
+    async with running(sender):
         await come_to(store, "sent")
     counted = counts.all()
-    assert (texts(quay), untrusted, counted["missed_untrusted"], counted["missed_network"]) == (["one"], [bob], 2, 1)
+    assert (texts(transport), untrusted, counted["missed_untrusted"], counted["missed_network"]) == (
+        ["one"],
+        [bob],
+        2,
+        1,
+    )

@@ -22,7 +22,7 @@ from bot.messages import CallId, Text, ToolCall
 from bot.turn.predictions import Predictions
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.loops.test_media import file
 from tests.bot.turn.test_sources import EVIL, GOOD, Pages
 from tests.bot.turn.turn_helpers import Echo, calls, completion, contents, says
@@ -121,7 +121,7 @@ async def scene(store: Store, clock: SetClock, *, group: str | None = None, **mo
         Looking("crm_find", {"reads_private": True, "discloses": False}),
         Looking("get_weather"),
     )
-    async with harbour(store, clock, tools=tools, ported=(Remind,), remembers=group is None, **more) as port:
+    async with app_harness(store, clock, tools=tools, ported=(Remind,), remembers=group is None, **more) as port:
         yield Scene(port, search, drawing, pages, post, group)
 
 
@@ -143,7 +143,7 @@ async def quote(there: Scene) -> None:
 
 
 async def opened_file(there: Scene) -> None:
-    there.port.quay.files["report"] = SECRET.encode()
+    there.port.transport.files["report"] = SECRET.encode()
     attached = file(there.port, SECRET.encode(), filename="report.txt", contentType="text/plain")
     await there.say("what is this?", attachments=[attached])
 
@@ -222,7 +222,9 @@ async def test_what_is_private_is_not_searched_for_without_a_yes(
         assert cause in heard
         assert await there.effects() == []
         there.port.thinker.script = [says("Found.")]
-        await there.port.deliver(reaction("👍", FIRST + len(there.port.quay.sent), author=author, group=there.group))
+        await there.port.deliver(
+            reaction("👍", FIRST + len(there.port.transport.sent), author=author, group=there.group)
+        )
         await there.port.answered(turns + 2)
         await there.port.quiet()
         assert there.search.asked == [SECRET]
@@ -286,16 +288,16 @@ async def test_what_is_shown_while_it_is_written_is_no_link_either(store: Store,
     async with scene(store, clock, live="stream") as there:
         await page(there)
         there.port.thinker.gates["go on"] = gate
-        before = len(there.port.quay.sent)
+        before = len(there.port.transport.sent)
         asked = len(there.port.thinker.asked)
         await there.port.deliver(message("go on"))
         await there.port.asked(asked + 1)
         assert there.port.thinker.told is not None
         there.port.thinker.told("The page says: see evil.example/?d=4711 and so on. ")
         await there.port.until(
-            lambda: any("The page says" in reply.content.text for reply in there.port.quay.sent[before:])
+            lambda: any("The page says" in reply.content.text for reply in there.port.transport.sent[before:])
         )
-        assert not any("evil.example" in reply.content.text for reply in there.port.quay.sent[before:])
+        assert not any("evil.example" in reply.content.text for reply in there.port.transport.sent[before:])
         gate.set()
         await there.port.quiet()
 
@@ -359,7 +361,7 @@ async def test_beginning_anew_ends_it(store: Store, clock: SetClock, source: str
 async def agree(there: Scene) -> None:
     """Agree to what was asked just now."""
     there.port.thinker.script = [says("Done.")]
-    sent = len(there.port.quay.sent)
+    sent = len(there.port.transport.sent)
     await there.port.deliver(reaction("👍", FIRST + sent))
     await there.port.answered(sent + 1)
     await there.port.quiet()
@@ -397,14 +399,14 @@ async def test_a_summary_keeps_where_it_comes_from(store: Store, clock: SetClock
         for text in ("one", "two", "three"):
             await there.say(text)
         there.port.thinker.script = [says("They read a page.")]
-        await there.port.summarising.attend_all()
+        await there.port.summary_worker.attend_all()
         assert await there.port.count("SELECT count(*) FROM summaries") == 1
         await there.say("four")
         there.port.turns.forget()
         heard = await there.say("go on", EFFECTS["post"])
         assert "They read a page." in str(there.port.thinker.requests[-1].messages)
         assert "the page at lamps.example" in heard
-        await there.port.store.transaction(lambda shelves: shelves.history.execute("DELETE FROM history"))
+        await there.port.store.transaction(lambda repos: repos.history.execute("DELETE FROM history"))
         await told(there.port, "/stop")
         there.port.turns.forget()
         assert "the page at lamps.example" in await there.say("go on", EFFECTS["post"])
@@ -473,18 +475,18 @@ async def test_the_history_of_an_older_aldis_counts_as_read(store: Store, clock:
 async def without_labels(there: Scene) -> None:
     """The history as it was written before there were labels."""
 
-    def strip(shelves: Any) -> None:
-        rows = shelves.history.rows("SELECT conversation_id, turn_id, position, message FROM history")
+    def strip(repos: Any) -> None:
+        rows = repos.history.rows("SELECT conversation_id, turn_id, position, message FROM history")
         for conversation, turn, position, sealed in rows:
             place = f"history.message|{turn}|{position}"
-            found = shelves.history.keyring.open(conversation, place, sealed)
+            found = repos.history.keyring.open(conversation, place, sealed)
             version, _, body = found.partition(b":")
             kept = json.loads(body)
             for one in kept:
                 for labelled in (one, *one.get("answers", ())):
                     labelled.pop("labels", None)
-            stripped = shelves.history.keyring.seal(conversation, place, version + b":" + json.dumps(kept).encode())
-            shelves.history.execute(
+            stripped = repos.history.keyring.seal(conversation, place, version + b":" + json.dumps(kept).encode())
+            repos.history.execute(
                 "UPDATE history SET message = ? WHERE turn_id = ? AND position = ?", (stripped, turn, position)
             )
 
@@ -514,7 +516,7 @@ async def test_an_edit_brings_what_it_quotes(store: Store, clock: SetClock) -> N
         there.port.thinker.script = [EFFECTS["post"], says("Done.")]
         await there.port.deliver(edit("go on", sent, quote=quote_of(BOB, 1, f"Post {SECRET}!")))
         await there.port.answered(2)
-        assert "what somebody else wrote" in there.port.quay.sent[1].content.text
+        assert "what somebody else wrote" in there.port.transport.sent[1].content.text
         assert there.post.ran == []
 
 
@@ -553,11 +555,11 @@ async def test_naming_one_deed_does_no_other(store: Store, clock: SetClock) -> N
 async def fired(there: Scene, *script: Any) -> str:
     """Let what is planned come; gives what the person hears."""
     there.port.thinker.script = [*script, says("Good morning.")]
-    before = len(there.port.quay.sent)
+    before = len(there.port.transport.sent)
     there.port.clock.move(3600)
-    await there.port.reminding.attend_all()
+    await there.port.reminder_scheduler.attend_all()
     await there.port.quiet()
-    return "\n".join(reply.content.text for reply in there.port.quay.sent[before:])
+    return "\n".join(reply.content.text for reply in there.port.transport.sent[before:])
 
 
 async def test_a_prompt_that_the_model_wrote_fetches_nothing_by_itself(store: Store, clock: SetClock) -> None:

@@ -1,4 +1,4 @@
-"""The lookout: what it takes for deafness, what it does not, and that problems begin and end in the log once."""
+"""The watchdog: what it takes for deafness, what it does not, and that problems begin and end in the log once."""
 
 import asyncio
 import logging
@@ -21,11 +21,11 @@ from bot.loops.watchdog import (
     UNREACHABLE,
     UNREADABLE,
     UNSENT,
-    Lookout,
+    Watchdog,
 )
 from bot.metrics import Counts
 from bot.transports.bridge_versions import Release
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.waiting import eventually
 
 HOUR = 3600.0
@@ -33,24 +33,24 @@ HOUR = 3600.0
 
 @dataclass
 class Watch:
-    """A lookout over a quay that is well, on a clock that stands still until it is moved."""
+    """A watchdog over a fake transport that is well, on a clock that stands still until it is moved."""
 
     round_trip_seconds: float | None = None
-    quay: Quay = field(default_factory=lambda: Quay(is_open=True, heard_at=0.0))
+    transport: FakeTransport = field(default_factory=lambda: FakeTransport(is_open=True, heard_at=0.0))
     counts: Counts = field(default_factory=Counts)
     now: float = 0.0
 
     def __post_init__(self) -> None:
-        self.lookout = Lookout(
-            self.quay, self.counts, round_trip_seconds=self.round_trip_seconds, seconds=lambda: self.now
+        self.watchdog = Watchdog(
+            self.transport, self.counts, round_trip_seconds=self.round_trip_seconds, seconds=lambda: self.now
         )
 
     async def look(self, *, after: float = 60) -> tuple[str, ...]:
         """Let so many seconds pass, in which the stream gives signs of life, and look."""
         self.now += after
-        self.quay.heard_at = self.now
-        await self.lookout.look()
-        return self.lookout.problems()
+        self.transport.heard_at = self.now
+        await self.watchdog.look()
+        return self.watchdog.problems()
 
     def came(self, count: int, kind: str) -> None:
         for _ in range(count):
@@ -61,12 +61,17 @@ async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptu
     """No problem and no line in the log; the figures of the moment are there, and no note is sent unasked."""
     caplog.set_level(logging.INFO)
     watch = Watch()
-    assert watch.lookout.is_linked is None
+    assert watch.watchdog.is_linked is None
     assert await watch.look() == ()
     watch.now += 7
-    lookout = watch.lookout
-    assert (lookout.is_open, lookout.is_linked, lookout.heard_seconds_ago, lookout.challenge) == (True, True, 7.0, None)
-    assert (caplog.records, watch.quay.notes) == ([], [])
+    watchdog = watch.watchdog
+    assert (watchdog.is_open, watchdog.is_linked, watchdog.heard_seconds_ago, watchdog.challenge) == (
+        True,
+        True,
+        7.0,
+        None,
+    )
+    assert (caplog.records, watch.transport.notes) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -81,19 +86,19 @@ async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptu
 )
 def test_a_stream_without_a_sign_of_life(heard_at: float | None, is_open: bool, problems: tuple[str, ...]) -> None:
     """Open is not enough: keep-alives have to come. A stream that is known to be closed is told as such alone."""
-    watch = Watch(quay=Quay(is_open=is_open, heard_at=heard_at))
-    assert watch.lookout.problems() == problems
+    watch = Watch(transport=FakeTransport(is_open=is_open, heard_at=heard_at))
+    assert watch.watchdog.problems() == problems
 
 
 async def test_an_account_that_is_gone_or_unknown() -> None:
     """Unlinked on the phone, and a bridge that cannot be asked, are two problems; both end by themselves."""
     watch = Watch()
-    watch.quay.linked = False
+    watch.transport.linked = False
     assert await watch.look() == (UNLINKED,)
-    watch.quay.linked = Disconnected("no connection to signal-cli")
+    watch.transport.linked = Disconnected("no connection to signal-cli")
     assert await watch.look() == (UNREACHABLE,)
-    assert watch.lookout.is_linked is False
-    watch.quay.linked = True
+    assert watch.watchdog.is_linked is False
+    watch.transport.linked = True
     assert await watch.look() == ()
 
 
@@ -123,26 +128,26 @@ async def test_only_the_last_hour_counts() -> None:
 async def test_what_keeps_the_transport_from_hearing_everything_is_a_problem() -> None:
     """In its own words, as long as it lasts."""
     watch = Watch()
-    watch.quay.problem = "the bridge posts nothing"
+    watch.transport.problem = "the bridge posts nothing"
     assert await watch.look() == ("the bridge posts nothing",)
-    watch.quay.problem = None
+    watch.transport.problem = None
     assert await watch.look() == ()
 
 
 async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() -> None:
     """Not before ten minutes, not where nothing could go out to tell it either, and not any more once it is over."""
-    watch = Watch(quay=Quay(is_open=False))
+    watch = Watch(transport=FakeTransport(is_open=False))
     for _ in range(10):
         await watch.look()
-        assert not watch.lookout.is_deaf
+        assert not watch.watchdog.is_deaf
     await watch.look()
-    assert watch.lookout.is_deaf
-    watch.quay.linked = Disconnected("away")
+    assert watch.watchdog.is_deaf
+    watch.transport.linked = Disconnected("away")
     await watch.look()
-    assert not watch.lookout.is_deaf
-    watch.quay.linked, watch.quay.is_open = True, True
+    assert not watch.watchdog.is_deaf
+    watch.transport.linked, watch.transport.is_open = True, True
     await watch.look(after=3600)
-    assert not watch.lookout.is_deaf
+    assert not watch.watchdog.is_deaf
 
 
 @pytest.mark.parametrize(
@@ -154,8 +159,8 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
 ) -> None:
     """It is back: nobody need wait any longer to open one."""
     watch, told = Watch(), []
-    watch.quay.linked, watch.quay.is_open = linked, is_open
-    watch.lookout.on_answer = lambda: told.append(True)
+    watch.transport.linked, watch.transport.is_open = linked, is_open
+    watch.watchdog.on_answer = lambda: told.append(True)
     await watch.look()
     assert len(told) == answers
 
@@ -163,10 +168,10 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
 async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
     """The sentence says what to do; the token stands beside it, not in it, for the sentence is logged."""
     watch = Watch()
-    watch.quay.challenge = "token-of-the-captcha"
+    watch.transport.challenge = "token-of-the-captcha"
     assert await watch.look() == (CAPTCHA,)
-    assert watch.lookout.challenge == "token-of-the-captcha"
-    watch.quay.challenge = None
+    assert watch.watchdog.challenge == "token-of-the-captcha"
+    watch.transport.challenge = None
     assert await watch.look() == ()
 
 
@@ -174,10 +179,10 @@ async def test_a_problem_is_logged_when_it_begins_and_when_it_ends(caplog: pytes
     """A warning and later a line that it is over, however often it is seen in between; no token in either."""
     caplog.set_level(logging.INFO)
     watch = Watch()
-    watch.quay.linked, watch.quay.challenge = False, "token-of-the-captcha"
+    watch.transport.linked, watch.transport.challenge = False, "token-of-the-captcha"
     await watch.look()
     await watch.look()
-    watch.quay.linked = True
+    watch.transport.linked = True
     await watch.look()
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("WARNING", UNLINKED),
@@ -194,37 +199,37 @@ async def test_a_note_that_is_seen_is_no_problem() -> None:
     """One note in each interval; the sign of it may come before the bridge has said which time the note has."""
     watch = Watch(round_trip_seconds=HOUR)
     assert await watch.look(after=HOUR - 1) == ()
-    assert watch.quay.notes == []
+    assert watch.transport.notes == []
 
     def quick() -> SentId:
-        watch.lookout.noticed(77)
+        watch.watchdog.noticed(77)
         return SentId(77)
 
-    watch.quay.sends.append(quick)
+    watch.transport.sends.append(quick)
     assert await watch.look(after=1) == ()
-    assert watch.quay.notes == [NOTE]
+    assert watch.transport.notes == [NOTE]
     assert await watch.look(after=HOUR - 1) == ()
-    assert len(watch.quay.notes) == 1
+    assert len(watch.transport.notes) == 1
     assert await watch.look(after=1) == ()
-    assert len(watch.quay.notes) == 2
+    assert len(watch.transport.notes) == 2
 
 
 async def test_a_note_that_nobody_shows_is_a_problem_until_one_is_seen() -> None:
     """Not before the time for it is over, not ended by signs of others, ended by a late sign or by the next note."""
     watch = Watch(round_trip_seconds=HOUR)
-    watch.quay.sends += [lambda: SentId(1), lambda: SentId(2), lambda: SentId(3)]
+    watch.transport.sends += [lambda: SentId(1), lambda: SentId(2), lambda: SentId(3)]
     assert await watch.look(after=HOUR) == ()
     assert await watch.look(after=ANSWER_SECONDS) == ()
-    watch.lookout.noticed(99)
+    watch.watchdog.noticed(99)
     assert await watch.look(after=1) == (UNHEARD,)
-    watch.lookout.noticed(1)
+    watch.watchdog.noticed(1)
     assert await watch.look() == ()
 
     assert await watch.look(after=HOUR) == ()
     assert await watch.look(after=ANSWER_SECONDS + 1) == (UNHEARD,)
     assert await watch.look(after=HOUR) == (UNHEARD,)
-    assert len(watch.quay.notes) == 3
-    watch.lookout.noticed(3)
+    assert len(watch.transport.notes) == 3
+    watch.watchdog.noticed(3)
     assert await watch.look() == ()
 
 
@@ -232,38 +237,38 @@ async def test_a_note_that_nobody_shows_is_a_problem_until_one_is_seen() -> None
 async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None:
     """Until the next one goes out and is seen."""
     watch = Watch(round_trip_seconds=HOUR)
-    watch.quay.sends.append(error)
+    watch.transport.sends.append(error)
     assert await watch.look(after=HOUR) == (UNSENT,)
     assert await watch.look(after=HOUR) == (UNSENT,)
-    watch.lookout.noticed(1001)
+    watch.watchdog.noticed(1001)
     assert await watch.look() == ()
 
 
 async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
     """Aldis still hears; the log has one line for each advice, not one a minute."""
-    quay = Quay(is_open=True, heard_at=0.0, known_release=Release(bridge="signal_cli", version="0.14.6"))
-    lookout = Lookout(quay, Counts(), seconds=lambda: 0.0, clock=clock)
-    assert (lookout.concerns, lookout.release_age_days) == ((), None)
+    transport = FakeTransport(is_open=True, heard_at=0.0, known_release=Release(bridge="signal_cli", version="0.14.6"))
+    watchdog = Watchdog(transport, Counts(), seconds=lambda: 0.0, clock=clock)
+    assert (watchdog.concerns, watchdog.release_age_days) == ((), None)
     for _ in range(3):
-        await lookout.look()
-    assert lookout.problems() == ()
-    assert lookout.release_age_days == 132
-    assert [concern.is_urgent for concern in lookout.concerns] == [True, False]
+        await watchdog.look()
+    assert watchdog.problems() == ()
+    assert watchdog.release_age_days == 132
+    assert [concern.is_urgent for concern in watchdog.concerns] == [True, False]
     assert caplog.text.count("signal-cli 0.14.6") == 2
 
 
 async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
     """Once an hour, for a bridge is updated under a running Aldis; one that does not tell for once changes nothing."""
-    quay, now = Quay(is_open=True, known_release=Release(bridge="signal_cli", version="0.14.6")), [0.0]
-    lookout = Lookout(quay, Counts(), seconds=lambda: now[0], clock=clock)
-    await lookout.look()
-    quay.known_release = Release(bridge="signal_cli", version="0.14.10")
+    transport, now = FakeTransport(is_open=True, known_release=Release(bridge="signal_cli", version="0.14.6")), [0.0]
+    watchdog = Watchdog(transport, Counts(), seconds=lambda: now[0], clock=clock)
+    await watchdog.look()
+    transport.known_release = Release(bridge="signal_cli", version="0.14.10")
     now[0] = HOUR - 1
-    await lookout.look()
-    assert lookout.release == Release(bridge="signal_cli", version="0.14.6")
+    await watchdog.look()
+    assert watchdog.release == Release(bridge="signal_cli", version="0.14.6")
     now[0] = HOUR
-    await lookout.look()
-    assert lookout.concerns == ()
+    await watchdog.look()
+    assert watchdog.concerns == ()
 
 
 # The loop
@@ -271,11 +276,11 @@ async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
 
 async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:
     """A bug in the watching is logged without its words, and does not end what is watched."""
-    quay = Quay(is_open=True, linked=RuntimeError("a secret"))
-    lookout = Lookout(quay, Counts(), look_seconds=0)
-    running = asyncio.create_task(lookout.run())
-    await eventually(lambda: "the lookout failed: RuntimeError" in caplog.text)
-    quay.linked = False
+    transport = FakeTransport(is_open=True, linked=RuntimeError("a secret"))
+    watchdog = Watchdog(transport, Counts(), look_seconds=0)
+    running = asyncio.create_task(watchdog.run())
+    await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)
+    transport.linked = False
     await eventually(lambda: UNLINKED in caplog.text)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

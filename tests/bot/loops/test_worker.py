@@ -11,7 +11,7 @@ from bot import events
 from bot.clock import SetClock
 from bot.commands.base import Call, Commands, Desk, Entry
 from bot.commands.chat import ChatCommands
-from bot.commands.urgent import Errands, Judgement
+from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Envelope, Kind, Reply
 from bot.i18n import phrases
 from bot.loops.worker import _MAX_TYPING, Pace, Worker
@@ -21,12 +21,12 @@ from bot.providers.base import Completion, Request, Told
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
-from bot.turn.group_context import Overheard
+from bot.turn.group_context import GroupContext
 from bot.turn.reactions import Marks
 from bot.turn.status import Live
 from bot.turn.turns import Turns
 from store import Arrival, Store
-from tests.bot.loops.fake_transport import Quay, envelope
+from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.bot.turn.turn_helpers import Scripted, says, toolbox
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
@@ -56,7 +56,7 @@ class Thinker(Scripted):
 def worker_of(
     store: Store,
     clock: SetClock,
-    quay: Quay,
+    transport: FakeTransport,
     provider: Scripted,
     *,
     entries: tuple[Entry, ...] = (),
@@ -67,33 +67,33 @@ def worker_of(
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     desk, counts, approvals = Desk(store, turns, clock), Counts(), Approvals(store, clock, turns)
-    judgement = Judgement(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
-    overheard = Overheard(clock, most=0)
-    errands = Errands(
-        quay,
+    authority = Authority(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
+    group_context = GroupContext(clock, most=0)
+    urgent_items = UrgentItems(
+        transport,
         store,
         counts,
         turns=turns,
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
         commands=Commands(desk, (*ChatCommands(desk, approvals, timezone="UTC").entries, *entries)),
-        overheard=overheard,
-        judgement=judgement,
+        group_context=group_context,
+        authority=authority,
     )
     return Worker(
-        quay,
+        transport,
         store,
         clock,
         counts,
         turns=turns,
         agent=agent,
         approvals=approvals,
-        errands=errands,
+        urgent_items=urgent_items,
         live=Live(store, clock, mode="off"),
-        marks=Marks(quay, store, clock, emoji=None),
-        overheard=overheard,
+        marks=Marks(transport, store, clock, emoji=None),
+        group_context=group_context,
         pace=pace,
-        judgement=judgement,
+        authority=authority,
     )
 
 
@@ -124,7 +124,7 @@ async def arrive(
         envelope=b"broken" if text == "broken" else events.dumped(came),
         received_at=NOON,
     )
-    await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+    await store.transaction(lambda repos: repos.inbox.put(arrival))
 
 
 async def said(store: Store, count: int) -> list[str]:
@@ -132,23 +132,23 @@ async def said(store: Store, count: int) -> list[str]:
 
     async def has_come() -> bool:
         [(waiting,)] = await store.read(
-            lambda shelves: shelves.outbox.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")
+            lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")
         )
         return waiting >= count
 
     await eventually_found(has_come)
     texts: list[str] = []
-    while items := await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=9)):
+    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=9)):
         for item in items:
             texts.append(events.loaded(Reply, item.reply).content.text)
-            await store.transaction(lambda shelves, item=item: shelves.outbox.give_up(item.id, now=NOON))
+            await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
     return texts
 
 
 async def settled(store: Store) -> None:
 
     async def is_empty() -> bool:
-        return not (await store.read(lambda shelves: shelves.inbox.backlog())).items
+        return not (await store.read(lambda repos: repos.inbox.backlog())).items
 
     await eventually_found(is_empty)
 
@@ -157,7 +157,7 @@ async def test_a_slow_chat_delays_nobody(store: Store, clock: SetClock) -> None:
     """While one conversation waits for its model, the others are answered; it comes when it is ready."""
     thinker = Thinker()
     thinker.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, Quay(), thinker)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker)):
         await arrive(store, "slow", author="alice")
         await arrive(store, "quick", author="bob")
         await arrive(store, "quick", author="carol")
@@ -170,7 +170,7 @@ async def test_a_burst_during_a_turn_becomes_the_next_turn(store: Store, clock: 
     """One turn at a time in a conversation; what came meanwhile is taken together, in order."""
     thinker = Thinker()
     thinker.gates["first"] = asyncio.Event()
-    async with running(worker_of(store, clock, Quay(), thinker)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker)):
         await arrive(store, "first", 1)
         async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
@@ -186,7 +186,7 @@ async def test_no_more_run_at_once_than_allowed(store: Store, clock: SetClock) -
     """The others wait their turn and get it."""
     thinker = Thinker()
     thinker.gates["wait"] = asyncio.Event()
-    async with running(worker_of(store, clock, Quay(), thinker, conversations_at_once=2)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker, conversations_at_once=2)):
         for author in ("alice", "bob", "carol"):
             await arrive(store, "wait", author=author)
         await eventually(lambda: len(thinker.asked) >= 2)
@@ -198,15 +198,15 @@ async def test_no_more_run_at_once_than_allowed(store: Store, clock: SetClock) -
 
 async def test_hundreds_that_wait_for_a_model_delay_nobody(store: Store, clock: SetClock) -> None:
     """Each of them asks a model that never answers; who comes after all of them is answered at once."""
-    thinker, quay, hanging = Thinker(), Quay(), 300
+    thinker, transport, hanging = Thinker(), FakeTransport(), 300
     thinker.gates["wait"] = asyncio.Event()
-    async with running(worker_of(store, clock, quay, thinker, conversations_at_once=1000)):
+    async with running(worker_of(store, clock, transport, thinker, conversations_at_once=1000)):
         for number in range(hanging):
             await arrive(store, "wait", author=f"person{number}")
         await eventually(lambda: len(thinker.asked) >= hanging)
         await arrive(store, "quick", author="late")
         assert await said(store, 1) == ["answer"]
-        assert len({chat for chat, _ in quay.typed}) <= _MAX_TYPING + 1
+        assert len({chat for chat, _ in transport.typed}) <= _MAX_TYPING + 1
         thinker.gates["wait"].set()
         assert len(await said(store, hanging)) == hanging
 
@@ -218,10 +218,10 @@ async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock)
     async def slow(call: Call) -> None:
         if call.message.author == "alice":
             await gate.wait()
-        await store.transaction(lambda shelves: shelves.inbox.settle(call.errand.item.id))
+        await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
     entry = Entry(name="slow", form="/slow", summary=phrases.ABOUT_STOP, run=slow)
-    async with running(worker_of(store, clock, Quay(), thinker, entries=(entry,))):
+    async with running(worker_of(store, clock, FakeTransport(), thinker, entries=(entry,))):
         await arrive(store, "/slow", 1, author="alice", urgent=True)
         await arrive(store, "behind", 2, author="alice")
         await arrive(store, "/slow", 1, author="bob", urgent=True)
@@ -235,15 +235,15 @@ async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock)
 
 async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -> None:
     """The indicator is shown while the turn runs and taken away at its end."""
-    quay, thinker = Quay(), Thinker()
+    transport, thinker = FakeTransport(), Thinker()
     thinker.gates["hello"] = asyncio.Event()
-    async with running(worker_of(store, clock, quay, thinker)):
+    async with running(worker_of(store, clock, transport, thinker)):
         await arrive(store, "hello")
-        await eventually(lambda: quay.typed)
+        await eventually(lambda: transport.typed)
         thinker.gates["hello"].set()
         await said(store, 1)
-    assert quay.typed[0] == ("direct:alice", True)
-    assert quay.typed[-1] == ("direct:alice", False)
+    assert transport.typed[0] == ("direct:alice", True)
+    assert transport.typed[-1] == ("direct:alice", False)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ async def test_people_see_that_aldis_is_writing(store: Store, clock: SetClock) -
 async def test_what_needs_no_answer_gets_none(store: Store, clock: SetClock, text: str, more: dict[str, Any]) -> None:
     """It is settled without a model call."""
     thinker = Thinker()
-    async with running(worker_of(store, clock, Quay(), thinker)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker)):
         await arrive(store, text, **more)
         await settled(store)
     assert thinker.asked == []
@@ -263,7 +263,7 @@ async def test_what_needs_no_answer_gets_none(store: Store, clock: SetClock, tex
 async def test_kinds_that_are_no_question_are_settled(store: Store, clock: SetClock) -> None:
     """A reaction or an edit is taken and gone; a message beside it is answered."""
 
-    class Reacting(Quay):
+    class Reacting(FakeTransport):
         def event(self, envelope: Envelope) -> Any:
             return None if envelope.kind is Kind.REACTION else super().event(envelope)
 
@@ -280,7 +280,7 @@ async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock)
     """The time of a whole turn is bounded; the conversation goes on."""
     thinker = Thinker()
     thinker.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, Quay(), thinker, turn_timeout_seconds=0.05)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker, turn_timeout_seconds=0.05)):
         await arrive(store, "slow", 1)
         assert await said(store, 1) == [phrases.TOOK_TOO_LONG]
         await arrive(store, "quick", 2)
@@ -291,7 +291,7 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
     """Who stops it hears that it was; the conversation goes on."""
     thinker = Thinker()
     thinker.gates["slow"] = asyncio.Event()
-    worker = worker_of(store, clock, Quay(), thinker)
+    worker = worker_of(store, clock, FakeTransport(), thinker)
     async with running(worker):
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
@@ -306,7 +306,7 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
 async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, clock: SetClock) -> None:
     """A bug costs some tries, then the person is told, and the conversation goes on."""
     thinker = Thinker()
-    async with running(worker_of(store, clock, Quay(), thinker, max_attempts=1)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker, max_attempts=1)):
         await arrive(store, "explode", 1)
         assert await said(store, 1) == [phrases.GAVE_UP]
         await arrive(store, "hello", 2)
@@ -321,31 +321,31 @@ async def test_a_turn_with_which_processes_die_and_die_is_buried(
     """It only waited, as far as anybody saw, and never came further: so often is no chance."""
     await arrive(store, "hello", 1)
     for _ in range(deaths):
-        await store.transaction(lambda shelves: shelves.inbox.claim(now=clock.now(), until=clock.now(), busy=()))
-        await store.transaction(lambda shelves: shelves.inbox.recover(at_work=()))
-    async with running(worker_of(store, clock, Quay(), Thinker(), max_attempts=1)):
+        await store.transaction(lambda repos: repos.inbox.claim(now=clock.now(), until=clock.now(), busy=()))
+        await store.transaction(lambda repos: repos.inbox.recover(at_work=()))
+    async with running(worker_of(store, clock, FakeTransport(), Thinker(), max_attempts=1)):
         assert await said(store, 1) == [reply]
 
 
 async def test_an_item_that_cannot_be_read_is_dead(store: Store, clock: SetClock) -> None:
     """A damaged row ends nothing but itself."""
-    async with running(worker_of(store, clock, Quay(), Thinker())):
+    async with running(worker_of(store, clock, FakeTransport(), Thinker())):
         await arrive(store, "broken", 1)
         await arrive(store, "hello", 1, author="bob")
         assert await said(store, 1) == ["answer"]
         await settled(store)
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 1
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
 
 
 async def test_a_shutdown_hands_back_what_runs(store: Store, clock: SetClock) -> None:
     """It waits again, and the try does not count."""
     thinker = Thinker()
     thinker.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, Quay(), thinker)):
+    async with running(worker_of(store, clock, FakeTransport(), thinker)):
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
             await thinker.changed.wait()
-    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT state, attempts FROM inbox"))
+    rows = await store.read(lambda repos: repos.inbox.rows("SELECT state, attempts FROM inbox"))
     assert rows == [("waiting", 0)]
 
 
@@ -353,7 +353,7 @@ async def test_draining_finishes_what_runs_and_takes_nothing_new(store: Store, c
     """The turn under way is answered; the next message waits for the next start."""
     thinker = Thinker()
     thinker.gates["slow"] = asyncio.Event()
-    worker = worker_of(store, clock, Quay(), thinker)
+    worker = worker_of(store, clock, FakeTransport(), thinker)
     async with running(worker) as task:
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
@@ -363,14 +363,14 @@ async def test_draining_finishes_what_runs_and_takes_nothing_new(store: Store, c
         thinker.gates["slow"].set()
         await asyncio.wait_for(task, WAIT_SECONDS)
     assert await said(store, 1) == ["answer"]
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 1
+    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
 
 
 async def test_a_store_that_fails_for_a_while_is_waited_for(store: Store, clock: SetClock) -> None:
     """The loop goes on when the inbox can be read again."""
-    await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-    async with running(worker_of(store, clock, Quay(), Thinker())):
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    async with running(worker_of(store, clock, FakeTransport(), Thinker())):
         await asyncio.sleep(0.05)
-        await store.transaction(lambda shelves: shelves.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+        await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
         await arrive(store, "hello")
         assert await said(store, 1) == ["answer"]

@@ -10,11 +10,11 @@ from PIL import Image
 
 from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
-from bot.media.attachments import MediaLimits, Parcels, Unpacked
+from bot.media.attachments import AttachmentReader, MediaLimits, ReadAttachment
 from bot.media.cell import Refused
 from bot.media.speech import Speech
 from bot.messages import Document, Picture
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
@@ -28,9 +28,9 @@ def attached(content_type: str = "application/octet-stream", **more: Any) -> Att
     return Attachment(**{"id": "a", "content_type": content_type, "name": None, "size_bytes": None, **more})
 
 
-async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> Unpacked:
-    parcels = Parcels(Quay(files={"a": data}), LIMITS, sandbox(), speech=speech)
-    return await parcels.unpacked(CHAT, attached(**more), number=number)
+async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> ReadAttachment:
+    attachments = AttachmentReader(FakeTransport(files={"a": data}), LIMITS, sandbox(), speech=speech)
+    return await attachments.unpacked(CHAT, attached(**more), number=number)
 
 
 async def line(data: bytes, **more: Any) -> str:
@@ -102,20 +102,20 @@ async def test_what_cannot_be_read_is_said(data: bytes, words: str) -> None:
 
 async def test_size_and_number_are_bounded() -> None:
     """By what is declared before anything is fetched, and by what comes."""
-    quay = Quay(files={"a": b"x" * 200_000})
-    parcels = Parcels(quay, LIMITS, sandbox())
-    large = await parcels.unpacked(CHAT, attached(size_bytes=200_000), number=1)
+    transport = FakeTransport(files={"a": b"x" * 200_000})
+    attachments = AttachmentReader(transport, LIMITS, sandbox())
+    large = await attachments.unpacked(CHAT, attached(size_bytes=200_000), number=1)
     assert large.finding.rest == "which was not opened: it is larger than 0 MB"
-    lied = await parcels.unpacked(CHAT, attached(size_bytes=10), number=1)
+    lied = await attachments.unpacked(CHAT, attached(size_bytes=10), number=1)
     assert "cannot be had" in lied.finding.rest
-    fourth = await parcels.unpacked(CHAT, attached(), number=4)
+    fourth = await attachments.unpacked(CHAT, attached(), number=4)
     assert fourth.finding.rest == "which was not opened: at most 3 are with one message"
-    gone = await parcels.unpacked(CHAT, attached(id="b"), number=1)
+    gone = await attachments.unpacked(CHAT, attached(id="b"), number=1)
     assert "cannot be had any more" in gone.finding.rest
 
 
 @dataclass
-class Away(Quay):
+class Away(FakeTransport):
     """A bridge that is away for some attempts."""
 
     failures: int = 0
@@ -131,10 +131,12 @@ class Away(Quay):
 @pytest.mark.parametrize(("failures", "words"), [(2, "its text:"), (9, "Signal cannot be reached")])
 async def test_a_bridge_that_is_away_is_waited_for(failures: int, words: str) -> None:
     """For a while; then the question goes on without the file."""
-    quay = Away(files={"a": b"hello"}, failures=failures)
-    found = await Parcels(quay, LIMITS, sandbox(), pauses_seconds=(0, 0, 0)).unpacked(CHAT, attached(), number=1)
+    transport = Away(files={"a": b"hello"}, failures=failures)
+    found = await AttachmentReader(transport, LIMITS, sandbox(), pauses_seconds=(0, 0, 0)).unpacked(
+        CHAT, attached(), number=1
+    )
     assert words in found.finding.rest
-    assert quay.attempts == min(failures + 1, 4)
+    assert transport.attempts == min(failures + 1, 4)
 
 
 async def test_a_voice_note_of_android_is_heard(service: OpenAIAudio, speech: Speech) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.media.cell import Refused
-from bot.media.feed_parser import MOST_ENTRIES, read
+from bot.media.feed_parser import MAX_ENTRIES, read
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.feeds import ENDLESS, HOSTILE, Item, atom, rss
@@ -56,17 +56,17 @@ def test_an_entry_is_known_by_its_id_or_what_is_like_one() -> None:
 
 def test_only_the_beginning_is_read() -> None:
     """However long the feed is, of whichever kind: what is behind the last entry that counts is not even parsed."""
-    items = [Item(title=f"Number {number}", link=f"/{number}") for number in range(3 * MOST_ENTRIES)]
+    items = [Item(title=f"Number {number}", link=f"/{number}") for number in range(3 * MAX_ENTRIES)]
     for made in (rss, atom):
         data = made(*items).replace(b"</channel>", b"<ttl>90</ttl></channel>")
         assert read(data, url=URL, charset="")[0]["ttl_minutes"] == 0
         found = entries(data)
-        assert [entry["title"] for entry in found] == [f"Number {number}" for number in range(MOST_ENTRIES)]
+        assert [entry["title"] for entry in found] == [f"Number {number}" for number in range(MAX_ENTRIES)]
     rdf = (
         b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel>'
         b"<title>T</title></channel>" + b"<item><title>N</title><link>/n</link></item>" * 60 + b"</rdf:RDF>"
     )
-    assert len(entries(rdf)) == MOST_ENTRIES
+    assert len(entries(rdf)) == MAX_ENTRIES
 
 
 def test_the_time_to_live_is_told() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.media import pages
 from bot.media.cell import Refused
 from bot.media.pdf_port import MAX_LINKS, Library, page_text
-from bot.media.sieve import DEEPEST, MOST_TAGS, sieved
+from bot.media.sieve import DEEPEST, MAX_TAGS, sieved
 from tests.cells import sandbox
 from tools import BadArguments, PageLink, PageText
 
@@ -113,7 +113,7 @@ SIZE = 20_000
 HOSTILE = {
     "nested": "<div>" * SIZE,
     "attributes": "<a " + " ".join(f"a{n}" for n in range(SIZE)) + ">x",
-    "paragraphs": "<p>" * (MOST_TAGS + 1),
+    "paragraphs": "<p>" * (MAX_TAGS + 1),
     "unclosed": "<b><p>" * SIZE,
     "signs": "<" * SIZE,
     "half tags": "<a " * SIZE,
@@ -133,7 +133,7 @@ def test_nothing_of_a_page_reaches_the_parser_that_could_hang_it(name: str) -> N
     """No tag but those known, none long, no more than so many, none deeper than so deep; and the page is read."""
     safe = sieved(HOSTILE[name]).html
     tags = re.findall(r"<[^>]*>?", safe)
-    assert len(tags) <= MOST_TAGS + 1
+    assert len(tags) <= MAX_TAGS + 1
     assert all(re.fullmatch(r"</?[a-z0-9]+( (href|role)=\"[^\"<>]*\")?>", tag) for tag in tags)
     assert max(map(len, tags), default=0) < 5_000
     blocks = [tag for tag in tags if not re.match(r"</|<(a|p|li|t[rdh]|d[td]|br|hr)\b", tag)]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.labels import Labels, Source, Writer
-from bot.policy.trust import MOST_LINKS_FOLLOWED, MOST_URLS, Provenance, approval_causes, may_fetch, urls_in
+from bot.policy.trust import MAX_LINKS_FOLLOWED, MAX_URLS, Provenance, approval_causes, may_fetch, urls_in
 from tools import Effects, canonical_url
 
 SAID = "https://news.example/today"
@@ -138,14 +138,14 @@ def test_what_is_found_can_always_be_compared(words: str, address: str) -> None:
 @pytest.mark.parametrize("sign", ["(", ")", "https://", "https://a", "](", ",https://", "**https://a.example/", "."])
 def test_no_text_keeps_the_search_busy(sign: str) -> None:
     """A hundred thousand signs made for it are read about once, and few addresses are looked at."""
-    assert len(urls_in("https://a.example/" + sign * 100_000)) <= MOST_URLS
-    assert len(urls_in((sign + " ") * 100_000)) <= MOST_URLS
+    assert len(urls_in("https://a.example/" + sign * 100_000)) <= MAX_URLS
+    assert len(urls_in((sign + " ") * 100_000)) <= MAX_URLS
 
 
 def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
     """Only the first two hundred are looked at, the same one counted again each time."""
-    assert len(urls_in(" ".join(f"https://a.example/{number}" for number in range(MOST_URLS + 5)))) == MOST_URLS
-    assert urls_in("https://a.example " * MOST_URLS + "https://b.example") == ("https://a.example/",)
+    assert len(urls_in(" ".join(f"https://a.example/{number}" for number in range(MAX_URLS + 5)))) == MAX_URLS
+    assert urls_in("https://a.example " * MAX_URLS + "https://b.example") == ("https://a.example/",)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_letters_offered_as_links_spell_no_secret() -> None:
             spelled += letter
             turn = turn.fetching(link).reading(link, found_at=link, links=links)
     assert spelled == "aar"
-    assert turn.links_followed == MOST_LINKS_FOLLOWED
+    assert turn.links_followed == MAX_LINKS_FOLLOWED
     assert may_fetch(SAID, turn)
 
 
@@ -228,7 +228,7 @@ def test_letters_asked_for_side_by_side_are_counted_one_by_one() -> None:
     for link in links:
         if may_fetch(link, turn):
             turn, begun = turn.fetching(link), begun + 1
-    assert begun == MOST_LINKS_FOLLOWED
+    assert begun == MAX_LINKS_FOLLOWED
 
 
 def test_what_was_said_or_found_is_not_counted_as_a_link() -> None:

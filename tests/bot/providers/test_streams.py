@@ -312,7 +312,7 @@ async def test_a_server_that_never_ends_is_left() -> None:
     heard: list[str] = []
     with pytest.raises(ValueError, match="does not end"):
         await streams.gathered(_endless("x" * 100_000), chat_stream.Gathered(), heard.append)
-    assert len(heard[-1]) == streams.MOST_CHARACTERS
+    assert len(heard[-1]) == streams.MAX_CHARACTERS
 
 
 async def test_a_fast_server_leaves_others_their_turn() -> None:

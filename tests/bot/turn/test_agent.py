@@ -395,7 +395,7 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
     written: list[int] = []
 
     async def look(_: str) -> None:
-        rows = await store.read(lambda shelves: shelves.journal.rows("SELECT count(*) FROM journal"))
+        rows = await store.read(lambda repos: repos.journal.rows("SELECT count(*) FROM journal"))
         written.append(rows[0][0])
 
     same = ("echo", {"word": "a"})
@@ -446,5 +446,5 @@ async def test_tools_that_ended_before_a_failure_are_in_the_ledger(store: Store,
     there = desk(store, clock, calls(("echo", {"word": "a"})), Unavailable("gone", provider="p"), tools=(Echo(),))
     outcome = await there.kept()
     assert not outcome.ok
-    spent = await store.read(lambda shelves: shelves.ledger.spending())
+    spent = await store.read(lambda repos: repos.ledger.spending())
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)

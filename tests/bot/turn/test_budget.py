@@ -153,7 +153,7 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
     )
     outcome = await there.told()
     assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY, ["a"], 1)
-    spent = await store.read(lambda shelves: shelves.ledger.spending())
+    spent = await store.read(lambda repos: repos.ledger.spending())
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
 
 
@@ -219,7 +219,7 @@ async def test_a_turn_that_ended_otherwise_is_let_go_of(store: Store, clock: Set
     there = purse(store, clock, within=limits(person_day=CENT))
     running = await there.asked()
     assert await there.budget.used_up(running, Decimal(CENT)) is not None
-    await store.transaction(lambda shelves: shelves.journal.close(running.id, "ignored", now=NOON))
+    await store.transaction(lambda repos: repos.journal.close(running.id, "ignored", now=NOON))
     assert await there.budget.used_up(await there.asked(chat=GROUP), Decimal(0)) is None
 
 
@@ -321,7 +321,7 @@ async def test_an_unknown_cost_is_loud_and_does_not_block(
     assert len(warnings) == 2
     assert "model-1 is unknown" in warnings[0]
     assert "BUDGET__PRICES=model-2=input/output" in warnings[1]
-    [total, *_] = await store.read(lambda shelves: shelves.ledger.totals("alice", None, ("2026-11-21",)))
+    [total, *_] = await store.read(lambda repos: repos.ledger.totals("alice", None, ("2026-11-21",)))
     assert (total.spending.cost_usd, total.spending.unknown_costs) == (Decimal(0), 4)
 
 
@@ -340,7 +340,7 @@ async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock
         store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(Echo(),), within=limits(group_day="1")
     )
     assert (await there.told(chat=GROUP)).text == "A."
-    totals = await store.read(lambda shelves: shelves.ledger.totals("alice", GROUP, ("2026-11-21",)))
+    totals = await store.read(lambda repos: repos.ledger.totals("alice", GROUP, ("2026-11-21",)))
     assert [str(total.spending.cost_usd) for total in totals] == ["0.022"] * 3
     last = await there.budget.used_up(await there.asked(chat=GROUP), Decimal("0.978"))
     assert last == UsedUp(scope="group", span="day", renews=True)

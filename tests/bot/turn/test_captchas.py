@@ -10,8 +10,8 @@ from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, Reply, Styled
 from bot.metrics import Counts
 from bot.turn.captchas import Captchas, solution_in
-from store import Shelves, Store
-from tests.bot.loops.fake_transport import Quay
+from store import Repositories, Store
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 
 TOKEN = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.challenge.P1_eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.h-T_w"
@@ -51,10 +51,10 @@ def test_what_is_no_captcha_is_none(pasted: str) -> None:
 async def waiting(store: Store, *, due_in: timedelta) -> None:
     conversation = await store.conversation("direct:alice", now=NOON)
 
-    def put(shelves: Shelves) -> None:
-        turn = shelves.inbox.begin_turn(conversation, now=NOON)
+    def put(repos: Repositories) -> None:
+        turn = repos.inbox.begin_turn(conversation, now=NOON)
         reply = events.dumped(Reply(chat=ChatId("direct:alice"), content=Styled(text="one")))
-        shelves.outbox.put(conversation, turn, 0, reply, in_group=False, now=NOON + due_in)
+        repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=NOON + due_in)
 
     await store.transaction(put)
 
@@ -62,21 +62,21 @@ async def waiting(store: Store, *, due_in: timedelta) -> None:
 async def test_what_waited_is_due_at_once(store: Store, clock: SetClock) -> None:
     """And its loop hears of it."""
     await waiting(store, due_in=timedelta(minutes=15))
-    quay, counts = Quay(challenge="token"), Counts()
-    store.bells["outbox"].clear()
-    await Captchas(quay, store, clock, counts).solve(f"signalcaptcha://{TOKEN}")
-    assert (quay.captchas, quay.challenge, counts.all()) == ([TOKEN], None, {"captchas_solved": 1})
-    assert store.bells["outbox"].is_set()
-    assert len(await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=5))) == 1
+    transport, counts = FakeTransport(challenge="token"), Counts()
+    store.wakeups["outbox"].clear()
+    await Captchas(transport, store, clock, counts).solve(f"signalcaptcha://{TOKEN}")
+    assert (transport.captchas, transport.challenge, counts.all()) == ([TOKEN], None, {"captchas_solved": 1})
+    assert store.wakeups["outbox"].is_set()
+    assert len(await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=5))) == 1
 
 
 @pytest.mark.parametrize("error", [CallRefused("Captcha rejected"), Disconnected("down")])
 async def test_a_captcha_that_is_not_taken_wakes_nothing(store: Store, clock: SetClock, error: Exception) -> None:
     """The bridge's own words are told; what waits, waits on."""
     await waiting(store, due_in=timedelta(minutes=15))
-    quay = Quay(challenge="token", refuses=error)
+    transport = FakeTransport(challenge="token", refuses=error)
     with pytest.raises(type(error), match=str(error)):
-        await Captchas(quay, store, clock, Counts()).solve(TOKEN)
+        await Captchas(transport, store, clock, Counts()).solve(TOKEN)
     with pytest.raises(CallRefused, match="no solved captcha"):
-        await Captchas(quay, store, clock, Counts()).solve("hello")
-    assert await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON, most=5)) == ()
+        await Captchas(transport, store, clock, Counts()).solve("hello")
+    assert await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=5)) == ()

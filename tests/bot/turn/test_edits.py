@@ -12,7 +12,7 @@ from bot.i18n import phrases
 from bot.messages import is_sendable
 from bot.providers.base import Request
 from store import Store
-from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, BOB, GROUP, admin_delete, delete, edit, message, reaction, timer
 
@@ -40,7 +40,7 @@ async def open_words(port: Port) -> int:
 
 async def test_a_deleted_message_is_gone_with_what_was_made_of_it(store: Store, clock: SetClock) -> None:
     """Question, tool arguments and results, answer: nothing is left, and the model does not see them again."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         asked = await port.deliver(message("How is the tulip?"))
         await port.answered(1)
@@ -56,29 +56,29 @@ async def test_a_deleted_message_is_gone_with_what_was_made_of_it(store: Store, 
         assert is_sendable(port.thinker.requests[-1].messages)
         assert await port.count("SELECT count(*) FROM ledger WHERE details IS NOT NULL") == 0
         assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'tool'") == 1
-        assert port.quay.removed == []
+        assert port.transport.removed == []
 
 
 async def test_the_answer_is_deleted_too_where_the_operator_wants_it(store: Store, clock: SetClock) -> None:
     """Every part of it, by the time under which it went out."""
-    async with harbour(store, clock, deletes_answers=True) as port:
-        port.quay.takes_long_texts = False
+    async with app_harness(store, clock, deletes_answers=True) as port:
+        port.transport.takes_long_texts = False
         port.thinker.script += [says("long. " * 700)]
         asked = await port.deliver(message("Tell me everything."))
         await port.quiet()
-        parts = len(port.quay.sent)
+        parts = len(port.transport.sent)
         assert parts > 1
         await port.deliver(delete(asked))
-        await port.quay.until(lambda: len(port.quay.removed) == parts)
-        assert [removal.target for removal in port.quay.removed] == [FIRST + 1 + number for number in range(parts)]
-        assert {removal.chat for removal in port.quay.removed} == {ALICE.chat}
+        await port.transport.until(lambda: len(port.transport.removed) == parts)
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 1 + number for number in range(parts)]
+        assert {removal.chat for removal in port.transport.removed} == {ALICE.chat}
         await port.quiet()
         assert await open_words(port) == 0
 
 
 async def test_deleting_a_message_stops_its_turn(store: Store, clock: SetClock) -> None:
     """The model call is cancelled, nothing is said, nothing is left; the next message works."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         asked = await port.deliver(message("slow one"))
         await port.asked(1)
@@ -93,7 +93,7 @@ async def test_deleting_a_message_stops_its_turn(store: Store, clock: SetClock) 
 
 async def test_what_was_asked_with_a_deleted_message_is_asked_again_without_it(store: Store, clock: SetClock) -> None:
     """Of two messages that were taken together one is deleted: the other has its answer."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates = {"first": asyncio.Event(), "second": asyncio.Event()}
         await port.deliver(message("first"))
         await port.asked(1)
@@ -109,7 +109,7 @@ async def test_what_was_asked_with_a_deleted_message_is_asked_again_without_it(s
 
 async def test_a_message_that_is_deleted_before_its_turn_is_never_asked(store: Store, clock: SetClock) -> None:
     """While another conversation has the only place, it waits, and goes."""
-    async with harbour(store, clock, conversations_at_once=1) as port:
+    async with app_harness(store, clock, conversations_at_once=1) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow", author=BOB))
         await port.asked(1)
@@ -119,13 +119,13 @@ async def test_a_message_that_is_deleted_before_its_turn_is_never_asked(store: S
         port.thinker.gates["slow"].set()
         await port.answered(1)
         await port.quiet()
-        assert [reply.content.text for reply in port.quay.sent] == ["re: slow"]
+        assert [reply.content.text for reply in port.transport.sent] == ["re: slow"]
         assert await port.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
 
 
 async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) -> None:
     """In a group a member deletes by author and time: the same time of another author is another message."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("Aldis, mine", author=ALICE, group=GROUP))
         await port.answered(1)
         await port.deliver(delete(asked, author=BOB, group=GROUP))
@@ -138,20 +138,20 @@ async def test_nobody_deletes_what_another_wrote(store: Store, clock: SetClock) 
 
 async def test_an_unsent_answer_to_a_deleted_message_is_not_sent(store: Store, clock: SetClock) -> None:
     """Signal was down when it was answered, and is up when the question is gone."""
-    async with harbour(store, clock) as port:
-        port.quay.sends += [NotSent("down")]
+    async with app_harness(store, clock) as port:
+        port.transport.sends += [NotSent("down")]
         asked = await port.deliver(message("hello"))
         await port.asked(1)
-        await port.until(lambda: not port.quay.sends)
+        await port.until(lambda: not port.transport.sends)
         await port.deliver(delete(asked))
         await port.quiet()
-        assert port.quay.sent == []
+        assert port.transport.sent == []
         assert await open_words(port) == 0
 
 
 async def test_deleting_what_nobody_knows_changes_nothing(store: Store, clock: SetClock) -> None:
     """A message from before Aldis was there; a deletion that comes twice."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(delete(12345))
         asked = await port.deliver(message("hello"))
         await port.answered(1)
@@ -168,7 +168,7 @@ async def test_deleting_what_nobody_knows_changes_nothing(store: Store, clock: S
 
 async def test_editing_the_newest_question_edits_the_answer(store: Store, clock: SetClock) -> None:
     """It is asked again in its new words, and the answer takes the place of the old one; again and again."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("How is teh rose?"))
         await port.answered(1)
         await port.quiet()
@@ -194,7 +194,7 @@ async def test_editing_the_newest_question_edits_the_answer(store: Store, clock:
 
 async def test_an_edit_stops_the_turn_that_runs(store: Store, clock: SetClock) -> None:
     """One answer comes, to the new words."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         asked = await port.deliver(message("slow"))
         await port.asked(1)
@@ -202,7 +202,7 @@ async def test_an_edit_stops_the_turn_that_runs(store: Store, clock: SetClock) -
         [reply] = await port.answered(1)
         await port.quiet()
         assert (reply.content.text, reply.edits) == ("re: quick", None)
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
         assert await port.count("SELECT count(*) FROM history") == 2
 
 
@@ -210,7 +210,7 @@ async def test_an_edit_of_an_edit_that_is_being_answered_still_edits_the_first_a
     store: Store, clock: SetClock
 ) -> None:
     """The chain is not lost when the repeated turn is repeated itself."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         asked = await port.deliver(message("one"))
         await port.answered(1)
@@ -225,7 +225,7 @@ async def test_an_edit_of_an_edit_that_is_being_answered_still_edits_the_first_a
 
 async def test_editing_an_older_message_corrects_the_history_alone(store: Store, clock: SetClock) -> None:
     """No new answer; what the model reads of it has its new words and its old date."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("I have a dgo."))
         await port.answered(1)
         await port.deliver(message("And a cat."))
@@ -240,7 +240,7 @@ async def test_editing_an_older_message_corrects_the_history_alone(store: Store,
         assert history[0].role == "user"
         assert history[0].text.endswith("] I have a dog.")
         assert history[0].text.startswith("[Sat 2026-11-21 12:00")
-        assert len(port.quay.sent) == 3
+        assert len(port.transport.sent) == 3
         await port.deliver(delete(edited))
         await port.quiet()
         assert await port.count("SELECT count(DISTINCT turn_id) FROM history") == 2
@@ -248,7 +248,7 @@ async def test_editing_an_older_message_corrects_the_history_alone(store: Store,
 
 async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Store, clock: SetClock) -> None:
     """The other words of the question stay as they are, a line that begins with a bracket included."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["zero"] = asyncio.Event()
         await port.deliver(message("zero"))
         await port.asked(1)
@@ -268,56 +268,56 @@ async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Sto
 
 async def test_a_long_answer_that_becomes_short_loses_its_further_parts(store: Store, clock: SetClock) -> None:
     """The first part is edited, the others are deleted; and a short one that becomes long grows by new messages."""
-    async with harbour(store, clock) as port:
-        port.quay.takes_long_texts = False
+    async with app_harness(store, clock) as port:
+        port.transport.takes_long_texts = False
         port.thinker.script += [says("long. " * 700), says("short."), says("long. " * 700)]
         asked = await port.deliver(message("Tell me."))
         await port.quiet()
-        parts = len(port.quay.sent)
+        parts = len(port.transport.sent)
         assert parts > 1
         await port.deliver(edit("Tell me, briefly.", asked))
         await port.quiet()
-        assert [reply.edits for reply in port.quay.sent[parts:]] == [FIRST + 1]
-        assert [removal.target for removal in port.quay.removed] == [FIRST + 1 + n for n in range(1, parts)]
+        assert [reply.edits for reply in port.transport.sent[parts:]] == [FIRST + 1]
+        assert [removal.target for removal in port.transport.removed] == [FIRST + 1 + n for n in range(1, parts)]
         await port.deliver(edit("Tell me more.", asked))
         await port.quiet()
-        edits = [reply.edits for reply in port.quay.sent[parts + 1 :]]
+        edits = [reply.edits for reply in port.transport.sent[parts + 1 :]]
         assert edits == [FIRST + 1 + parts, *[None] * (parts - 1)]
 
 
 async def test_after_ten_edits_or_a_day_the_answer_is_a_new_message(store: Store, clock: SetClock) -> None:
     """Signal's apps would not show the eleventh edit, nor one after a day."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("take 0"))
         await port.quiet()
         for number in range(1, 13):
             await port.deliver(edit(f"take {number}", asked))
             await port.answered(number + 1)
             await port.quiet()
-        edits = [reply.edits for reply in port.quay.sent]
+        edits = [reply.edits for reply in port.transport.sent]
         assert [target is None for target in edits] == [True, *[False] * 10, True, False]
         clock.move(timedelta(days=1, seconds=1).total_seconds())
         await port.deliver(edit("late take", asked))
         await port.quiet()
-        assert port.quay.sent[-1].edits is None
+        assert port.transport.sent[-1].edits is None
 
 
 async def test_an_answer_that_never_went_out_is_not_edited(store: Store, clock: SetClock) -> None:
     """The first answer still waits for Signal when the question is edited: only the new one is sent."""
-    async with harbour(store, clock) as port:
-        port.quay.sends += [NotSent("down")]
+    async with app_harness(store, clock) as port:
+        port.transport.sends += [NotSent("down")]
         asked = await port.deliver(message("one"))
-        await port.until(lambda: not port.quay.sends)
+        await port.until(lambda: not port.transport.sends)
         await port.deliver(edit("two", asked))
         [reply] = await port.answered(1)
         await port.quiet()
         assert (reply.content.text, reply.edits) == ("re: two", None)
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
 
 
 async def test_group_talk_that_becomes_a_question_is_answered(store: Store, clock: SetClock) -> None:
     """A message that nobody meant for Aldis is edited so that it is; one that still is not stays ignored."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("how are the roses?", group=GROUP))
         await port.quiet()
         await port.deliver(edit("how are the red roses?", asked, group=GROUP))
@@ -330,20 +330,20 @@ async def test_group_talk_that_becomes_a_question_is_answered(store: Store, cloc
 
 async def test_an_edit_of_a_forgotten_message_is_left_alone(store: Store, clock: SetClock) -> None:
     """Nobody can say what it was about."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(edit("new words", 12345))
         await port.quiet()
         assert port.thinker.asked == []
-        assert port.quay.sent == []
+        assert port.transport.sent == []
 
 
 @pytest.mark.parametrize("frame", [timer(3600), reaction("👍", 1), timer(0, group=GROUP)])
 async def test_timers_and_reactions_are_no_prompts(store: Store, clock: SetClock, frame: dict[str, object]) -> None:
     """They are noted, nothing is asked, nothing is said."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(frame)
         await port.quiet()
-        assert (port.thinker.asked, port.quay.sent) == ([], [])
+        assert (port.thinker.asked, port.transport.sent) == ([], [])
 
 
 # Disappearing
@@ -351,13 +351,13 @@ async def test_timers_and_reactions_are_no_prompts(store: Store, clock: SetClock
 
 async def test_what_disappears_in_signal_disappears_here(store: Store, clock: SetClock, path: Path) -> None:
     """Question, tool, answer: after the timer nothing is left, in the files neither, and the model never sees them."""
-    async with harbour(store, clock, tools=(Echo(),)) as port:
+    async with app_harness(store, clock, tools=(Echo(),)) as port:
         port.thinker.script += [calls(("echo", {"word": "tulip"})), says("The tulip is fine.")]
         await port.deliver(message("How is the tulip?", expires_in_seconds=60))
         await port.quiet()
         await port.deliver(message("I like roses."))
         await port.quiet()
-        rows = await port.store.read(lambda shelves: shelves.history.rows("SELECT message FROM history"))
+        rows = await port.store.read(lambda repos: repos.history.rows("SELECT message FROM history"))
         await port.store.checkpoint()
         sealed = [row[0] for row in rows]
         assert sum(value in on_disk(path) for value in sealed) == len(sealed) == 6
@@ -365,7 +365,7 @@ async def test_what_disappears_in_signal_disappears_here(store: Store, clock: Se
         await port.deliver(message("What do I like?"))
         await port.answered(3)
         assert "tulip" not in words(port.thinker.requests[-1])
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         files = on_disk(path)
         assert sum(value in files for value in sealed) == 2
         assert await port.count("SELECT count(*) FROM ledger WHERE details IS NOT NULL") == 0
@@ -373,18 +373,18 @@ async def test_what_disappears_in_signal_disappears_here(store: Store, clock: Se
 
 async def test_a_timer_runs_while_aldis_is_down(store: Store, clock: SetClock) -> None:
     """At the start what has expired goes before anything else happens."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("secret", expires_in_seconds=30))
         await port.quiet()
     clock.move(3600)
-    async with harbour(store, clock) as port:
-        await port.housekeeping.recover()
+    async with app_harness(store, clock) as port:
+        await port.maintenance.recover()
         assert await open_words(port) == 0
 
 
 async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Store, clock: SetClock) -> None:
     """It waited too long: no model call, a sentence instead."""
-    async with harbour(store, clock, conversations_at_once=1) as port:
+    async with app_harness(store, clock, conversations_at_once=1) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow", author=BOB))
         await port.asked(1)
@@ -392,7 +392,7 @@ async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Sto
         clock.move(6)
         port.thinker.gates["slow"].set()
         await port.quiet()
-        assert port.quay.sent[-1].content.text == phrases.MESSAGE_EXPIRED
+        assert port.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED
         assert port.intake._counts.all()["unanswered_expired"] == 1
         assert all("secret" not in asked for asked in port.thinker.asked)
         assert await port.count("SELECT count(*) FROM history") == 2
@@ -400,7 +400,7 @@ async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Sto
 
 async def test_a_turn_that_outlives_its_message_is_answered_and_not_remembered(store: Store, clock: SetClock) -> None:
     """The person gets the answer that was under way; nothing of it is kept."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow", expires_in_seconds=5))
         await port.asked(1)
@@ -414,12 +414,12 @@ async def test_a_turn_that_outlives_its_message_is_answered_and_not_remembered(s
 
 async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(store: Store, clock: SetClock) -> None:
     """Signal was down longer than the timer: the words go, and the person hears that they have gone."""
-    async with harbour(store, clock) as port:
-        port.quay.sends += [NotSent("down", retry_after_seconds=120)]
+    async with app_harness(store, clock) as port:
+        port.transport.sends += [NotSent("down", retry_after_seconds=120)]
         await port.deliver(message("secret", expires_in_seconds=30))
-        await port.until(lambda: not port.quay.sends)
+        await port.until(lambda: not port.transport.sends)
         clock.move(31)
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         [reply] = await port.answered(1)
         assert reply.content.text == phrases.ANSWER_EXPIRED
         assert reply.chat == ALICE.chat
@@ -429,14 +429,14 @@ async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(stor
 
 async def test_what_is_older_than_the_retention_goes(store: Store, clock: SetClock) -> None:
     """By age, also without a timer; what is younger stays."""
-    async with harbour(store, clock, retention=timedelta(days=30)) as port:
+    async with app_harness(store, clock, retention=timedelta(days=30)) as port:
         await port.deliver(message("old"))
         await port.quiet()
         clock.move(timedelta(days=20).total_seconds())
         await port.deliver(message("young"))
         await port.quiet()
         clock.move(timedelta(days=11).total_seconds())
-        await port.housekeeping.tidy()
+        await port.maintenance.tidy()
         await port.deliver(message("now"))
         await port.answered(3)
         history = words(port.thinker.requests[-1])
@@ -448,13 +448,13 @@ async def test_a_message_of_the_day_before_yesterday_is_not_answered_as_if_it_we
     store: Store, clock: SetClock
 ) -> None:
     """It waited with Signal's server while Aldis was away: one sentence, no model call."""
-    async with harbour(store, clock, max_age_seconds=86_400) as port:
+    async with app_harness(store, clock, max_age_seconds=86_400) as port:
         sent_at = int((clock.now() - timedelta(days=2)).timestamp() * 1000)
         days_ms = 2 * 86_400_000
         await port.deliver(message("Is it raining?", sent_at=sent_at, waited_ms=days_ms))
         later_at, later_ms = sent_at + 100_000_000, days_ms - 100_000_000
         await port.deliver(message("Is it still raining?", author=BOB, sent_at=later_at, waited_ms=later_ms))
         await port.answered(2)
-        assert {reply.content.text for reply in port.quay.sent} == {phrases.TOO_OLD, "re: Is it still raining?"}
+        assert {reply.content.text for reply in port.transport.sent} == {phrases.TOO_OLD, "re: Is it still raining?"}
         assert port.intake._counts.all()["unanswered_too_old"] == 1
         assert len(port.thinker.asked) == 1

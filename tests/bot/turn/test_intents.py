@@ -13,11 +13,11 @@ from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.messages import CallId, ToolCall
 from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quoted
 from tests.bot.turn.turn_helpers import Echo
-from tests.tools.test_catalog import all_tools, surroundings
-from tools import Surroundings, ToolSpec
+from tests.tools.test_catalog import all_tools, tool_deps
+from tools import ToolDeps, ToolSpec
 from tools.reminders import Remind
 
-__all__ = ["surroundings"]  # a fixture
+__all__ = ["tool_deps"]  # a fixture
 
 WEEKLY = {"action": "set", "local_datetime": "2026-12-24T18:00", "repeat": "week", "weekdays": ["mo", "we"]}
 PLANS: Mapping[str, tuple[Mapping[str, Any], str]] = {
@@ -110,9 +110,9 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_tool_of_ours_says_what_it_would_do(language: Language, surroundings: Surroundings) -> None:
+def test_every_tool_of_ours_says_what_it_would_do(language: Language, tool_deps: ToolDeps) -> None:
     """In each language, not by its name, and without JSON."""
-    for tool in all_tools(surroundings):
+    for tool in all_tools(tool_deps):
         for arguments in SAMPLES[tool.spec.name]:
             with speaking(language):
                 heard = asked(tool.spec, **arguments)

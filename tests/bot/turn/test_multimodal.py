@@ -9,14 +9,14 @@ import pytest
 
 from bot.clock import SetClock
 from bot.events import Attachment
-from bot.media.attachments import MediaLimits, Parcels
+from bot.media.attachments import AttachmentReader, MediaLimits
 from bot.media.speech import Speech
 from bot.policy.budgets import Budgets
 from bot.turn.budget import Budget
 from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dumped, loaded
-from bot.turn.multimodal import Senses, Voice
+from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from store import Store
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
@@ -45,21 +45,23 @@ def attaching(turn: Turn, *attachments: Attachment) -> Turn:
     return replace(turn, incoming=(replace(message, attachments=attachments),))
 
 
-def senses(desk: Desk, quay: Quay, speech: Speech, *, seconds: float = 0, budget: Budget | None = None) -> Senses:
+def multimodal(
+    desk: Desk, transport: FakeTransport, speech: Speech, *, seconds: float = 0, budget: Budget | None = None
+) -> MultimodalAgent:
     """`seconds` is a turn's time; 0 for one that does not speak."""
-    parcels = Parcels(quay, LIMITS, sandbox(), speech=speech)
-    voice = Voice(speech=speech, turn_seconds=seconds) if seconds else None
-    return Senses(desk.agent, parcels, timezone="UTC", voice=voice, budget=budget)
+    attachments = AttachmentReader(transport, LIMITS, sandbox(), speech=speech)
+    voice = VoiceReplies(speech=speech, turn_seconds=seconds) if seconds else None
+    return MultimodalAgent(desk.agent, attachments, timezone="UTC", voice=voice, budget=budget)
 
 
-async def answered(desk: Desk, turn: Turn, by: Senses) -> Outcome:
+async def answered(desk: Desk, turn: Turn, by: MultimodalAgent) -> Outcome:
     outcome = await by.answer(turn, desk.turns.journal(turn), desk.watch)
     assert isinstance(outcome, Outcome)
     return outcome
 
 
 async def costs(store: Store) -> list[tuple[str, Decimal]]:
-    rows = await store.read(lambda shelves: shelves.ledger.rows("SELECT name, cost_usd FROM ledger ORDER BY id"))
+    rows = await store.read(lambda repos: repos.ledger.rows("SELECT name, cost_usd FROM ledger ORDER BY id"))
     return [(name, round(Decimal(cost), 2)) for name, cost in rows]
 
 
@@ -68,15 +70,15 @@ async def test_what_was_opened_is_not_opened_again(
 ) -> None:
     """Killed before the model answered: what was heard and read stands in the journal, and is paid once."""
     desk = Desk(store, clock, Scripted([]))
-    quay = Quay(files={"v": adts(), "t": b"hello"})
+    transport = FakeTransport(files={"v": adts(), "t": b"hello"})
     turn = attaching(await desk.loaded(), VOICE, TEXT)
     desk.provider.script = []
     with pytest.raises(IndexError):  # the script is empty: this is where the process ends
-        await answered(desk, turn, senses(desk, quay, speech))
-    quay.files.clear()
+        await answered(desk, turn, multimodal(desk, transport, speech))
+    transport.files.clear()
     desk.provider.script = [says("Cold.")]
     again = attaching(await desk.again(), VOICE, TEXT)
-    outcome = await answered(desk, again, senses(desk, quay, speech))
+    outcome = await answered(desk, again, multimodal(desk, transport, speech))
     assert "> How cold is it?" in str(desk.provider.requests[-1].messages)
     assert "> hello" in str(desk.provider.requests[-1].messages)
     assert len(service.heard) == 1
@@ -89,14 +91,14 @@ async def test_after_the_first_tool_the_question_stands_in_the_journal(
 ) -> None:
     """With everything that came with it: the turn goes on without looking at the files."""
     desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), tools=(Echo(),))
-    quay = Quay(files={"t": b"hello"})
+    transport = FakeTransport(files={"t": b"hello"})
     with pytest.raises(IndexError):
-        await answered(desk, attaching(await desk.loaded(), TEXT), senses(desk, quay, speech))
-    quay.files.clear()
+        await answered(desk, attaching(await desk.loaded(), TEXT), multimodal(desk, transport, speech))
+    transport.files.clear()
     desk.provider.script = [says("Done.")]
     again = attaching(await desk.again(), TEXT)
     assert "> hello" in again.question.text
-    outcome = await answered(desk, again, senses(desk, quay, speech))
+    outcome = await answered(desk, again, multimodal(desk, transport, speech))
     assert (outcome.text, outcome.ok) == ("Done.", True)
 
 
@@ -105,11 +107,11 @@ async def test_an_answer_is_not_bought_or_spoken_twice(
 ) -> None:
     """Killed between speaking and keeping: both stand in the journal."""
     desk = Desk(store, clock, Scripted([says("Cold.")]))
-    quay = Quay(files={"v": adts()})
+    transport = FakeTransport(files={"v": adts()})
     turn = attaching(await desk.loaded(), VOICE)
-    first = await answered(desk, turn, senses(desk, quay, speech, seconds=60))
+    first = await answered(desk, turn, multimodal(desk, transport, speech, seconds=60))
     again = attaching(await desk.again(), VOICE)
-    outcome = await answered(desk, again, senses(desk, quay, speech, seconds=60))
+    outcome = await answered(desk, again, multimodal(desk, transport, speech, seconds=60))
     assert outcome == first
     assert outcome.voice is not None
     assert outcome.voice.data == SOUND
@@ -125,10 +127,10 @@ async def test_an_answer_is_not_bought_or_spoken_twice(
 async def test_a_question_that_is_taken_back_is_charged_once(store: Store, clock: SetClock, speech: Speech) -> None:
     """What its journal held is charged by whoever took it back, the spoken answer among it."""
     desk = Desk(store, clock, Scripted([says("Cold.")]))
-    quay = Quay(files={"v": adts()})
+    transport = FakeTransport(files={"v": adts()})
     turn = attaching(await desk.loaded(), VOICE)
-    outcome = await answered(desk, turn, senses(desk, quay, speech, seconds=60))
-    await store.transaction(lambda shelves: shelves.journal.close(turn.id, "ignored", now=clock.now()))
+    outcome = await answered(desk, turn, multimodal(desk, transport, speech, seconds=60))
+    await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=clock.now()))
     assert not await desk.turns.keep(turn, outcome)
     assert await costs(store) == []
 
@@ -139,7 +141,7 @@ async def test_an_answer_is_not_put_at_risk_for_its_sound(
     """When the turn's time is nearly over, it is not spoken."""
     desk = Desk(store, clock, Scripted([says("Cold.")]))
     turn = attaching(await desk.loaded(), VOICE)
-    outcome = await answered(desk, turn, senses(desk, Quay(files={"v": adts()}), speech, seconds=6))
+    outcome = await answered(desk, turn, multimodal(desk, FakeTransport(files={"v": adts()}), speech, seconds=6))
     assert (outcome.text, outcome.voice, service.spoken) == ("Cold.", None, [])
 
 
@@ -149,8 +151,8 @@ async def test_without_money_nothing_is_listened_to(
     """A budget that is used up covers recordings, too."""
     budget = Budget(store, clock, Budgets(all_day_usd=Decimal(0)), timezone="UTC")
     desk = Desk(store, clock, Scripted([says("Cold.")]))
-    quay = Quay(files={"v": adts()})
-    await answered(desk, attaching(await desk.loaded(), VOICE), senses(desk, quay, speech, budget=budget))
+    transport = FakeTransport(files={"v": adts()})
+    await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech, budget=budget))
     assert service.requests == []
 
 
@@ -158,15 +160,15 @@ async def test_a_question_without_files_is_left_alone(store: Store, clock: SetCl
     """No step is written for it."""
     desk = Desk(store, clock, Scripted([says("Hi.")]))
     turn = await desk.loaded("hello")
-    await answered(desk, turn, senses(desk, Quay(), speech, seconds=60))
+    await answered(desk, turn, multimodal(desk, FakeTransport(), speech, seconds=60))
     assert await desk.again() == replace(turn, loaded_at=clock.now())
 
 
 async def test_every_step_survives_the_journal(store: Store, clock: SetClock, speech: Speech) -> None:
     """Bytes included."""
     desk = Desk(store, clock, Scripted([says("Cold.")]))
-    quay = Quay(files={"v": adts()})
-    await answered(desk, attaching(await desk.loaded(), VOICE), senses(desk, quay, speech, seconds=60))
+    transport = FakeTransport(files={"v": adts()})
+    await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech, seconds=60))
     steps = (await desk.again()).steps
     kinds: list[Any] = [type(step) for step in steps]
     assert kinds[0] is Opened

@@ -10,15 +10,15 @@ from bot.i18n import phrases
 from bot.i18n.locale import Language, speaking
 from bot.transports.base import Contact
 from bot.turn.notices import Admins, Kind, Notice, Notices
-from store import ConversationId, Shelves, Store
-from tests.bot.loops.app_harness import Port, harbour
+from store import ConversationId, Repositories, Store
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
 
 KEY, MODEL = Notice(kind="key", subject="Tavily"), Notice(kind="model", subject="claude-9")
 
 
 def board(store: Store, clock: SetClock, *listed: str, language: Language = "en") -> Notices:
-    def spoken(_: Shelves, __: ConversationId) -> Language:
+    def spoken(_: Repositories, __: ConversationId) -> Language:
         return language
 
     return Notices(store, clock, Admins(clock, listed=lambda: frozenset(listed), language=spoken))
@@ -26,7 +26,7 @@ def board(store: Store, clock: SetClock, *listed: str, language: Language = "en"
 
 @pytest.fixture
 async def port(store: Store, clock: SetClock) -> AsyncGenerator[Port]:
-    async with harbour(store, clock, admins=frozenset({BOB.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         for number, person in enumerate((ALICE, BOB), start=1):
             await port.deliver(message("hi", author=person))
             await port.answered(number)
@@ -36,7 +36,7 @@ async def port(store: Store, clock: SetClock) -> AsyncGenerator[Port]:
 async def heard(port: Port, person: Person) -> list[str]:
     """What the person was told besides the first answer."""
     await port.quiet()
-    return [reply.content.text for reply in port.quay.sent if reply.chat == person.chat][1:]
+    return [reply.content.text for reply in port.transport.sent if reply.chat == person.chat][1:]
 
 
 async def test_an_admin_hears_of_it_once_until_it_is_over(port: Port, store: Store, clock: SetClock) -> None:
@@ -91,7 +91,7 @@ async def test_an_admin_listed_by_number_is_who_has_it(
     """And nobody to whom the number went later."""
     assert BOB.number
     person = BOB.uuid if is_theirs else "another account"
-    await store.transaction(lambda shelves: shelves.people.pin(BOB.number or "", person, now=clock.now()))
+    await store.transaction(lambda repos: repos.people.pin(BOB.number or "", person, now=clock.now()))
     notices = board(store, clock, BOB.number)
     assert notices.need_contacts
     contacts: Iterable[Contact] = [Contact(person=PersonId(BOB.uuid), number=BOB.number, name="Bob")]
@@ -116,7 +116,7 @@ async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClo
     await board(store, clock, BOB.uuid).settle(
         [("topic-canary", Notice(kind="key", subject="canary"))], ["topic-canary"]
     )
-    rows = await store.read(lambda shelves: shelves.inbox.rows("SELECT topic, name FROM notices"))
+    rows = await store.read(lambda repos: repos.inbox.rows("SELECT topic, name FROM notices"))
     assert rows
     assert "canary" not in str(rows)
     assert len(await heard(port, BOB)) == 1

@@ -14,7 +14,7 @@ from tests.servers.brave import KEY, Brave
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import USER_AGENT
 from tools import Http, ToolContext
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
 
 
@@ -73,7 +73,7 @@ async def test_another_service_stands_in_for_one_that_is_used_up(store: Store, c
         context = ToolContext(now=clock.now(), timezone="UTC")
 
         def started() -> WebSearch:
-            return WebSearch(options, SearchDesk(options, http, Quotas(store, clock)))
+            return WebSearch(options, SearchService(options, http, Quotas(store, clock)))
 
         async def source(tool: WebSearch, words: str) -> str:
             return (await tool.run(WebSearchArguments(query=words), replace(context, now=clock.now()))).data["source"]

@@ -12,12 +12,12 @@ from bot.turn.sources import NOT_GIVEN
 from store import Store
 from tests.bot.turn.turn_helpers import Desk, Scripted, calls, contents, says
 from tests.servers.searxng import SearXNG
-from tests.tools.conftest import USER_AGENT, Plenty, Shelf
+from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
 from tools import Arguments, Fetcher, Http, Result, ToolContext, ToolSpec
 from tools.evidence.tool import VerifyNews, VerifyNewsOptions
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchOptions
 from tools.web.tool import PageOptions, WebFetch
 
@@ -183,8 +183,8 @@ async def test_a_search_and_then_a_page_of_it_with_the_real_tools(store: Store, 
         script = [search(), fetch(found), fetch(evil), says("Lamps flash [1].")]
         options = WebSearchOptions(searxng_base_url=searxng.url)
         tools = (
-            WebSearch(options, SearchDesk(options, http, Plenty())),
-            WebFetch(PageOptions(), fetcher, Shelf()),
+            WebSearch(options, SearchService(options, http, Plenty())),
+            WebFetch(PageOptions(), fetcher, Repository()),
         )
         table = Desk(store, clock, Scripted(script), tools=tools)
         outcome = await table.answer(await table.loaded("Tell me of lamps"))
@@ -203,10 +203,10 @@ async def test_evidence_is_read_further_and_cited(store: Store, clock: SetClock)
         await stack.enter_async_context(fetcher)
         site.pages["/"] = ("text/html", "<h1>Lamps</h1><p>The harbour lamps were lit in the night.")
         searxng.results = [{"url": site.url_of("/"), "title": "The harbour lamps were lit", "content": "In the night."}]
-        desk = SearchDesk(WebSearchOptions(searxng_base_url=searxng.url), http, Plenty())
+        desk = SearchService(WebSearchOptions(searxng_base_url=searxng.url), http, Plenty())
         check = calls(("verify_news", {"claim": "The harbour lamps were lit"}))
         provider = Scripted([check, fetch(site.url_of("/")), says("One report says so [1].")])
-        tools = (VerifyNews(VerifyNewsOptions(), desk), WebFetch(PageOptions(), fetcher, Shelf()))
+        tools = (VerifyNews(VerifyNewsOptions(), desk), WebFetch(PageOptions(), fetcher, Repository()))
         table = Desk(store, clock, provider, tools=tools)
         outcome = await table.answer(await table.loaded("Were the lamps lit?"))
         assert outcomes(table) == ["ok", "ok"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.formatting.split import parts
 from bot.transports.base import ToolEnded, ToolStarted
-from bot.turn.status import Showing, unfinished
+from bot.turn.status import StatusMessage, unfinished
 
 ANSWER = """\
 **Roses** need *much* water, about `2 l` a day:
@@ -67,7 +67,7 @@ def test_anything_can_be_shown(text: str) -> None:
 
 def test_what_is_shown_is_what_goes_on() -> None:
     """The tool that began last; when all have ended the model is asked again, and its words are shown from then on."""
-    showing = Showing(streams=True)
+    showing = StatusMessage(streams=True)
     assert showing.told is not None
     assert showing.content().text == "Thinking …"
     showing.told("Let me look that up ")
@@ -78,4 +78,4 @@ def test_what_is_shown_is_what_goes_on() -> None:
     for name, text in (("something_new", "Looking up the weather …"), ("get_weather", "Thinking …")):
         showing.watch(ToolEnded(name=name, content="{}", ok=True, latency_seconds=0))
         assert showing.content().text == text
-    assert Showing(streams=False).told is None
+    assert StatusMessage(streams=False).told is None

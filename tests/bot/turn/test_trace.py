@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.errors import CallRefused
 from bot.turn.trace import trace_text
 from store import Store
-from tests.bot.loops.app_harness import FIRST, Port, harbour
+from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, message, reaction
 
@@ -31,7 +31,7 @@ def heads(text: str) -> list[str]:
 
 async def test_a_turn_that_is_over_is_told_from_its_arrival_to_what_was_said(store: Store, clock: SetClock) -> None:
     """By the ledger: two calls of the model and one of a tool, with their costs, and the sum."""
-    async with harbour(store, clock, tools=(Echo(name="look"),)) as port:
+    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
         await ask_once(port)
         told = await trace_text(store, 1)
     assert heads(told) == ["turn", "arrived", "began", "model", "model", "tool", "ended", "said", "cost"]
@@ -44,7 +44,7 @@ async def test_a_turn_that_is_over_is_told_from_its_arrival_to_what_was_said(sto
 
 async def test_no_words_and_nobody_is_told(store: Store, clock: SetClock) -> None:
     """Neither what was asked, nor what a tool was called with and gave, nor who."""
-    async with harbour(store, clock, tools=(Echo(name="look"),)) as port:
+    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
         await ask_once(port)
         told = await trace_text(store, 1) + await trace_text(store, None)
     for secret in (*WORDS.split()[1:], ALICE.uuid, str(ALICE.number), str(ALICE.name)):
@@ -53,7 +53,7 @@ async def test_no_words_and_nobody_is_told(store: Store, clock: SetClock) -> Non
 
 async def test_a_turn_that_runs_is_told_by_its_journal(store: Store, clock: SetClock) -> None:
     """What is finished stands there, with what it has cost so far."""
-    async with harbour(store, clock, tools=(Echo(name="look"),)) as port:
+    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
         gate = port.thinker.gates["garden"] = asyncio.Event()
         port.thinker.script += [calls(("look", {"word": WORDS})), says("There.")]
         gate.set()
@@ -75,7 +75,7 @@ async def test_a_turn_that_runs_is_told_by_its_journal(store: Store, clock: SetC
 
 async def test_a_turn_that_waits_for_a_yes_says_until_when(store: Store, clock: SetClock) -> None:
     """And then what was decided."""
-    async with harbour(store, clock, tools=(Echo(name="look"), Echo(name="post", effects="once"))) as port:
+    async with app_harness(store, clock, tools=(Echo(name="look"), Echo(name="post", effects="once"))) as port:
         port.thinker.script += [
             calls(("look", {"word": "page"})),
             calls(("post", {"word": WORDS})),
@@ -94,7 +94,7 @@ async def test_a_turn_that_waits_for_a_yes_says_until_when(store: Store, clock: 
 async def test_the_newest_turns_are_listed_first(store: Store, clock: SetClock) -> None:
     """One line each, and a sentence where there is none."""
     assert await trace_text(store, None) == "no turn is kept"
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         for count in (1, 2):
             await port.deliver(message(f"question {count}"))
             await port.answered(count)
@@ -106,7 +106,7 @@ async def test_the_newest_turns_are_listed_first(store: Store, clock: SetClock) 
 @pytest.mark.parametrize("turn", [0, 2, 999_999_999_999_999_999])
 async def test_a_turn_that_never_was_is_named(turn: int, store: Store, clock: SetClock) -> None:
     """With the way to those that are."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("hello"))
         await port.answered(1)
         await port.quiet()
@@ -116,7 +116,7 @@ async def test_a_turn_that_never_was_is_named(turn: int, store: Store, clock: Se
 
 async def test_of_a_turn_that_was_forgotten_only_what_was_sent_is_told(store: Store, clock: SetClock) -> None:
     """Its calls are nobody's any more. Once its row is gone, too, that is said: it was there once."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("hello"))
         await port.answered(1)
         await port.quiet()
@@ -126,17 +126,17 @@ async def test_of_a_turn_that_was_forgotten_only_what_was_sent_is_told(store: St
     told = await trace_text(store, 1)
     assert heads(told) == ["turn", "arrived", "began", "ended", "said", "cost"]
     assert "0 calls" in told
-    await store.transaction(lambda shelves: shelves.traces.execute("DELETE FROM turns WHERE id = 1"))
+    await store.transaction(lambda repos: repos.traces.execute("DELETE FROM turns WHERE id = 1"))
     with pytest.raises(CallRefused, match="turn 1: nothing of it is kept any more"):
         await trace_text(store, 1)
 
 
 async def test_what_was_settled_long_ago_leaves_what_the_ledger_keeps(store: Store, clock: SetClock) -> None:
     """Messages and replies are pruned; times and costs stay."""
-    async with harbour(store, clock, tools=(Echo(name="look"),)) as port:
+    async with app_harness(store, clock, tools=(Echo(name="look"),)) as port:
         await ask_once(port)
     later = clock.now() + timedelta(days=400)
-    await store.transaction(lambda shelves: (shelves.inbox.prune(before=later), shelves.outbox.prune(before=later)))
+    await store.transaction(lambda repos: (repos.inbox.prune(before=later), repos.outbox.prune(before=later)))
     told = await trace_text(store, 1)
     assert "its messages are no longer kept" in told
     assert "what was said is no longer kept" in told

@@ -14,12 +14,12 @@ from tests.conftest import NOON
 
 
 async def replies(store: Store) -> list[Reply]:
-    """All replies that wait, in order, as the courier would take them."""
+    """All replies that wait, in order, as the sender would take them."""
     found: list[Reply] = []
-    while items := await store.transaction(lambda shelves: shelves.outbox.begin(now=NOON.replace(year=2030), most=9)):
+    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), most=9)):
         for item in items:
             found.append(events.loaded(Reply, item.reply))
-            await store.transaction(lambda shelves, item=item: shelves.outbox.give_up(item.id, now=NOON))
+            await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
     return found
 
 
@@ -27,19 +27,19 @@ async def test_a_kept_turn_is_all_there(store: Store, clock: SetClock) -> None:
     """History, ledger, outbox, journal and inbox change together."""
     there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("*A.*")]), (Echo(),))
     await there.kept("say a")
-    rows = await store.read(lambda shelves: shelves.history.rows("SELECT role, call_id FROM history ORDER BY position"))
+    rows = await store.read(lambda repos: repos.history.rows("SELECT role, call_id FROM history ORDER BY position"))
     assert [role for role, _ in rows] == ["user", "assistant", "tool", "assistant"]
     assert [call_id is not None for _, call_id in rows] == [False, False, True, False]
     ledger = await store.read(
-        lambda shelves: shelves.ledger.rows("SELECT kind, name, outcome, cost_usd, details IS NULL FROM ledger")
+        lambda repos: repos.ledger.rows("SELECT kind, name, outcome, cost_usd, details IS NULL FROM ledger")
     )
     assert ledger == [
         ("model", "model-1", "ok", "0.01", 1),
         ("model", "model-1", "ok", "0.01", 1),
         ("tool", "echo", "ok", "0.002", 0),
     ]
-    assert await store.read(lambda shelves: shelves.journal.rows("SELECT * FROM journal")) == []
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).items == 0
+    assert await store.read(lambda repos: repos.journal.rows("SELECT * FROM journal")) == []
+    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
     [reply] = await replies(store)
     assert (reply.content.text, reply.quote, reply.ok, reply.last) == ("A.", None, True, True)
 
@@ -74,10 +74,10 @@ async def test_a_turn_that_could_not_be_kept_is_not_remembered(store: Store, clo
     await there.kept("first")
     turn = await there.loaded("second")
     outcome = await there.answer(turn)
-    await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE outbox RENAME TO away"))
+    await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE outbox RENAME TO away"))
     with pytest.raises(StoreError):
         await there.turns.keep(turn, outcome)
-    await store.transaction(lambda shelves: shelves.outbox.execute("ALTER TABLE away RENAME TO outbox"))
+    await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE away RENAME TO outbox"))
     assert len((await there.again("second")).history) == 1
 
 
@@ -145,8 +145,8 @@ async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: S
     await there.turns.bury(await there.again())
     [reply] = await replies(store)
     assert (reply.content.text, reply.ok) == (phrases.GAVE_UP, False)
-    assert (await store.read(lambda shelves: shelves.ledger.spending())).calls == 1
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 1
+    assert (await store.read(lambda repos: repos.ledger.spending())).calls == 1
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
 
 
 async def test_an_unreadable_claim_is_discarded(store: Store, clock: SetClock) -> None:
@@ -154,5 +154,5 @@ async def test_an_unreadable_claim_is_discarded(store: Store, clock: SetClock) -
     there = Desk(store, clock, Scripted([]))
     await there.arrive()
     await there.turns.discard(await there.claimed())
-    assert (await store.read(lambda shelves: shelves.inbox.backlog())).dead == 1
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
     assert await replies(store) == []

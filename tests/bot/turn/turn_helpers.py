@@ -196,7 +196,7 @@ class Desk:
             envelope=b"{}",
             received_at=NOON,
         )
-        await self.store.transaction(lambda shelves: shelves.inbox.put(arrival))
+        await self.store.transaction(lambda repos: repos.inbox.put(arrival))
 
     async def claimed(self) -> Claim:
         [claim], _ = await self.turns.claim(busy=(), seconds=60)
@@ -209,7 +209,7 @@ class Desk:
 
     async def again(self, text: str = "hello") -> Turn:
         """The turn as it is claimed after a crash."""
-        await self.store.transaction(lambda shelves: shelves.inbox.requeue(now=None))
+        await self.store.transaction(lambda repos: repos.inbox.requeue(now=None))
         return await self.turns.load(await self.claimed(), (incoming(text, self.arrivals),))
 
     async def watch(self, progress: Progress) -> None:

@@ -22,15 +22,15 @@ from bot.turn.captchas import Captchas
 from bot.turn.notices import Admins
 from bot.web.control import Control, State, asked, listening, socket_path
 from store import NOT_INCLUDED, Store, StoreError, opened
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 
 
-def control_of(store: Store, clock: SetClock, state: State, quay: Quay | None = None) -> Control:
-    quay, counts = quay or Quay(), Counts()
+def control_of(store: Store, clock: SetClock, state: State, transport: FakeTransport | None = None) -> Control:
+    transport, counts = transport or FakeTransport(), Counts()
     admins = Admins(clock, listed=frozenset, language=lambda *_: "en")
-    identities = Identities(quay, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
-    captchas = Captchas(quay, store, clock, counts)
+    identities = Identities(transport, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
+    captchas = Captchas(transport, store, clock, counts)
     return Control(store, clock, state, identities=identities, captchas=captchas)
 
 
@@ -262,9 +262,11 @@ ALICE = PersonId("a11ce000-0000-4000-8000-0000000000a1")
 async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Path, clock: SetClock) -> None:
     """By label or uuid; what is not done is told in a sentence that says what to do."""
     await store.conversation(f"direct:{ALICE}", now=NOON)
-    label = await store.read(lambda shelves: shelves.people.label(ALICE, account=Quay.account))
-    quay = Quay(known_identities=[Identity(person=ALICE, is_trusted=False, key="2", safety_number="11111 22222")])
-    async with listening(control_of(store, clock, well, quay), path):
+    label = await store.read(lambda repos: repos.people.label(ALICE, account=FakeTransport.account))
+    transport = FakeTransport(
+        known_identities=[Identity(person=ALICE, is_trusted=False, key="2", safety_number="11111 22222")]
+    )
+    async with listening(control_of(store, clock, well, transport), path):
         with pytest.raises(StoreError, match="has changed since you were told"):
             await asked(path, "trust", {"name": label})
         [suspect] = (await asked(path, "trust", {}) or {})["suspects"]
@@ -277,30 +279,30 @@ async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Pat
         }
         with pytest.raises(StoreError, match="nobody of this label or uuid"):
             await asked(path, "trust", {"name": "beef1234"})
-        quay.refuses = CallRefused("make sure the number is correct")
+        transport.refuses = CallRefused("make sure the number is correct")
         with pytest.raises(StoreError, match="make sure the number is correct"):
             await asked(path, "trust", {"name": label, "safety_number": "1"})
-        quay.refuses = None
+        transport.refuses = None
         assert await asked(path, "trust", {"name": ALICE, "safety_number": "11111 22222"}) == {"trusted": label}
-        assert quay.trusted == [(ALICE, "11111 22222")]
+        assert transport.trusted == [(ALICE, "11111 22222")]
         with pytest.raises(StoreError, match="and nothing else"):
             await asked(path, "trust", {"everybody": True})
-        quay.directory_fails = Disconnected("the bridge is down")
+        transport.directory_fails = Disconnected("the bridge is down")
         with pytest.raises(StoreError, match="the bridge is down"):
             await asked(path, "trust", {})
 
 
 async def test_a_captcha_is_handed_in(store: Store, path: Path, clock: SetClock) -> None:
     """What is none is told as such, and what Signal says of it is handed on."""
-    quay = Quay(challenge="token")
-    async with listening(control_of(store, clock, well, quay), path):
+    transport = FakeTransport(challenge="token")
+    async with listening(control_of(store, clock, well, transport), path):
         with pytest.raises(StoreError, match="no solved captcha"):
             await asked(path, "captcha", {"captcha": "https://example.org"})
-        quay.refuses = CallRefused("Captcha rejected")
+        transport.refuses = CallRefused("Captcha rejected")
         with pytest.raises(StoreError, match="Captcha rejected"):
             await asked(path, "captcha", {"captcha": "signalcaptcha://a.b"})
-        quay.refuses = None
+        transport.refuses = None
         assert await asked(path, "captcha", {"captcha": "signalcaptcha://a.b"}) == {}
-        assert (quay.captchas, quay.challenge) == (["a.b"], None)
+        assert (transport.captchas, transport.challenge) == (["a.b"], None)
         with pytest.raises(StoreError, match="and nothing else"):
             await asked(path, "captcha", {"token": "x"})

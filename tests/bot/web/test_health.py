@@ -13,12 +13,12 @@ import pytest
 from bot import events
 from bot.clock import SetClock
 from bot.errors import ConfigError
-from bot.loops.watchdog import CAPTCHA, CLOSED, Lookout
+from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.metrics import Counts
 from bot.web.health import STARTS, STOPS, HealthPage, Pages, served
 from bot.web.metrics import exposition
 from store import Arrival, Store, opened
-from tests.bot.loops.fake_transport import Quay, envelope
+from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 
 LOOPBACK = "127.0.0.1"
@@ -30,8 +30,10 @@ def free_port() -> int:
         return listening.getsockname()[1]
 
 
-def page_of(store: Store, clock: SetClock, counts: Counts, quay: Quay | None = None) -> HealthPage:
-    return HealthPage(store, Lookout(quay or Quay(is_open=False), counts, seconds=lambda: 100.0), clock, counts)
+def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransport | None = None) -> HealthPage:
+    return HealthPage(
+        store, Watchdog(transport or FakeTransport(is_open=False), counts, seconds=lambda: 100.0), clock, counts
+    )
 
 
 @asynccontextmanager
@@ -68,7 +70,7 @@ async def arrive(store: Store) -> None:
         envelope=events.dumped(came),
         received_at=NOON,
     )
-    await store.transaction(lambda shelves: shelves.inbox.put(arrival))
+    await store.transaction(lambda repos: repos.inbox.put(arrival))
 
 
 async def test_what_the_page_says_of_messages_that_wait(store: Store, clock: SetClock) -> None:
@@ -112,11 +114,11 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clo
 
 async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: SetClock) -> None:
     """Its problems make Aldis ill, and the token of a captcha is there for the operator who has to hand it in."""
-    quay = Quay(is_open=True, challenge="token-of-the-captcha")
-    async with asking(page_of(store, clock, Counts(), quay)) as http:
+    transport = FakeTransport(is_open=True, challenge="token-of-the-captcha")
+    async with asking(page_of(store, clock, Counts(), transport)) as http:
         status, state = await state_of(http)
         assert (status, state["problems"], state["challenge"]) == (503, [CAPTCHA], "token-of-the-captcha")
-        quay.challenge = None
+        transport.challenge = None
         status, state = await state_of(http)
         assert (status, state["problems"], state["challenge"]) == (200, [], None)
 
@@ -133,12 +135,12 @@ async def figures_of(http: aiohttp.ClientSession) -> dict[str, float]:
 
 async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
     """Counts and gauges as Prometheus reads them; what is not known is left out; no word and no name anywhere."""
-    counts, quay = Counts(), Quay(is_open=True, heard_at=88.0, challenge="token-of-the-captcha")
+    counts, transport = Counts(), FakeTransport(is_open=True, heard_at=88.0, challenge="token-of-the-captcha")
     for name in ("streams", "streams", "envelopes_message"):
         counts.add(name)
     await arrive(store)
     clock.move(30)
-    async with asking(page_of(store, clock, counts, quay)) as http:
+    async with asking(page_of(store, clock, counts, transport)) as http:
         figures = await figures_of(http)
         assert figures.pop("aldis_tasks") >= 1
         assert figures == {
@@ -167,14 +169,14 @@ async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
 
 async def test_whether_the_account_is_linked_is_a_figure_once_it_is_known(store: Store, clock: SetClock) -> None:
     """1 or 0 after the first look; before it the figure is not there."""
-    quay = Quay(linked=False)
-    lookout = Lookout(quay, Counts())
-    async with asking(HealthPage(store, lookout, clock, Counts())) as http:
+    transport = FakeTransport(linked=False)
+    watchdog = Watchdog(transport, Counts())
+    async with asking(HealthPage(store, watchdog, clock, Counts())) as http:
         assert "aldis_linked" not in await figures_of(http)
-        await lookout.look()
+        await watchdog.look()
         assert (await figures_of(http))["aldis_linked"] == 0
-        quay.linked = True
-        await lookout.look()
+        transport.linked = True
+        await watchdog.look()
         assert (await figures_of(http))["aldis_linked"] == 1
 
 
@@ -214,7 +216,7 @@ async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, c
         assert await state_of(http) == (503, {"ok": False, "problems": ["waiting for Signal"]})
         figures = await figures_of(http)
         assert (figures.pop("aldis_tasks") >= 1, figures) == (True, {"aldis_ready": 0})
-        with pages.showing(page_of(store, clock, Counts(), Quay(is_open=True))):
+        with pages.showing(page_of(store, clock, Counts(), FakeTransport(is_open=True))):
             assert (await state_of(http))[0] == 200
         assert await state_of(http) == (503, {"ok": False, "problems": [STOPS]})
 
@@ -242,18 +244,16 @@ async def test_nothing_else_is_served(store: Store, clock: SetClock) -> None:
 
 async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, clock: SetClock) -> None:
     """With what to do, as long as it is so; what is held for nobody who is known is told, too."""
-    async with asking(page_of(store, clock, Counts(), Quay(is_open=True))) as http:
-        await store.transaction(
-            lambda shelves: shelves.people.suspect("alice", "key-2", account="+15550100001", now=NOON)
-        )
-        label = await store.read(lambda shelves: shelves.people.label("alice", account="+15550100001"))
+    async with asking(page_of(store, clock, Counts(), FakeTransport(is_open=True))) as http:
+        await store.transaction(lambda repos: repos.people.suspect("alice", "key-2", account="+15550100001", now=NOON))
+        label = await store.read(lambda repos: repos.people.label("alice", account="+15550100001"))
         status, state = await state_of(http)
         assert (status, len(state["problems"])) == (503, 1)
         assert f"python -m bot trust {label}" in state["problems"][0]
         assert "alice" not in str(state)
-        await store.transaction(lambda shelves: shelves.people.trust(label))
+        await store.transaction(lambda repos: repos.people.trust(label))
         assert (await state_of(http))[0] == 200
         conversation = await store.conversation("direct:alice", now=NOON)
-        await store.transaction(lambda shelves: shelves.outbox.hold(conversation, now=NOON))
+        await store.transaction(lambda repos: repos.outbox.hold(conversation, now=NOON))
         status, state = await state_of(http)
         assert (status, "held in 1 conversations" in state["problems"][0]) == (503, True)

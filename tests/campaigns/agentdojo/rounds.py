@@ -18,7 +18,7 @@ from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Decided, Outcome, Pause, Turn
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
-from store import Arrival, Shelves, Store, opened
+from store import Arrival, Repositories, Store, opened
 from tests.bot.turn.turn_helpers import incoming
 from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.model import Obeying
@@ -121,7 +121,7 @@ class Ring:
             envelope=b"{}",
             received_at=NOON,
         )
-        await self.store.transaction(lambda shelves: shelves.inbox.put(arrival))
+        await self.store.transaction(lambda repos: repos.inbox.put(arrival))
         [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
         return await turns.load(claim, (incoming(prompt, self.turns, chat),))
 
@@ -130,11 +130,11 @@ class Ring:
         await turns.pause(turn, pause, until=self.clock.now() + timedelta(hours=1))
         said = journal.dumped(Decided(call_ids=tuple(call.id for call in pause.calls), is_yes=False))
 
-        def decide(shelves: Shelves) -> tuple[bytes, ...]:
-            place = len(shelves.journal.steps(turn.conversation, turn.id))
-            shelves.journal.add(turn.conversation, turn.id, place, said)
-            shelves.inbox.take_up(turn.id)
-            return tuple(shelves.journal.steps(turn.conversation, turn.id))
+        def decide(repos: Repositories) -> tuple[bytes, ...]:
+            place = len(repos.journal.steps(turn.conversation, turn.id))
+            repos.journal.add(turn.conversation, turn.id, place, said)
+            repos.inbox.take_up(turn.id)
+            return tuple(repos.journal.steps(turn.conversation, turn.id))
 
         lines = await self.store.transaction(decide)
         [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
@@ -147,7 +147,7 @@ async def ring(suite: Any, folder: Path) -> AsyncGenerator[Ring]:
     """A suite, served to an Aldis with a store in this folder."""
     async with AsyncExitStack() as stack:
         dojo = await stack.enter_async_context(serving(suite))
-        source = McpServers(options(suite.name, dojo.port), pace=Pace(patience=DEADLINE_SECONDS))
+        source = McpServers(options(suite.name, dojo.port), pace=Pace(resend_policy=DEADLINE_SECONDS))
         stack.push_async_callback(source.aclose)
         store = await stack.enter_async_context(opened(folder / suite.name / "aldis.db", realm="signal"))
         offered = {tool.spec.name for tool in await source.tools()}

@@ -14,10 +14,10 @@ from tests.campaigns.bench.blocks import Block, Measured
 from tests.campaigns.bench.children import Child, started
 from tests.campaigns.bench.figures import Figure
 
-MOST_CPU_RATIO = 1.3
-MOST_START_SECONDS = 2.0
-MOST_MEMORY_MB = 120.0
-MOST_GROWTH = 1.25
+MAX_CPU_RATIO = 1.3
+MAX_START_SECONDS = 2.0
+MAX_MEMORY_MB = 120.0
+MAX_GROWTH = 1.25
 """How much slower a late turn may be before one says that it is: machines are not more exact than this."""
 
 
@@ -89,7 +89,7 @@ async def cpu(pair: Pair, size: Size) -> list[Figure]:
     return [
         Figure(name=f"CPU per turn, Aldis, {pair.vendor}", value=ours, unit="ms"),
         Figure(name=f"CPU per turn, hand-written loop, {pair.vendor}", value=theirs, unit="ms"),
-        Figure(name=f"CPU per turn, Aldis to hand-written, {pair.vendor}", value=ratio, most=MOST_CPU_RATIO),
+        Figure(name=f"CPU per turn, Aldis to hand-written, {pair.vendor}", value=ratio, most=MAX_CPU_RATIO),
         _memory(pair, measured[-1][0]),
     ]
 
@@ -110,7 +110,7 @@ async def growth(pair: Pair, size: Size) -> list[Figure]:
     first, last = size.depths[0], size.depths[-1]
     return [
         *(Figure(name=f"latency around turn {depth}", value=median, unit="ms") for depth, median in medians.items()),
-        Figure(name=f"latency, turn {last} to turn {first}", value=medians[last] / medians[first], most=MOST_GROWTH),
+        Figure(name=f"latency, turn {last} to turn {first}", value=medians[last] / medians[first], most=MAX_GROWTH),
     ]
 
 
@@ -149,7 +149,7 @@ async def start(vendor: str, folder: Path, size: Size) -> list[Figure]:
             name=f"start to first answer, {vendor}",
             value=statistics.median(took[1:]),
             unit="s",
-            most=MOST_START_SECONDS,
+            most=MAX_START_SECONDS,
         )
     ]
 
@@ -184,7 +184,7 @@ def _talks(prefix: str, size: Size, *, at_once: bool) -> Block:
 
 def _memory(pair: Pair, last: Measured) -> Figure:
     megabytes = None if last.memory_bytes is None else last.memory_bytes / 2**20
-    return Figure(name=f"resident memory, {pair.vendor}", value=megabytes, unit="MB", most=MOST_MEMORY_MB)
+    return Figure(name=f"resident memory, {pair.vendor}", value=megabytes, unit="MB", most=MAX_MEMORY_MB)
 
 
 async def _right(child: Child, block: Block) -> Measured:

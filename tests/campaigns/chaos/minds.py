@@ -33,7 +33,7 @@ from tests.servers.script import (
     think,
 )
 
-_MOST_STEPS = 3
+_MAX_STEPS = 3
 _LONG_ANSWER = " ".join(["and", "so", "on"] * 200)
 
 Round = tuple[Scripted, int]
@@ -54,7 +54,7 @@ def rounds(text: str, labels: Sequence[str]) -> list[Round]:
             found.append((call("get_weather", {"place": "Hamlet"}), 1))
         elif "search please" in line:
             found.append((searching, 1))
-    return found[:_MOST_STEPS]
+    return found[:_MAX_STEPS]
 
 
 @dataclass

@@ -37,7 +37,7 @@ def arm(step: Step) -> None:
         if step.name not in {"", name} or next(steps) != step.number:
             return await transaction(self, work)
         if step.when == "before":
-            return await transaction(self, lambda shelves: (work(shelves), _die(step, name)))
+            return await transaction(self, lambda repos: (work(repos), _die(step, name)))
         await transaction(self, work)
         return _die(step, name)
 

@@ -141,10 +141,10 @@ class Phones(Forgetful, SignalServer):
                 return
         self._unread.clear()
 
-    async def note(self, shelf: list[Any], value: Any) -> None:
-        if shelf is self.read and value[1] in self._unread:
+    async def note(self, repository: list[Any], value: Any) -> None:
+        if repository is self.read and value[1] in self._unread:
             self._unread.remove(value[1])
-        await super().note(shelf, value)
+        await super().note(repository, value)
 
     # Out
 

@@ -71,11 +71,11 @@ async def read(path: Path, chats: Collection[str]) -> Remains:
     with closing(_bare(path)) as bare:
         numbered = dict(bare.execute("SELECT id, handle FROM conversations"))
     async with opened(path, realm="signal") as store:
-        handles = await store.read(lambda shelves: {shelves.inbox.chat_handle(chat): chat for chat in chats})
+        handles = await store.read(lambda repos: {repos.inbox.chat_handle(chat): chat for chat in chats})
         known = {number: handles.get(handle) for number, handle in numbered.items()}
         stored = await store.read(
-            lambda shelves: {
-                chat: shelves.history.last(ConversationId(number), _ALL_TURNS)
+            lambda repos: {
+                chat: repos.history.last(ConversationId(number), _ALL_TURNS)
                 for number, chat in known.items()
                 if chat is not None
             }

@@ -16,7 +16,7 @@ from tests.campaigns.chaos.rest import resting
 from tests.campaigns.chaos.world import Size, World, world
 from tests.servers.envelopes import Frame
 
-_MOST_WAITING = 60
+_MAX_WAITING = 60
 """With so many frames at Signal's server the crowd pauses: Aldis is too slow on this machine."""
 _TOLD_EVERY_SECONDS = 5.0
 
@@ -82,7 +82,7 @@ async def _writing(here: World, stop: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         while not stop.is_set():
             due_at += lots.expovariate(here.size.rate_per_second)
-            while here.phones.waiting > _MOST_WAITING:
+            while here.phones.waiting > _MAX_WAITING:
                 await asyncio.sleep(0.1)
                 due_at = time.monotonic()
             await asyncio.sleep(max(0.0, due_at - time.monotonic()))

@@ -16,11 +16,11 @@ from tools.calculator.arithmetic import CONSTANTS, FUNCTIONS
 from tools.calculator.tool import MAX_EXPRESSION_CHARS, Calculator, CalculatorArguments
 
 COUNT = 50_000
-MOST_GROWTH_BYTES = 32 * 2**20
+MAX_GROWTH_BYTES = 32 * 2**20
 """Twice the size that the allocator keeps for later; one number that got away is a hundred times as large."""
 
-_MOST_DIGITS = 4_216
-_MOST_SENTENCE_CHARACTERS = 400
+_MAX_DIGITS = 4_216
+_MAX_SENTENCE_CHARACTERS = 400
 _RESULT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?")
 
 _CONTEXT = ToolContext(now=NOON, timezone="UTC")
@@ -46,7 +46,7 @@ async def check(round_: Round) -> None:
         with round_.trying(expression):
             round_.outcomes[await outcome_of(calculator, expression)] += 1
     with round_.trying("all of them", is_example=False):
-        assert round_.growth_bytes < MOST_GROWTH_BYTES, f"{round_.growth_bytes} bytes more at the end"
+        assert round_.growth_bytes < MAX_GROWTH_BYTES, f"{round_.growth_bytes} bytes more at the end"
 
 
 async def outcome_of(calculator: Calculator, expression: str) -> str:
@@ -60,11 +60,11 @@ async def outcome_of(calculator: Calculator, expression: str) -> str:
     except BadArguments as error:
         sentence = str(error)
         assert sentence.endswith((".", "?")), sentence
-        assert len(sentence) <= _MOST_SENTENCE_CHARACTERS, sentence
+        assert len(sentence) <= _MAX_SENTENCE_CHARACTERS, sentence
         return "refused with a sentence"
     written = result.data["result"]
     assert _RESULT.fullmatch(written), written
-    assert len(written) <= _MOST_DIGITS, f"{len(written)} digits"
+    assert len(written) <= _MAX_DIGITS, f"{len(written)} digits"
     assert str(result.data).encode()
     return "calculated"
 

@@ -48,7 +48,7 @@ COUNT = 8_000
 """For each vendor."""
 KINDS = ("anthropic", "chat", "responses", "local")
 
-_MOST_TOKENS = 2**63 - 1
+_MAX_TOKENS = 2**63 - 1
 """The largest number that the ledger can hold."""
 
 _PAUSED = pause()
@@ -133,7 +133,7 @@ def judge(request: Request, completion: Completion, vendor: Vendor) -> None:
     usage = completion.usage
     for count in (usage.input_tokens, usage.cached_input_tokens, usage.cache_write_tokens, usage.output_tokens):
         assert isinstance(count, int)
-        assert 0 <= count <= _MOST_TOKENS, f"{count} tokens"
+        assert 0 <= count <= _MAX_TOKENS, f"{count} tokens"
     assert completion.cost_usd is None or completion.cost_usd >= 0, f"{completion.cost_usd} USD"
     assert completion.latency_seconds >= 0
     assert completion.provider == vendor.provider.name

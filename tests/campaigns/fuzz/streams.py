@@ -18,7 +18,7 @@ from bot.transports.base import Transport
 from bot.transports.envelope.frames import FrameReader
 from bot.transports.rest_api.transport import MAX_FRAME_BYTES
 from bot.transports.signal_cli.transport import SignalCli
-from store import ConversationId, InboxItem, Shelves, Store, opened
+from store import ConversationId, InboxItem, Repositories, Store, opened
 from tests.bot.transports import bridges
 from tests.bot.transports.bridges import OWN_ACCOUNT, Bridge
 from tests.campaigns.fuzz import oracle
@@ -204,7 +204,7 @@ async def _judge_store(round_: Round, store: Store) -> None:
         assert _may_write(envelope), "a stranger's words are kept"
         round_.outcomes[f"kept: {envelope.kind}"] += 1
     chats = {envelope.chat for envelope in kept}
-    [(conversations,)] = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM conversations"))
+    [(conversations,)] = await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM conversations"))
     assert conversations == len(chats), "a conversation of nobody who may write"
     assert {f"direct:{ALICE.uuid}", f"group:{GROUP}", BYSTANDER.chat} <= chats
 
@@ -221,15 +221,15 @@ def _may_write(envelope: Envelope) -> bool:
 async def _kept(store: Store) -> list[Envelope]:
     """All that stands in the inbox: what is to be answered, and what is seen to beside that."""
     items = await store.transaction(_waiting)
-    [(rows,)] = await store.read(lambda shelves: shelves.inbox.rows("SELECT count(*) FROM inbox"))
+    [(rows,)] = await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM inbox"))
     assert rows == len(items), "something is kept that nobody will look at"
     return [envelope_of(Envelope, item.envelope) for item in items]
 
 
-def _waiting(shelves: Shelves) -> list[InboxItem]:
-    found = [errand.item for errand in shelves.inbox.errands(most=_ALL)]
+def _waiting(repos: Repositories) -> list[InboxItem]:
+    found = [urgent_item.item for urgent_item in repos.inbox.urgent_items(most=_ALL)]
     busy: list[ConversationId] = []
-    while claim := shelves.inbox.claim(now=NOON, until=NOON, busy=busy, most=_ALL):
+    while claim := repos.inbox.claim(now=NOON, until=NOON, busy=busy, most=_ALL):
         busy.append(claim.conversation)
         found += claim.items
     return found

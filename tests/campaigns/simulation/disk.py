@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from store import Store, opened
 from store.database import Database
 from tests.campaigns.simulation.crashes import Killed, Life, never
-from tests.campaigns.simulation.timeline import patience
+from tests.campaigns.simulation.timeline import resend_policy
 
 T = TypeVar("T")
 
@@ -102,13 +102,13 @@ class Thread:
 
     async def abandon(self) -> None:
         """Let go of the file, without a commit."""
-        with patience():
+        with resend_policy():
             await self._thread.close()
 
 
 async def _new_files() -> dict[str, bytes]:
     """The files of a new store, which is the same in all stories."""
-    with folder() as place, patience():
+    with folder() as place, resend_policy():
         async with opened(Path(place) / _NAME, realm=REALM):
             pass
         return contents(Path(place))
@@ -147,7 +147,7 @@ class Disk:
     async def opened(self, life: Life) -> AsyncGenerator[Store]:
         """The store, open for one life; closed at the end unless that ends by death."""
         async with AsyncExitStack() as stack:
-            with patience():
+            with resend_policy():
                 store = await stack.enter_async_context(opened(self.folder / _NAME, realm=REALM))
             self._store = store
             self._database._thread = cast("Any", Thread(self._database._thread, life, self._seconds))
@@ -167,7 +167,7 @@ class Disk:
         A status that was in doubt, and is over, is one of them, and so is a reaction, which the store soon forgets.
         """
         assert self._store is not None
-        handle = self._store._shelves.conversations.chat_handle(address)
+        handle = self._store._repos.conversations.chat_handle(address)
         counts = self.rows(
             "SELECT count(*) FROM outbox JOIN conversations ON conversations.id = conversation_id "
             "WHERE (state IN ('sending', 'unknown') OR state = 'dead' AND position < 0) AND (in_group OR handle = ?1) "

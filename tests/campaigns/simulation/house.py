@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from bot.app import own_clock
 from bot.app.wiring import Parts
-from bot.loops.sender import Patience
+from bot.loops.sender import ResendPolicy
 from bot.media.sandbox import Sandbox
 from bot.providers.fallback import Fallback
 from bot.service import Aldis
@@ -19,7 +19,7 @@ from tests.campaigns.simulation.network import SEND_SECONDS, Line, Network
 from tests.campaigns.simulation.scenario import Scenario
 from tests.campaigns.simulation.timeline import machine_clock
 
-PATIENCE = Patience(grace_seconds=90)
+PATIENCE = ResendPolicy(grace_seconds=90)
 
 
 async def assembled(store: Store, network: Network, life: Life) -> Aldis:

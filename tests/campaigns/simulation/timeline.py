@@ -54,7 +54,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return self._selector.now
 
     @contextmanager
-    def patience(self) -> Generator[None]:
+    def resend_policy(self) -> Generator[None]:
         """Time stands still, and the loop waits for another thread."""
         self._selector.is_patient = True
         try:
@@ -69,9 +69,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._woken.set()
 
 
-def patience() -> AbstractContextManager[None]:
+def resend_policy() -> AbstractContextManager[None]:
     """Time stands still in the running loop, which waits for another thread."""
-    return _running().patience()
+    return _running().resend_policy()
 
 
 def counted_ns() -> int:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bot.turn import journal as steps
 from bot.turn import turns
 from bot.turn.journal import Asked, Completed, ToolRun, Whole
-from store import ConversationId, Shelves, Store, TurnId
+from store import ConversationId, Repositories, Store, TurnId
 from tests.campaigns.simulation import disk, house, timeline
 from tests.campaigns.simulation.crashes import Life, Steps
 from tests.campaigns.simulation.disk import Disk
@@ -167,7 +167,7 @@ class _World:
     async def _found(self, store: Store) -> Remains:
         ids = await store.read(self._ids)
         history = {
-            number: await store.read(lambda shelves, id_=id_: _history(shelves, ConversationId(id_)))
+            number: await store.read(lambda repos, id_=id_: _history(repos, ConversationId(id_)))
             for number, id_ in ids.items()
         }
         rows = self._disk.rows
@@ -188,19 +188,19 @@ class _World:
             files=b"".join(disk.contents(self._disk.folder).values()),
         )
 
-    def _ids(self, shelves: Shelves) -> dict[int, int]:
+    def _ids(self, repos: Repositories) -> dict[int, int]:
         by_handle = dict(self._disk.rows("SELECT handle, id FROM conversations"))
-        handles = {chat.number: shelves.conversations.chat_handle(chat.address) for chat in self._scenario.chats}
+        handles = {chat.number: repos.conversations.chat_handle(chat.address) for chat in self._scenario.chats}
         return {number: by_handle[handle] for number, handle in handles.items() if handle in by_handle}
 
 
-def _inheritance(shelves: Shelves) -> Inheritance:
+def _inheritance(repos: Repositories) -> Inheritance:
     """What the store says to be finished, at the beginning of a life."""
-    rows = shelves.inbox.rows
+    rows = repos.inbox.rows
     completions: set[tuple[tuple[int, ...], int]] = set()
     notes: set[str] = set()
     for turn, conversation in rows("SELECT id, conversation_id FROM turns WHERE state = 'running'"):
-        lines = shelves.journal.steps(ConversationId(conversation), TurnId(turn))
+        lines = repos.journal.steps(ConversationId(conversation), TurnId(turn))
         written = [steps.loaded(line) for line in lines]
         asked = next((step.question.text for step in written if isinstance(step, Asked)), "")
         question = tuple(number for _, number in words_in(asked))
@@ -211,8 +211,8 @@ def _inheritance(shelves: Shelves) -> Inheritance:
     return Inheritance(completions=frozenset(completions), notes=frozenset(notes), settled=settled)
 
 
-def _history(shelves: Shelves, conversation: ConversationId) -> tuple[Whole, ...]:
-    return tuple(past.messages for past in turns._turns(shelves.history.last(conversation, 10_000)))
+def _history(repos: Repositories, conversation: ConversationId) -> tuple[Whole, ...]:
+    return tuple(past.messages for past in turns._turns(repos.history.last(conversation, 10_000)))
 
 
 @contextmanager

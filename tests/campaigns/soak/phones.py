@@ -35,12 +35,12 @@ class Phones(Forgetful, SignalCli):
         """Whether nothing is on its way to Aldis."""
         return not self._waiting
 
-    async def note(self, shelf: list[Any], value: Any) -> None:
-        if shelf is self.sent:
+    async def note(self, repository: list[Any], value: Any) -> None:
+        if repository is self.sent:
             self.outs.append(Out(sent=value, at_seconds=time.monotonic()))
-        elif shelf is self.read:
+        elif repository is self.read:
             self.read_seconds.setdefault(value[1], time.monotonic())
-        await super().note(shelf, value)
+        await super().note(repository, value)
 
     async def _send(self, sent: Parcel, seen: Seen, wire: asyncio.BaseTransport | None) -> Any:
         self.plans.append(Plan(delay_seconds=self.slow_seconds.get(sent.chat, 0)))

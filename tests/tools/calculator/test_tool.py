@@ -16,7 +16,7 @@ from tools.calculator.arithmetic import FUNCTIONS
 from tools.calculator.tool import MAX_EXPRESSION_CHARS, Calculator, CalculatorArguments, value
 
 FUZZ_EXAMPLES = 300
-MOST_MEMORY_BYTES = 8_000_000
+MAX_MEMORY_BYTES = 8_000_000
 BIG = "9**4000"
 
 
@@ -322,7 +322,7 @@ def test_an_attack_ends_in_a_small_result_or_a_sentence(expression: str) -> None
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak_bytes < MOST_MEMORY_BYTES
+    assert peak_bytes < MAX_MEMORY_BYTES
     _check_small(result)
 
 

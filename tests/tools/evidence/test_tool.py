@@ -19,7 +19,7 @@ from tests.tools.conftest import USER_AGENT, Plenty
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
 from tools import BadArguments, Http, Result, ToolContext, fitted
 from tools.evidence.tool import NOTE, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
 
 PRICE = Decimal("0.008")  # of a search
@@ -103,9 +103,9 @@ class Newsroom:
         self._http, self.context = http, context
         self.desk = self.opened()
 
-    def opened(self, quotas: Any = None, **search: Any) -> SearchDesk:
+    def opened(self, quotas: Any = None, **search: Any) -> SearchService:
         given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **self._urls, **search}
-        return SearchDesk(WebSearchOptions(**given), self._http, quotas or Plenty())
+        return SearchService(WebSearchOptions(**given), self._http, quotas or Plenty())
 
     async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
         tool = VerifyNews(VerifyNewsOptions(**options), self.desk)
@@ -357,7 +357,7 @@ async def test_time_that_is_up_at_once_is_no_error_either(newsroom: Newsroom, pr
 def test_its_own_time_ends_before_the_call_s() -> None:
     """So that the call is never cut off in the middle of the searches."""
     options = VerifyNewsOptions(timeout_seconds=40)
-    spec = VerifyNews(options, SearchDesk(WebSearchOptions(), Http(USER_AGENT), Plenty())).spec
+    spec = VerifyNews(options, SearchService(WebSearchOptions(), Http(USER_AGENT), Plenty())).spec
     assert spec.timeout_seconds is not None
     assert spec.timeout_seconds > options.timeout_seconds
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.errors import ConfigError
 from bot.settings import loaded
-from tools.mcp.options import MOST_SERVERS, McpOptions
+from tools.mcp.options import MAX_SERVERS, McpOptions
 
 FILES = {"command": "mcp-files", "args": ["/srv"], "env": {"TOKEN": "canary"}}
 CRM = {"type": "streamable-http", "url": "https://crm.example/mcp/", "headers": {"Authorization": "Bearer canary"}}
@@ -71,7 +71,7 @@ def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: 
         ({"crm": CRM | {"url": "file:///canary"}}, "url"),
         ({"crm": CRM | {"headers": {"A": "canary\nB: c"}}}, "one line"),
         ({"": FILES}, "name"),
-        ({f"s{number}": FILES for number in range(MOST_SERVERS + 1)}, "at most 16"),
+        ({f"s{number}": FILES for number in range(MAX_SERVERS + 1)}, "at most 16"),
     ],
 )
 def test_what_is_wrong_is_said_and_not_shown(servers: Any, words: str) -> None:

@@ -41,7 +41,7 @@ from tools.search.cache import KEPT, MOST, Found, Recent
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
-from tools.search.service import HIGHEST_NUMBER, SearchDesk
+from tools.search.service import HIGHEST_NUMBER, SearchService
 from tools.search.tavily import Tavily
 from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
 from tools.search.wikipedia import Wikipedia
@@ -129,7 +129,7 @@ def tool(services: Services, http: Http, **options: Any) -> WebSearch:
         "timeout_seconds": DEADLINE_SECONDS,
     }
     given = WebSearchOptions(**(urls | options))
-    return WebSearch(given, SearchDesk(given, http, Plenty()))
+    return WebSearch(given, SearchService(given, http, Plenty()))
 
 
 def limits(*figures: str) -> dict[str, str]:
@@ -846,7 +846,7 @@ def test_the_options_say_who_may_see_what_is_asked(given: dict[str, Any], who: t
 def test_a_desk_with_nobody_to_ask_is_closed(given: dict[str, Any], is_open: bool) -> None:
     """Then no tool that searches is offered; the catalogue asks for it."""
     options = WebSearchOptions(**given)
-    desk = SearchDesk(options, Http(USER_AGENT), Plenty())
+    desk = SearchService(options, Http(USER_AGENT), Plenty())
     around: Any = SimpleNamespace(search=desk)
     built = (CATALOG[name].build(CATALOG[name].options(), around) for name in ("web_search", "verify_news"))
     assert [tool != () for tool in built] == [is_open, is_open]

@@ -19,7 +19,7 @@ from tests.tools.conftest import Plenty
 from tests.waiting import DEADLINE_SECONDS
 from tools import BadArguments, Disabled, Http, Result, ToolContext, Unavailable
 from tools.search.options import SearchOptions
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 from tools.twitter.tool import TwitterArguments, TwitterOptions, TwitterSearch
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
@@ -46,7 +46,7 @@ class Asked:
         key: Any = {"api_key": KEY} if web else {}
         search = SearchOptions(**key, base_url=f"{brave.url}/res/v1")
         quotas = quotas or Plenty()
-        self.tool = TwitterSearch(TwitterOptions(**given), http, quotas, SearchDesk(search, http, quotas))
+        self.tool = TwitterSearch(TwitterOptions(**given), http, quotas, SearchService(search, http, quotas))
         self.context = ToolContext(now=NOW, timezone="UTC")
 
     async def result(self, query: str = "lamp", **arguments: Any) -> Result:

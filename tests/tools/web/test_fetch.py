@@ -17,7 +17,7 @@ from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, SECRET, Names, Talk, certified, fetch, line, only_here, says
 from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
 from tools.web.addresses import IpAddress, Reach
-from tools.web.fetch import MOST_AT_ONCE, MOST_REDIRECTS
+from tools.web.fetch import MAX_AT_ONCE, MAX_REDIRECTS
 
 SITE = "site.example"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -185,14 +185,14 @@ async def test_what_a_redirect_says_is_not_read(fetcher: Fetcher, site: Site) ->
 
 async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
     """Five are followed, the sixth is not."""
-    hops = [answer(status=302, Location=f"/{hop}") for hop in range(MOST_REDIRECTS + 1)]
-    site.faults[:] = hops[:MOST_REDIRECTS]
+    hops = [answer(status=302, Location=f"/{hop}") for hop in range(MAX_REDIRECTS + 1)]
+    site.faults[:] = hops[:MAX_REDIRECTS]
     assert (await fetch(fetcher, url_of(site))).body == b"page /4"
     site.requests.clear()
     site.faults[:] = hops
     with pytest.raises(Unavailable, match="more than 5 times"):
         await fetch(fetcher, url_of(site))
-    assert len(site.requests) == MOST_REDIRECTS + 1
+    assert len(site.requests) == MAX_REDIRECTS + 1
 
 
 @pytest.mark.parametrize("status", [300, 304, 403, 404, 410, 429, 500])
@@ -353,7 +353,7 @@ async def test_redirects_share_one_deadline(fetcher: Fetcher, site: Site) -> Non
         await asyncio.sleep(0.1)
         return web.Response(status=302, headers={"Location": "/next"})
 
-    site.faults += [dawdle] * MOST_REDIRECTS
+    site.faults += [dawdle] * MAX_REDIRECTS
     with pytest.raises(TimedOut):
         await fetch(fetcher, url_of(site), timeout_seconds=0.4)
 
@@ -410,7 +410,7 @@ async def test_a_refused_connection_is_told_without_the_address(fetcher: Fetcher
 
 async def test_fetches_run_side_by_side_and_no_more_than_there_are_slots(fetcher: Fetcher, site: Site) -> None:
     """Three times as many are asked for: they come as many as there are slots, and each waits for its company."""
-    company, inside, most = asyncio.Barrier(MOST_AT_ONCE), 0, 0
+    company, inside, most = asyncio.Barrier(MAX_AT_ONCE), 0, 0
 
     async def together(_: Seen) -> web.StreamResponse:
         nonlocal inside, most
@@ -420,26 +420,26 @@ async def test_fetches_run_side_by_side_and_no_more_than_there_are_slots(fetcher
         inside -= 1
         return web.Response(text="page", content_type="text/html")
 
-    wanted = 3 * MOST_AT_ONCE
+    wanted = 3 * MAX_AT_ONCE
     site.faults += [together] * wanted
     pages = await asyncio.gather(*(fetch(fetcher, url_of(site, f"/{number}")) for number in range(wanted)))
-    assert (len(pages), most) == (wanted, MOST_AT_ONCE)
+    assert (len(pages), most) == (wanted, MAX_AT_ONCE)
 
 
 async def test_waiting_for_a_slot_stands_under_the_deadline(fetcher: Fetcher, site: Site) -> None:
     """Those that hang hold up another one no longer than its own time."""
-    arrived = asyncio.Barrier(MOST_AT_ONCE + 1)
+    arrived = asyncio.Barrier(MAX_AT_ONCE + 1)
 
     async def stay(seen: Seen) -> web.StreamResponse:
         await arrived.wait()
         return await hang(seen)
 
-    site.faults += [stay] * MOST_AT_ONCE
-    hanging = [asyncio.create_task(fetch(fetcher, url_of(site))) for _ in range(MOST_AT_ONCE)]
+    site.faults += [stay] * MAX_AT_ONCE
+    hanging = [asyncio.create_task(fetch(fetcher, url_of(site))) for _ in range(MAX_AT_ONCE)]
     await arrived.wait()
     with pytest.raises(TimedOut):
         await fetch(fetcher, url_of(site), timeout_seconds=0.05)
-    assert len(site.requests) == MOST_AT_ONCE
+    assert len(site.requests) == MAX_AT_ONCE
     for task in hanging:
         task.cancel()
     await asyncio.gather(*hanging, return_exceptions=True)

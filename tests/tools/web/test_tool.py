@@ -14,7 +14,7 @@ from tests.bot.media.samples import pdf
 from tests.bot.media.test_pdf import locked
 from tests.cells import sandbox
 from tests.servers.base import Answer, Seen, Server
-from tests.tools.conftest import USER_AGENT, Shelf
+from tests.tools.conftest import USER_AGENT, Repository
 from tests.tools.sites import HERE, Names, only_here
 from tools import (
     BadArguments,
@@ -77,7 +77,7 @@ async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
 
 @pytest.fixture
 def tool(fetcher: Fetcher) -> WebFetch:
-    return WebFetch(PageOptions(), fetcher, Shelf())
+    return WebFetch(PageOptions(), fetcher, Repository())
 
 
 async def fetched(tool: WebFetch, context: ToolContext, url: str, **more: Any) -> dict[str, Any]:
@@ -98,7 +98,7 @@ async def test_a_long_page_is_read_on_without_a_gap(fetcher: Fetcher, site: Site
     """Piece by piece, each whole in the model's eyes whatever has to be escaped in it, until nothing is left."""
     lines = [f'"{number}" \\ a quoted line\t"with" signs' for number in range(300)]
     site.pages["/long"] = ("text/plain; charset=utf-8", "\n".join(lines))
-    tool = WebFetch(PageOptions(max_chars=1_000), fetcher, Shelf())
+    tool = WebFetch(PageOptions(max_chars=1_000), fetcher, Repository())
     pieces, offset = "", 0
     while offset is not None:
         data = await fetched(tool, context, site.url_of("/long"), offset=offset)
@@ -117,7 +117,7 @@ async def test_the_fullest_page_fits_its_result(fetcher: Fetcher, site: Site, co
     """Nothing that the tool gives is cut behind its back, or `next_offset` would skip what was."""
     links = "".join(f"<a href='/{'x' * 440}{n}'>{'&quot;' * 90}</a>" for n in range(60))
     site.pages["/full"] = ("text/html", f"<title>{'&quot;' * 90}</title>{links}<p>{'&quot;' * 9_000}")
-    tool = WebFetch(PageOptions(max_chars=200), fetcher, Shelf())
+    tool = WebFetch(PageOptions(max_chars=200), fetcher, Repository())
     data = await fetched(tool, context, site.url_of("/full"))
     assert len(data["links"]) > 5
     assert tool.spec.max_result_chars is not None
@@ -269,7 +269,7 @@ async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, cont
 async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Also where it fills a piece to the last character."""
     site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * 192)
-    data = await fetched(WebFetch(PageOptions(max_chars=200), fetcher, Shelf()), context, site.url_of("/"))
+    data = await fetched(WebFetch(PageOptions(max_chars=200), fetcher, Repository()), context, site.url_of("/"))
     assert len(data["text"]) == 200
     assert "next_offset" not in data
 
@@ -287,7 +287,7 @@ async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
 ) -> None:
     """What there is is given, and nothing leads on to what would take as long again."""
 
-    class Slow(Shelf):
+    class Slow(Repository):
         async def read(self, data: bytes, *, max_chars: int) -> Paper:
             return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
 
@@ -331,7 +331,7 @@ async def test_what_a_site_closes_to_programs_is_left_alone(tool: WebFetch, site
 async def test_an_operator_may_read_them_all_the_same(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Then nobody asks for the rules."""
     site.robots = "User-agent: *\nDisallow: /"
-    await fetched(WebFetch(PageOptions(obey_robots=False), fetcher, Shelf()), context, site.url_of("/"))
+    await fetched(WebFetch(PageOptions(obey_robots=False), fetcher, Repository()), context, site.url_of("/"))
     assert site.asked == ["site.example/"]
 
 

@@ -15,16 +15,16 @@ from aiohttp import web
 
 from bot import app
 from bot.clock import SetClock
-from bot.features.feeds.poller import Gathering, Subscription
-from bot.features.feeds.service import Feeds, Newsstand
+from bot.features.feeds.poller import FeedPoller, Subscription
+from bot.features.feeds.service import Feeds, FeedService
 from bot.i18n import phrases
 from bot.media.feeds import FeedReader, Marks, Reading
 from bot.metrics import Counts
 from bot.settings import loaded
 from store import Article, Feed, Store, opened
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import harbour
-from tests.bot.loops.fake_transport import Quay
+from tests.bot.loops.app_harness import app_harness
+from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.turn.turn_helpers import calls, contents, says
 from tests.cells import sandbox
 from tests.conftest import NOON
@@ -36,7 +36,7 @@ from tests.waiting import WAIT_SECONDS, eventually_found
 from tools import Disabled, Fetcher, Http, NotFound
 from tools.news import IntelRecent, IntelSearch
 from tools.search.options import SearchOptions
-from tools.search.service import SearchDesk
+from tools.search.service import SearchService
 
 HOUR = 3600
 LIT = Item(title="The lamp is lit", link="/lit", at=NOON - timedelta(hours=3), summary="<b>At dusk</b> on the quay")
@@ -52,11 +52,11 @@ class Newsroom:
     clock: SetClock
     counts: Counts = field(default_factory=Counts)
 
-    def gathering(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> Gathering:
+    def feed_poller(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> FeedPoller:
         urls = [self.site.url + path for path in paths]
         subscription = Subscription(urls=urls, every_seconds=HOUR, kept=timedelta(days=30), most=most)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
-        return Gathering(store, self.clock, self.counts, reader, subscription=subscription, chance=lambda: 0.5)
+        return FeedPoller(store, self.clock, self.counts, reader, subscription=subscription, chance=lambda: 0.5)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def have_been_read(store: Store) -> bool:
 
 
 async def feeds_of(store: Store) -> Sequence[Feed]:
-    return await store.read(lambda shelves: shelves.feeds.all())
+    return await store.read(lambda repos: repos.feeds.all())
 
 
 async def titles(store: Store, clock: SetClock) -> list[str]:
@@ -88,17 +88,17 @@ async def titles(store: Store, clock: SetClock) -> list[str]:
 
 async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room: Newsroom) -> None:
     """At once, and then each hour and a little more, with what it is known by; what is too old is not kept."""
-    gathering = room.gathering(store, "/feed")
-    assert await gathering.attend_all() == 60
+    feed_poller = room.feed_poller(store, "/feed")
+    assert await feed_poller.attend_all() == 60
     assert await titles(store, room.clock) == ["The lamp is lit"]
     [feed] = await feeds_of(store)
     assert (feed.title, feed.read_at, feed.trouble, feed.failures) == ("The Lamp Post", NOON, None, 0)
     assert feed.due_at == NOON + timedelta(seconds=1.05 * HOUR)
     room.clock.move(1.04 * HOUR)
-    await gathering.attend_all()
+    await feed_poller.attend_all()
     assert len(room.site.requests) == 1
     room.clock.move(0.02 * HOUR)
-    await gathering.attend_all()
+    await feed_poller.attend_all()
     assert room.site.requests[-1].headers["if-none-match"] == feed.etag
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
 
@@ -107,11 +107,11 @@ async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroo
     """Neither is a feed read before it is due, nor are its marks forgotten, nor is anything told twice."""
     for _ in range(2):
         async with opened(path, realm="signal") as store:
-            await room.gathering(store, "/feed").attend_all()
+            await room.feed_poller(store, "/feed").attend_all()
     assert len(room.site.requests) == 1
     room.clock.move(2 * HOUR)
     async with opened(path, realm="signal") as store:
-        await room.gathering(store, "/feed").attend_all()
+        await room.feed_poller(store, "/feed").attend_all()
         assert room.site.requests[-1].headers["if-none-match"]
         assert await titles(store, room.clock) == ["The lamp is lit"]
 
@@ -126,30 +126,30 @@ async def test_what_was_read_and_not_kept_is_read_again(store: Store, room: News
         raise AssertionError
 
     room.site.faults.append(hold)
-    reading = asyncio.create_task(room.gathering(store, "/feed").run())
+    reading = asyncio.create_task(room.feed_poller(store, "/feed").run())
     async with asyncio.timeout(WAIT_SECONDS):
         await held.wait()
     reading.cancel()
     await asyncio.wait([reading])
     assert [feed.due_at for feed in await feeds_of(store)] == [NOON]
-    await room.gathering(store, "/feed").attend_all()
+    await room.feed_poller(store, "/feed").attend_all()
     assert await titles(store, room.clock) == ["The lamp is lit"]
 
 
 async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: Newsroom) -> None:
     """It holds no other up; when it comes back all is forgiven."""
-    gathering = room.gathering(store, "/broken", "/feed")
-    await gathering.attend_all()
+    feed_poller = room.feed_poller(store, "/broken", "/feed")
+    await feed_poller.attend_all()
     assert await titles(store, room.clock) == ["The lamp is lit"]
     for hours in (1, 2, 4):
         [broken, _] = await feeds_of(store)
         assert broken.trouble == "status 404"
         assert broken.due_at == room.clock.now() + timedelta(seconds=1.05 * HOUR * hours)
         room.clock.move(1.05 * HOUR * hours)
-        await gathering.attend_all()
+        await feed_poller.attend_all()
     room.site.feeds["/broken"] = rss(Item(title="Mended", link="/mended", at=NOON))
     room.clock.move(9 * HOUR)
-    await gathering.attend_all()
+    await feed_poller.attend_all()
     [mended, _] = await feeds_of(store)
     assert (mended.trouble, mended.failures) == (None, 0)
     assert "Mended" in await titles(store, room.clock)
@@ -172,9 +172,9 @@ async def test_a_bug_that_one_feed_brings_out_holds_no_other_up(
     store: Store, room: Newsroom, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is put off like a failure, and nothing that a stranger wrote is in the log."""
-    gathering = room.gathering(store, "/strange", "/feed")
-    gathering._reader = Broken(FeedReader(room.fetcher, sandbox()))
-    await gathering.attend_all()
+    feed_poller = room.feed_poller(store, "/strange", "/feed")
+    feed_poller._reader = Broken(FeedReader(room.fetcher, sandbox()))
+    await feed_poller.attend_all()
     [strange, feed] = await feeds_of(store)
     assert (strange.trouble, strange.failures, feed.trouble) == ("failed", 1, None)
     assert "LookupError" in caplog.text
@@ -183,12 +183,12 @@ async def test_a_bug_that_one_feed_brings_out_holds_no_other_up(
 
 async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Newsroom) -> None:
     """What it told stays as long as anything does."""
-    gathering = room.gathering(store, "/feed")
-    await gathering.attend_all()
+    feed_poller = room.feed_poller(store, "/feed")
+    await feed_poller.attend_all()
     room.site.gone.add("/feed")
     for _ in range(3):
         room.clock.move(48 * HOUR)
-        await gathering.attend_all()
+        await feed_poller.attend_all()
     assert len(room.site.requests) == 2
     assert await titles(store, room.clock) == ["The lamp is lit"]
     [feed] = await feeds_of(store)
@@ -198,9 +198,9 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
 async def test_a_feed_that_has_moved_is_read_where_it_is(store: Store, room: Newsroom) -> None:
     """And stays the one that the settings name, over a restart."""
     room.site.moves["/former"] = (301, "/feed")
-    await room.gathering(store, "/former").attend_all()
+    await room.feed_poller(store, "/former").attend_all()
     room.clock.move(2 * HOUR)
-    await room.gathering(store, "/former").attend_all()
+    await room.feed_poller(store, "/former").attend_all()
     assert [seen.path for seen in room.site.requests] == ["/former", "/feed", "/feed"]
     assert [feed.given for feed in await feeds_of(store)] == [f"{room.site.url}/former"]
 
@@ -210,8 +210,8 @@ async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: S
     ahead = Item(title="Of tomorrow", link="/ahead", at=NOON + timedelta(days=1))
     undated = Item(title="Undated", link="/undated")
     room.site.feeds["/feed"] = rss(ahead, undated)
-    gathering = room.gathering(store, "/feed")
-    await gathering.attend_all()
+    feed_poller = room.feed_poller(store, "/feed")
+    await feed_poller.attend_all()
     stories = await Feeds(store, room.clock).recent(since=NOON, most=9)
     assert {(story.title, story.at, story.is_dated) for story in stories} == {
         ("Of tomorrow", NOON, False),
@@ -220,7 +220,7 @@ async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: S
     room.clock.move(31 * 24 * HOUR)
     room.site.feeds["/feed"] = rss(Item(title="Fresh", link="/fresh"), undated)
     for _ in range(2):
-        await gathering.attend_all()
+        await feed_poller.attend_all()
         room.clock.move(2 * HOUR)
     assert await titles(store, room.clock) == ["Fresh", "Undated"]
     fresh = await Feeds(store, room.clock).recent(since=NOON + timedelta(days=1), most=9)
@@ -231,9 +231,9 @@ async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
     """As it is put together from the settings; a feed on this very machine is refused, and that is told."""
     environ = {"STORE__PATH": str(path), "TOOLS__NEWS__FEEDS": "http://127.0.0.1/feed"}
     stop = asyncio.Event()
-    async with app.assembled(loaded(environ, None), Quay(), realm="signal") as aldis:
+    async with app.assembled(loaded(environ, None), FakeTransport(), realm="signal") as aldis:
         running = asyncio.create_task(aldis.chat(stop))
-        store = aldis.gathering._store
+        store = aldis.feed_poller._store
         await eventually_found(lambda: troubles(store))
         assert await troubles(store) == ["denied"]
         stop.set()
@@ -243,7 +243,7 @@ async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
 async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> None:
     """The loop ends at once, whatever the settings name."""
     async with asyncio.timeout(WAIT_SECONDS):
-        await room.gathering(store, "/feed", is_on=False).run()
+        await room.feed_poller(store, "/feed", is_on=False).run()
     assert room.site.requests == []
     assert await feeds_of(store) == ()
 
@@ -252,14 +252,14 @@ async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> No
 
 
 @asynccontextmanager
-async def desk() -> AsyncGenerator[Callable[[Store, SetClock], Newsstand]]:
+async def desk() -> AsyncGenerator[Callable[[Store, SetClock], FeedService]]:
     """The tools of the news as Aldis offers them."""
     async with Http(USER_AGENT) as http:
-        search = SearchDesk(SearchOptions(), http, Plenty())
+        search = SearchService(SearchOptions(), http, Plenty())
 
-        def stand(store: Store, clock: SetClock) -> Newsstand:
+        def stand(store: Store, clock: SetClock) -> FeedService:
             feeds = Feeds(store, clock)
-            return Newsstand([IntelSearch(feeds, search), IntelRecent(feeds, search)], feeds)
+            return FeedService([IntelSearch(feeds, search), IntelRecent(feeds, search)], feeds)
 
         yield stand
 
@@ -270,12 +270,12 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
     """The loop is rung and reads it; the model is offered the tools from then on, and its source is cited."""
     async with (
         desk() as stand,
-        harbour(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as port,
+        app_harness(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as port,
     ):
         await port.deliver(message("Anything new?"))
         await port.answered(1)
         assert [offer.name for offer in port.thinker.requests[-1].tools] == []
-        gathering = asyncio.create_task(room.gathering(store).run())
+        feed_poller = asyncio.create_task(room.feed_poller(store).run())
         assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I read 127.0.0.1 from now on.")
         await eventually_found(lambda: have_been_read(store))
         assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat 2026-11-21 12:00 (articles kept: 1)"
@@ -284,7 +284,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         await port.answered(4)
         assert [offer.name for offer in port.thinker.requests[-1].tools] == ["intel_search", "intel_recent"]
         assert '"feed":"The Lamp Post"' in contents(port.thinker.requests[-1])[-1]
-        assert port.quay.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
+        assert port.transport.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
         assert (
             await told(port, "/feeds remove 1")
             == "I no longer read The Lamp Post, and have forgotten what stood in it."
@@ -292,13 +292,13 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         await port.deliver(message("And now?"))
         await port.answered(6)
         assert [offer.name for offer in port.thinker.requests[-1].tools] == []
-        gathering.cancel()
-        await asyncio.wait([gathering])
+        feed_poller.cancel()
+        await asyncio.wait([feed_poller])
 
 
 async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:
-    """The shelf is open, the question is not in it."""
-    await store.transaction(lambda shelves: shelves.feeds.add("https://lamps.example/", now=NOON))
+    """The repository is open, the question is not in it."""
+    await store.transaction(lambda repos: repos.feeds.add("https://lamps.example/", now=NOON))
     await Feeds(store, clock).search("marmalade", since=NOON, most=3)
     await store.checkpoint()
     assert not [file for file in path.parent.iterdir() if b"marmalade" in file.read_bytes()]
@@ -306,7 +306,7 @@ async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store,
 
 async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clock: SetClock) -> None:
     """What goes wrong is told in words, in the language of the chat; the settings' own are left alone."""
-    async with harbour(store, clock, admins=frozenset({ALICE.uuid})) as port:
+    async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as port:
         assert await told(port, "/feeds", author=BOB) == plain(phrases.NO_FEEDS)
         assert await told(port, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS
         assert await told(port, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS
@@ -316,7 +316,7 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert "/feeds [add URL|remove N]" in await told(port, "/feeds subtract 1")
         assert await told(port, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS
         assert await told(port, "/feeds") == "• 1: a.example: not read yet"
-        await store.transaction(lambda shelves: shelves.feeds.settle_set(["https://b.example/"], now=NOON))
+        await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
         await note(store, a, trouble="status 500")
         await note(store, b, trouble="slow", read=True)
@@ -336,18 +336,18 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
 
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:
     changed = replace(feed, trouble=trouble, read_at=NOON if read else None)
-    await store.transaction(lambda shelves: shelves.feeds.note(changed))
+    await store.transaction(lambda repos: repos.feeds.note(changed))
 
 
 async def test_a_feed_is_chosen_by_a_part_of_its_name(store: Store, clock: SetClock) -> None:
     """Its title or its host; where none fits, those that there are stand beside our own words: they name themselves."""
     feeds = Feeds(store, clock)
     for url in ("https://lamps.example/", "https://ships.example/"):
-        await store.transaction(lambda shelves, url=url: shelves.feeds.add(url, now=NOON))
+        await store.transaction(lambda repos, url=url: repos.feeds.add(url, now=NOON))
     ships = (await feeds_of(store))[1]
     article = Article(key="1", url=None, title="Afloat", summary="", published_at=NOON, is_dated=True)
-    await store.transaction(lambda shelves: shelves.feeds.note(replace(ships, title="The Harbour")))
-    await store.transaction(lambda shelves: shelves.feeds.keep(ships.id, [article]))
+    await store.transaction(lambda repos: repos.feeds.note(replace(ships, title="The Harbour")))
+    await store.transaction(lambda repos: repos.feeds.keep(ships.id, [article]))
     for part in ("harbour", "SHIPS.ex"):
         assert [story.title for story in await feeds.recent(since=NOON, most=3, feed=part)] == ["Afloat"]
     assert await feeds.recent(since=NOON, most=3, feed="lamps") == ()

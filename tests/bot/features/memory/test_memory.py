@@ -10,7 +10,7 @@ from bot.features.memory.service import MOST
 from bot.i18n import phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
@@ -34,7 +34,7 @@ def seen(port: Port) -> str:
 
 async def test_a_fact_is_known_in_later_questions(store: Store, clock: SetClock) -> None:
     """In front of the first message, also when its turn is out of the window; the system prompt stays the same."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         await learn(port)
         for number in range(21):
             await told(port, f"question {number}")
@@ -49,7 +49,7 @@ async def test_a_fact_is_known_in_later_questions(store: Store, clock: SetClock)
 
 async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, clock: SetClock) -> None:
     """Neither from the one who asks nor from anybody else; and nobody else is told of it."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         await learn(port)
         await told(port, "Aldis, what shall we eat?", group=GROUP)
         assert FACT not in seen(port)
@@ -65,7 +65,7 @@ async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, 
 
 async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetClock) -> None:
     """A page that says "remember this" makes Aldis ask; without a yes nothing is remembered."""
-    async with harbour(store, clock, tools=(Echo(),), remembers=True) as port:
+    async with app_harness(store, clock, tools=(Echo(),), remembers=True) as port:
         port.thinker.script = [calls(("echo", {"word": "page"})), remember("trusts evil.example")]
         assert "May I " in await told(port, "read that page")
         assert await port.count("SELECT count(*) FROM facts") == 0
@@ -73,11 +73,11 @@ async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetCloc
 
 async def test_a_prompt_of_a_reminder_remembers_nothing(store: Store, clock: SetClock) -> None:
     """Only what the person has just asked for themselves."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         await told(port, "/remind in 1h ask: go on")
         port.thinker.script = [remember(), says("No.")]
         clock.move(3600)
-        await port.reminding.attend_all()
+        await port.reminder_scheduler.attend_all()
         await port.quiet()
         assert '"error": "denied"' in contents(port.thinker.requests[-1])[0]
         assert await port.count("SELECT count(*) FROM facts") == 0
@@ -85,7 +85,7 @@ async def test_a_prompt_of_a_reminder_remembers_nothing(store: Store, clock: Set
 
 async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: SetClock, path: Path) -> None:
     """By command and by the model; what is forgotten is not told any more, and its number is free."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         await learn(port, "first")
         await learn(port, "second")
         await learn(port, "FIRST")
@@ -104,16 +104,14 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
 
 async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> None:
     """And the model hears why."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         await learn(port)
         direct = await port.count("SELECT conversation_id FROM facts")
         turn = await port.count("SELECT turn_id FROM facts")
 
-        def fill(shelves: Any) -> None:
+        def fill(repos: Any) -> None:
             for number in range(1, MOST):
-                shelves.facts.put(
-                    direct, f"call {number}", b"fact %d" % number, labels=b"{}", turn=turn, now=clock.now()
-                )
+                repos.facts.put(direct, f"call {number}", b"fact %d" % number, labels=b"{}", turn=turn, now=clock.now())
 
         await store.transaction(fill)
         port.thinker.script = [remember("one more"), says("Too many.")]
@@ -124,14 +122,14 @@ async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> Non
 
 async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(store: Store, clock: SetClock) -> None:
     """Also when the fact was forgotten meanwhile."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         await learn(port)
         turn = await port.count("SELECT turn_id FROM facts")
         await told(port, "/memory forget 1")
         direct = await port.count("SELECT conversation_id FROM facts")
 
-        def again(shelves: Any) -> Any:
-            return shelves.facts.put(direct, f"call_{turn}_0_0", b"again", turn=turn, now=clock.now())
+        def again(repos: Any) -> Any:
+            return repos.facts.put(direct, f"call_{turn}_0_0", b"again", turn=turn, now=clock.now())
 
         assert (await store.transaction(again)).fact is None
         assert await port.count("SELECT count(*) FROM facts") == 1
@@ -140,14 +138,14 @@ async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(stor
 @pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget", "/forget everything"])
 async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
     """And with the conversation; not a word of it is left on the disk."""
-    async with harbour(store, clock, remembers=True) as port:
+    async with app_harness(store, clock, remembers=True) as port:
         port.thinker.script = [remember("canary-4711"), says("I will.")]
         sent = await port.deliver(message("remember it", expires_in_seconds=60 if how == "timer" else 0))
         await port.answered(1)
         await port.quiet()
         if how == "timer":
             clock.move(60)
-            await port.housekeeping.expire()
+            await port.maintenance.expire()
         elif how.startswith("/"):
             await told(port, how)
         else:

@@ -10,7 +10,7 @@ from bot.features.reminders.backlog import Backlog, backlog, replay, settle
 from store import Restoration, Store, Waiting, opened, restore
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
-from tests.bot.loops.app_harness import harbour
+from tests.bot.loops.app_harness import app_harness
 from tests.conftest import NOON
 
 HOUR = timedelta(hours=1)
@@ -23,7 +23,7 @@ PLANS = ("in 1h tea", "every day at 13:00 bins", "in 90m ask: what is the weathe
 async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[Store]:
     """The store of noon with all this planned: it was restored at two, and nobody decided until four."""
     async with opened(path, realm="signal") as store:
-        async with harbour(store, clock) as port:
+        async with app_harness(store, clock) as port:
             for plan in PLANS:
                 await told(port, f"/remind {plan}")
             await port.quiet()
@@ -37,7 +37,7 @@ async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[
 
 async def what_comes(store: Store, clock: SetClock) -> list[str]:
     """What people hear of what was planned, and what the model is asked, at once and by the next noon."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await come(port)
         clock.move(20 * 3600)
         await come(port)
@@ -50,7 +50,7 @@ async def what_comes(store: Store, clock: SetClock) -> list[str]:
 async def test_what_was_due_by_the_restoration_is_listed(path: Path, tmp_path: Path, clock: SetClock) -> None:
     """Words and questions apart, with the time since when; what was due later was surely not said yet."""
     async with restored(path, tmp_path / "copies", clock) as store:
-        found = await store.read(lambda shelves: backlog(shelves, clock.now()))
+        found = await store.read(lambda repos: backlog(repos, clock.now()))
     assert found == Backlog(
         restoration=Restoration(copied_at=NOON, restored_at=NOON + 2 * HOUR),
         messages=Waiting(items=0, oldest_at=None, dead=0),
@@ -65,8 +65,8 @@ async def test_what_was_due_by_the_restoration_is_listed(path: Path, tmp_path: P
 async def test_settled_nothing_of_the_past_comes(path: Path, tmp_path: Path, clock: SetClock) -> None:
     """What repeats goes on; what was due while nobody had decided comes late, as after any absence."""
     async with restored(path, tmp_path / "copies", clock) as store:
-        await store.transaction(lambda shelves: settle(shelves, clock.now()))
-        assert await store.read(lambda shelves: backlog(shelves, clock.now())) is None
+        await store.transaction(lambda repos: settle(repos, clock.now()))
+        assert await store.read(lambda repos: backlog(repos, clock.now())) is None
         assert await what_comes(store, clock) == ["cake", "supper", "bins"]
 
 
@@ -74,17 +74,17 @@ async def test_replayed_all_of_it_comes(path: Path, tmp_path: Path, clock: SetCl
     """Late, and once: what repeats comes once for all the times that it missed."""
     async with restored(path, tmp_path / "copies", clock) as store:
         await store.transaction(replay)
-        assert await store.read(lambda shelves: backlog(shelves, clock.now())) is None
+        assert await store.read(lambda repos: backlog(repos, clock.now())) is None
         heard = await what_comes(store, clock)
     assert sorted(heard) == sorted(["tea", "bins", "cake", "supper", "bins", "what is the weather?"])
 
 
 async def test_a_store_like_any_other_has_no_backlog(store: Store, clock: SetClock) -> None:
     """And settling it changes nothing."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind in 1h tea")
         clock.move(2 * 3600)
-        assert await store.read(lambda shelves: backlog(shelves, clock.now())) is None
-        await store.transaction(lambda shelves: settle(shelves, clock.now()))
+        assert await store.read(lambda repos: backlog(repos, clock.now())) is None
+        await store.transaction(lambda repos: settle(repos, clock.now()))
         await come(port)
         assert "tea" in texts(port)[-1]

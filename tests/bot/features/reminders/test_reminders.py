@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.reminders.scheduler import Reminding
+from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MOST, Reminders
 from bot.i18n import phrases
 from bot.metrics import Counts
@@ -16,7 +16,7 @@ from bot.policy.access import AccessList
 from bot.turn.turns import Turns
 from store import Store, opened
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
@@ -33,12 +33,12 @@ def remind(**given: Any) -> Any:
 
 async def come(port: Port) -> None:
     """Let what is due come, and wait until it has been said."""
-    await port.reminding.attend_all()
+    await port.reminder_scheduler.attend_all()
     await port.quiet()
 
 
 def texts(port: Port, since: int = 0) -> list[str]:
-    return [reply.content.text for reply in port.quay.sent[since:]]
+    return [reply.content.text for reply in port.transport.sent[since:]]
 
 
 # By command
@@ -46,13 +46,13 @@ def texts(port: Port, since: int = 0) -> list[str]:
 
 async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) -> None:
     """Planned with its weekday, date and zone told; not before its time, and not again."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         heard = await told(port, "/remind in 2h30m look after the tea")
         assert heard.startswith("I will remind you on Sat 2026-11-21 14:30 UTC: look after the tea")
         assert "/timezone" in heard
         clock.move(2.5 * HOUR - 1)
         await come(port)
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
         clock.move(1)
         await come(port)
         await come(port)
@@ -63,7 +63,7 @@ async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) 
 
 async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock: SetClock) -> None:
     """The next one first; a number stays what it is; nobody cancels another one's."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind tomorrow 9:00 bins")
         await told(port, "/remind every weekday at 8 ask: weather?")
         await told(port, "/remind 18:00 tea")
@@ -77,14 +77,14 @@ async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock:
         assert await told(port, "/remind cancel 1") == plain(phrases.NO_SUCH_REMINDER)
         assert len((await told(port, "/remind")).splitlines()) == 2
         clock.move(3 * 86_400)
-        before = len(port.quay.sent)
+        before = len(port.transport.sent)
         await come(port)
         assert not [text for text in texts(port, before) if "bins" in text]
 
 
 async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetClock) -> None:
     """Kept for all of the person's conversations; the model's dates and their reminders are reckoned by it."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         assert await told(port, "/timezone") == "I reckon your times by UTC: it is Sat 2026-11-21 12:00 UTC."
         assert await told(port, "/timezone Europe/Atlantis") == phrases.NO_SUCH_ZONE
         heard = await told(port, "/timezone Asia/Tokyo")
@@ -102,7 +102,7 @@ async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetCloc
 
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
     """The right form, or why not; nothing is planned."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         assert (await told(port, "/remind next week tea")).startswith("Please write it like this:")
         assert (
             await told(port, "/remind 2020-01-01 9:00 tea")
@@ -114,14 +114,14 @@ async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
 
 async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
     """Everywhere together; a cancelled one makes room."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind in 1h the first")
         await told(port, "/remind in 1h the second", group=GROUP)
         here = await port.count("SELECT min(conversation_id) FROM reminders")
 
-        def fill(shelves: Any) -> None:
+        def fill(repos: Any) -> None:
             for number in range(2, MOST):
-                shelves.reminders.put(here, ALICE.uuid, f"item {number}", plan=b"", words=b"", due_at=NOON)
+                repos.reminders.put(here, ALICE.uuid, f"item {number}", plan=b"", words=b"", due_at=NOON)
 
         await store.transaction(fill)
         assert await told(port, "/remind in 1h one more") == phrases.TOO_MANY_REMINDERS
@@ -132,13 +132,13 @@ async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
 
 async def test_in_a_group_it_quotes_the_message_that_wished_for_it(store: Store, clock: SetClock) -> None:
     """So whoever wished for it is notified; a list shows one's own."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("/remind in 1h tea", group=GROUP))
         await port.answered(1)
         assert await told(port, "/remind", group=GROUP, author=BOB) == phrases.NO_REMINDERS
         clock.move(HOUR)
         await come(port)
-        reply = port.quay.sent[-1]
+        reply = port.transport.sent[-1]
         assert reply.content.text == "⏰ tea"
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
@@ -149,7 +149,7 @@ async def test_in_a_group_it_quotes_the_message_that_wished_for_it(store: Store,
 
 async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: Store, clock: SetClock) -> None:
     """However many times it missed; the next time is the next that lies ahead."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind every day at 8 pills")
         await told(port, "/remind in 1h tea")
         clock.move(3 * 86_400 + 30 * 60)
@@ -161,49 +161,49 @@ async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: 
 async def test_it_comes_by_the_wall_clock_after_the_clocks_change(store: Store) -> None:
     """At eight in the morning of Berlin before and after."""
     clock = SetClock(datetime(2027, 3, 26, 12, 0, tzinfo=UTC))
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/timezone Europe/Berlin")
         await told(port, "/remind every day at 8 pills")
         came: list[datetime] = []
         while len(came) < 3:
             clock.move(HOUR)
-            before = len(port.quay.sent)
+            before = len(port.transport.sent)
             await come(port)
-            came += [clock.now()] * (len(port.quay.sent) - before)
+            came += [clock.now()] * (len(port.transport.sent) - before)
         assert [f"{at:%d %H:%M}" for at in came] == ["27 07:00", "28 06:00", "29 06:00"]
 
 
 async def test_the_loop_wakes_for_what_is_due(store: Store, clock: SetClock) -> None:
     """It naps until the next time, at most for as long as a clock may be trusted; something planned wakes it."""
-    async with harbour(store, clock) as port:
-        assert await port.reminding.attend_all() == 30
-        store.bells["reminders"].clear()
+    async with app_harness(store, clock) as port:
+        assert await port.reminder_scheduler.attend_all() == 30
+        store.wakeups["reminders"].clear()
         await told(port, "/remind in 1 min tea")
-        assert store.bells["reminders"].is_set()
+        assert store.wakeups["reminders"].is_set()
         clock.move(50)
-        assert await port.reminding.attend_all() == 10
+        assert await port.reminder_scheduler.attend_all() == 10
 
 
 async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetClock) -> None:
     """Planned, due while Aldis is away, come in the next life, and not again in the one after."""
-    async with opened(path, realm="signal") as store, harbour(store, clock) as port:
+    async with opened(path, realm="signal") as store, app_harness(store, clock) as port:
         await told(port, "/remind in 1h tea")
     clock.move(HOUR)
     async with opened(path, realm="signal") as store:
-        await reminding(store, clock).attend_all()  # dies before anything is sent
-        assert (await store.read(lambda shelves: shelves.outbox.backlog())).items == 1
-    async with opened(path, realm="signal") as store, harbour(store, clock) as port:
+        await reminder_scheduler(store, clock).attend_all()  # dies before anything is sent
+        assert (await store.read(lambda repos: repos.outbox.backlog())).items == 1
+    async with opened(path, realm="signal") as store, app_harness(store, clock) as port:
         await come(port)
         assert texts(port) == ["⏰ tea"]
         await come(port)
-        assert len(port.quay.sent) == 1
+        assert len(port.transport.sent) == 1
 
 
-def reminding(store: Store, clock: SetClock, allowed: AccessList | None = None) -> Reminding:
+def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None = None) -> ReminderScheduler:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
     everybody = AccessList(persons=frozenset({"*"}), groups=frozenset())
-    return Reminding(store, clock, Counts(), reminders, allowed=lambda: allowed or everybody, account=ACCOUNT)
+    return ReminderScheduler(store, clock, Counts(), reminders, allowed=lambda: allowed or everybody, account=ACCOUNT)
 
 
 # By the model
@@ -211,7 +211,7 @@ def reminding(store: Store, clock: SetClock, allowed: AccessList | None = None) 
 
 async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClock) -> None:
     """The tool's answer holds weekday, date and zone; the reminder comes in the conversation."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         port.thinker.script = [remind(text="bins", local_datetime="2026-11-23T08:00"), says("Monday at 8.")]
         assert await told(port, "remind me on Monday at 8 to put the bins out") == "Monday at 8."
         [content] = contents(port.thinker.requests[-1])
@@ -224,7 +224,7 @@ async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClo
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
     """Not even when what it planned has come meanwhile: the call's name is remembered."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
         await told(port, "in a minute")
         turn = await port.count("SELECT max(turn_id) FROM reminders")
@@ -233,9 +233,9 @@ async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: S
         await come(port)
         assert texts(port, 1) == ["⏰ tea"]
 
-        def again(shelves: Any) -> bool:
-            known = shelves.reminders.of_origin(origin)
-            put = shelves.reminders.put(
+        def again(repos: Any) -> bool:
+            known = repos.reminders.of_origin(origin)
+            put = repos.reminders.put(
                 known.conversation, ALICE.uuid, origin, plan=b"", words=b"", due_at=NOON, turn=None
             )
             return put == known and not put.is_planned and put.words is None
@@ -246,7 +246,7 @@ async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: S
 
 async def test_what_was_read_outside_cannot_plan_without_a_word(store: Store, clock: SetClock) -> None:
     """A page may say "remind them to pay"; a person is asked first. The tool's own answers are no outside content."""
-    async with harbour(store, clock, tools=(Echo(),), ported=(Remind,)) as port:
+    async with app_harness(store, clock, tools=(Echo(),), ported=(Remind,)) as port:
         port.thinker.script = [calls(("echo", {"word": "page"})), remind(text="pay", delay_seconds=60)]
         assert "May I " in await told(port, "read that page")
         assert await port.count("SELECT count(*) FROM reminders") == 0
@@ -262,7 +262,7 @@ async def test_what_was_read_outside_cannot_plan_without_a_word(store: Store, cl
 
 async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> None:
     """As a question of its person in its chat: answered once, charged to them; in a group it quotes their message."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         asked = await port.deliver(message("/remind every day at 13:00 ask: weather in Oslo?", group=GROUP))
         await port.answered(1)
         clock.move(HOUR)
@@ -270,7 +270,7 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
         await come(port)
         assert len(port.thinker.asked) == 1
         assert "weather in Oslo?" in port.thinker.asked[0]
-        reply = port.quay.sent[-1]
+        reply = port.transport.sent[-1]
         assert "weather in Oslo?" in reply.content.text
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
@@ -286,7 +286,7 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
 
 async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -> None:
     """Or one could keep itself alive for ever, at its person's cost."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         await told(port, "/remind in 1h ask: go on")
         port.thinker.script = [remind(text="go on", prompt="go on", delay_seconds=60), says("No.")]
         clock.move(HOUR)
@@ -298,17 +298,17 @@ async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -
 
 async def test_nobody_is_reminded_who_may_no_longer_write(store: Store, clock: SetClock) -> None:
     """Nothing is said, nothing asked, nothing kept. While nobody knows who is in the groups, it waits."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind in 1h secret")
         await told(port, "/remind in 1h ask: secret")
         clock.move(HOUR)
         shut = AccessList(persons=frozenset({BOB.uuid}), groups=frozenset({GROUP}), group_members_may_write=True)
-        await reminding(store, clock, shut).attend_all()
+        await reminder_scheduler(store, clock, shut).attend_all()
         assert await port.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 2
         shut = AccessList(persons=frozenset({BOB.uuid}), groups=frozenset())
-        await reminding(store, clock, shut).attend_all()
+        await reminder_scheduler(store, clock, shut).attend_all()
         await port.quiet()
-        assert len(port.quay.sent) == 2
+        assert len(port.transport.sent) == 2
         assert port.thinker.asked == []
         assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR settled_at IS NULL") == 0
 
@@ -318,7 +318,7 @@ async def test_nobody_is_reminded_who_may_no_longer_write(store: Store, clock: S
 
 async def test_words_disappear_with_their_message(store: Store, clock: SetClock, path: Path) -> None:
     """It is said beforehand; at its time the person hears that there was something. Before, nothing changes."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await port.deliver(message("/remind in 30 min tea", expires_in_seconds=HOUR))
         await port.deliver(message("/remind every day at 18:00 secret", expires_in_seconds=HOUR))
         await port.answered(2)
@@ -328,7 +328,7 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
         await come(port)
         assert texts(port, 2) == ["⏰ tea"]
         clock.move(HOUR / 2)
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         assert b"secret" not in on_disk(path)
         assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
         assert "(its words have disappeared)" in await told(port, "/remind")
@@ -340,19 +340,19 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
 
 async def test_the_model_s_reminder_expires_with_its_turn(store: Store, clock: SetClock) -> None:
     """The timer of the message that asked for it is that of its words."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         port.thinker.script = [remind(text="tea", delay_seconds=2 * HOUR), says("Done.")]
         await told(port, "in two hours", expires_in_seconds=HOUR)
         assert "warning" in contents(port.thinker.requests[-1])[0]
         clock.move(HOUR)
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
 
 
 @pytest.mark.parametrize("by_model", [False, True])
 async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clock: SetClock, by_model: bool) -> None:
     """A deletion, and an edit, which is carried out anew: there is one reminder, in its new words."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         if by_model:
             port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
         sent = await port.deliver(message("remind me" if by_model else "/remind in 1 min tea"))
@@ -371,7 +371,7 @@ async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clo
 
 async def test_undo_and_retry_take_it_back_too(store: Store, clock: SetClock) -> None:
     """Asked again it is planned anew, so the first one must go; `/undo` leaves nothing behind."""
-    async with harbour(store, clock, ported=(Remind,)) as port:
+    async with app_harness(store, clock, ported=(Remind,)) as port:
         port.thinker.script = [remind(text="tea", delay_seconds=60), says("Done.")]
         await told(port, "remind me")
         assert await port.count("SELECT count(*) FROM reminders") == 1
@@ -386,7 +386,7 @@ async def test_undo_and_retry_take_it_back_too(store: Store, clock: SetClock) ->
 @pytest.mark.parametrize("command", ["/forget", "/forget everything"])
 async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
     """Those of the conversation, or all of the person's, and nobody else's."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind in 1h own secret")
         await told(port, "/remind in 1h group secret", group=GROUP)
         await told(port, "/remind in 1h bob's", group=GROUP, author=BOB)
@@ -394,33 +394,33 @@ async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path
         await port.quiet()
         left = 1 if "everything" in command else 2
         assert await port.count("SELECT count(*) FROM reminders") == left
-        before = len(port.quay.sent)
+        before = len(port.transport.sent)
         clock.move(HOUR)
         await come(port)
-        assert len(port.quay.sent) - before == left
+        assert len(port.transport.sent) - before == left
         assert not [text for text in texts(port, before) if "own" in text]
 
 
 async def test_old_names_are_pruned_and_a_damaged_reminder_stops_no_other(store: Store, clock: SetClock) -> None:
     """What came long ago leaves nothing; what cannot be read is given up."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "/remind in 1h one")
         await told(port, "/remind in 1h two")
         await told(port, "/remind in 1h three")
         await store.transaction(
-            lambda shelves: shelves.reminders.execute("UPDATE reminders SET words = x'00' WHERE number = 1")
+            lambda repos: repos.reminders.execute("UPDATE reminders SET words = x'00' WHERE number = 1")
         )
         clock.move(HOUR)
         await come(port)
         assert sorted(texts(port, 3)) == ["⏰ three", "⏰ two"]
         clock.move(timedelta(days=46).total_seconds())
-        await port.housekeeping.tidy()
+        await port.maintenance.tidy()
         assert await port.count("SELECT count(*) FROM reminders") == 0
 
 
 async def test_what_aldis_adds_to_a_prompt_does_not_change_the_language(store: Store, clock: SetClock) -> None:
     """It is English for the model, and nobody in the conversation has written it."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         await told(port, "Wie geht es dir heute? Ich habe eine Frage.")
         await told(port, "/remind in 1h ask: Wetter und Schlagzeilen")
         clock.move(HOUR)
@@ -431,7 +431,7 @@ async def test_what_aldis_adds_to_a_prompt_does_not_change_the_language(store: S
 
 async def test_a_prompt_that_was_asked_goes_with_the_message_that_planned_it(store: Store, clock: SetClock) -> None:
     """Its words stand in the turn in which it was asked: deleted, they are read no more."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         planned = await port.deliver(message("/remind in 1h ask: secret tulips"))
         await port.quiet()
         clock.move(HOUR)
@@ -446,16 +446,16 @@ async def test_a_prompt_that_was_asked_goes_with_the_message_that_planned_it(sto
 
 async def test_so_does_one_that_waits_to_be_asked(store: Store, clock: SetClock) -> None:
     """Whoever deletes the message is not answered any more."""
-    async with harbour(store, clock) as port:
+    async with app_harness(store, clock) as port:
         port.thinker.gates["slow"] = asyncio.Event()
         planned = await port.deliver(message("/remind in 1h ask: secret tulips"))
         await port.quiet()
         await port.deliver(message("slow one"))
         await port.asked(1)
         clock.move(HOUR)
-        await port.reminding.attend_all()
+        await port.reminder_scheduler.attend_all()
         await port.deliver(delete(planned))
-        await port.until(lambda: not store.bells["errands"].is_set())
+        await port.until(lambda: not store.wakeups["errands"].is_set())
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert len(port.thinker.asked) == 1

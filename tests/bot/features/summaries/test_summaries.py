@@ -14,7 +14,7 @@ from bot.messages import is_sendable
 from bot.providers.base import Stop
 from store import Store
 from tests.bot.commands.test_commands import told
-from tests.bot.loops.app_harness import Port, harbour
+from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import says
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
@@ -26,7 +26,7 @@ async def talk(port: Port, *words: str, **more: Any) -> list[int]:
     """One question after the other, each answered; gives the times under which they are known."""
     sent: list[int] = []
     for text in words:
-        before = len(port.quay.sent)
+        before = len(port.transport.sent)
         sent.append(await port.deliver(message(text, **more)))
         await port.answered(before + 1)
         await port.quiet()
@@ -37,7 +37,7 @@ async def sum_up(port: Port, text: str = "They spoke of apples.") -> str:
     """Let the loop look; gives what the model was shown if it was asked, else nothing."""
     asked = len(port.thinker.asked)
     port.thinker.script = [says(text)]
-    await port.summarising.attend_all()
+    await port.summary_worker.attend_all()
     port.thinker.script = []
     return port.thinker.asked[-1] if len(port.thinker.asked) > asked else ""
 
@@ -51,7 +51,7 @@ FIVE = ("one apple", "two pears", "three figs", "four plums", "five limes")
 
 async def test_what_the_window_cuts_off_is_summed_up(store: Store, clock: SetClock) -> None:
     """Only when it cuts something; down to a third of a window, whole turns; the model is told that it is a summary."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, *FIVE[:4])
         assert await sum_up(port) == ""
         await talk(port, FIVE[4])
@@ -74,7 +74,7 @@ async def test_what_the_window_cuts_off_is_summed_up(store: Store, clock: SetClo
 
 async def test_the_next_one_holds_the_former(store: Store, clock: SetClock) -> None:
     """Each turn is summed up once; the beginning of the requests stays the same in between."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, *FIVE)
         await sum_up(port)
         await talk(port, "six dates", "seven nuts")
@@ -93,10 +93,10 @@ async def test_the_next_one_holds_the_former(store: Store, clock: SetClock) -> N
 
 async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClock) -> None:
     """A model call like any other, in the ledger and in the sums."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, *FIVE)
         await sum_up(port)
-        await port.summarising.attend_all()
+        await port.summary_worker.attend_all()
         assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 6
         assert "You, today: 0.0600 USD" in await told(port, "/usage")
 
@@ -104,7 +104,7 @@ async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClo
 @pytest.mark.parametrize("how", ["unavailable", "cut off", "nothing"])
 async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) -> None:
     """Then the oldest turns are not read. It is tried again with the next turn; if it was paid, half a window later."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, *FIVE)
         failures: dict[str, Any] = {
             "unavailable": Unavailable("gone", provider="scripted"),
@@ -112,7 +112,7 @@ async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) ->
             "nothing": says(" "),
         }
         port.thinker.script = [failures[how]]
-        await port.summarising.attend_all()
+        await port.summary_worker.attend_all()
         assert await port.count("SELECT count(*) FROM summaries") == 0
         for word in ("six dates", "seven nuts") if how != "unavailable" else ():
             await talk(port, word)
@@ -127,7 +127,7 @@ async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
     store: Store, clock: SetClock, path: Path, how: str
 ) -> None:
     """Of what is left, without the words that were taken back."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         sent = await talk(port, *FIVE)
         await sum_up(port, "canary-apples")
         if how.startswith("/"):
@@ -148,26 +148,26 @@ async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
 
 async def test_it_expires_with_the_first_of_what_it_sums_up(store: Store, clock: SetClock, path: Path) -> None:
     """At that moment it is told no more, and then it has left the disk."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, FIVE[0], expires_in_seconds=60)
         await talk(port, *FIVE[1:])
         await sum_up(port, "canary-apples")
         clock.move(60)
         await talk(port, "six dates")
         assert "canary-apples" not in seen(port)
-        await port.housekeeping.expire()
+        await port.maintenance.expire()
         assert await port.count("SELECT count(*) FROM summaries") == 0
         assert b"canary-apples" not in on_disk(path)
 
 
 async def test_what_is_taken_back_while_the_model_writes_is_not_kept(store: Store, clock: SetClock) -> None:
     """The summary of it is paid and dropped; an edit of an older message counts as well."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         sent = await talk(port, *FIVE)
         for change in (edit("one cherry", sent[0]), delete(sent[1])):
             port.thinker.gates["Person: "] = asyncio.Event()
             port.thinker.asked.clear()
-            working = asyncio.create_task(port.summarising.attend_all())
+            working = asyncio.create_task(port.summary_worker.attend_all())
             await port.asked(1)
             await port.deliver(change)
             await port.quiet()
@@ -180,7 +180,7 @@ async def test_what_is_taken_back_while_the_model_writes_is_not_kept(store: Stor
 
 async def test_new_begins_afresh(store: Store, clock: SetClock) -> None:
     """What was before `/new` is told no more, and not summed up into what comes later."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, *FIVE)
         await sum_up(port, "canary-apples")
         await told(port, "/new")
@@ -194,7 +194,7 @@ async def test_new_begins_afresh(store: Store, clock: SetClock) -> None:
 
 async def test_a_group_has_its_own(store: Store, clock: SetClock) -> None:
     """One conversation's summary is told in no other; forgetting one person's words makes it go there, too."""
-    async with harbour(store, clock, window=SMALL) as port:
+    async with app_harness(store, clock, window=SMALL) as port:
         await talk(port, *(f"Aldis, {words}" for words in FIVE), group=GROUP)
         await sum_up(port, "canary-apples")
         await talk(port, "hello")
@@ -207,7 +207,7 @@ async def test_a_group_has_its_own(store: Store, clock: SetClock) -> None:
 
 async def test_many_tokens_are_cut_as_well(store: Store, clock: SetClock) -> None:
     """The window has two bounds; what one long message costs is estimated."""
-    async with harbour(store, clock, window=Window(max_turns=20, max_tokens=1000)) as port:
+    async with app_harness(store, clock, window=Window(max_turns=20, max_tokens=1000)) as port:
         await talk(port, "one " + "apple " * 300, "two " + "pear " * 40)
         shown = await sum_up(port)
         assert "one apple" in shown

@@ -17,7 +17,7 @@ from bot.providers.openai import chat_stream
 from bot.providers.openai.provider import Api, OpenAI
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode
 from bot.providers.written import Gathered, Reader
-from bot.turn.status import Showing
+from bot.turn.status import StatusMessage
 from store import Store
 from tests.bot.providers.vendors import QUESTION, TIME, Listening, answered, calls, followed_by, texts
 from tests.bot.turn.turn_helpers import Desk, Echo
@@ -165,7 +165,7 @@ async def test_nothing_of_a_call_is_heard_while_it_is_written(model: Listening, 
 
 async def test_an_answer_that_is_shown_live_shows_no_marker(server: OpenAIServer, model: Listening) -> None:
     """As people see it who watch an answer grow."""
-    showing, seen = Showing(streams=True), list[str]()
+    showing, seen = StatusMessage(streams=True), list[str]()
 
     def told(text: str) -> None:
         assert showing.told is not None
@@ -189,10 +189,10 @@ def test_an_answer_that_grows_long_is_not_read_with_each_of_its_pieces() -> None
             return super().shown(text)
 
     reader = Counting(QUESTION)
-    gathering, told = Gathered(chat_stream.Gathered(), reader), list[str]()
+    feed_poller, told = Gathered(chat_stream.Gathered(), reader), list[str]()
     for word in ["<< once "] * 2_000 + ["more", ""]:
-        gathering.take({"choices": [{"delta": {"content": word}}]})
-        told.append(gathering.text)
+        feed_poller.take({"choices": [{"delta": {"content": word}}]})
+        told.append(feed_poller.text)
     assert reader.times < 300
     assert told[:3] == ["", "<< once", "<< once << once"]
     assert told[-1].endswith("once more")

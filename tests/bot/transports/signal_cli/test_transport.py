@@ -136,7 +136,7 @@ async def test_an_address_without_a_scheme_sends_nothing() -> None:
 async def test_a_rate_limit_tells_when(
     server: signal_cli.SignalCli, bridge: Bridge, plan: Plan, seconds: float | None
 ) -> None:
-    """The courier waits as long as Signal asks for; a captcha may be solved before, so then it looks more often."""
+    """The sender waits as long as Signal asks for; a captcha may be solved before, so then it looks more often."""
     server.plans.append(plan)
     with pytest.raises(NotSent) as told:
         await bridge.transport().send(reply())
