@@ -184,7 +184,9 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait) -> Accou
                 elif (found := await link.identify(account)).id is not None:
                     return found
                 elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
-                    _log.warning("the bridge does not tell the account's id; it is known by its number for now")
+                    _log.warning(
+                        "the bridge does not tell the id of the account; Aldis knows it by its number until it does"
+                    )
                     return found
             await _pause()
     finally:

@@ -52,9 +52,10 @@ _NO_ROOM = "there is no room for it at the moment; it may be sent again"
 class Zygote:
     """The process that cells are forked from: started when it is first needed, or again when it has gone."""
 
-    def __init__(self, modules: Sequence[str] = MODULES) -> None:
+    def __init__(self, modules: Sequence[str] = MODULES, *, close_seconds: float = _CLOSE_SECONDS) -> None:
         """`modules` are the whole names of those that open files; only tests name others."""
         self._modules = modules
+        self._close_seconds = close_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
@@ -101,7 +102,7 @@ class Zygote:
             self._control.close()
         if self._process is not None:
             try:
-                self._process.wait(_CLOSE_SECONDS)
+                self._process.wait(self._close_seconds)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -111,7 +112,9 @@ class Zygote:
 class Sandbox:
     """Opens files in cells."""
 
-    def __init__(self, zygote: Zygote | None = None, *, package: str = _PACKAGE) -> None:
+    def __init__(
+        self, zygote: Zygote | None = None, *, package: str = _PACKAGE, kill_seconds: float = _KILL_SECONDS
+    ) -> None:
         """`zygote` is its owner's to close; None: one of its own. `package` is where the modules are that open files;
         only tests name another.
         """
@@ -120,6 +123,7 @@ class Sandbox:
         self._owns = zygote is None
         self._zygote = zygote or Zygote()
         self._package = package
+        self._kill_seconds = kill_seconds
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def open(self, module: str, data: bytes, *arguments: str, timeout_seconds: float) -> tuple[Facts, bytes]:
@@ -193,7 +197,7 @@ class Sandbox:
         with suppress(OSError):  # its other end has gone
             leash.shutdown(socket.SHUT_WR)
         try:
-            async with asyncio.timeout(_KILL_SECONDS):
+            async with asyncio.timeout(self._kill_seconds):
                 return await _status(leash)
         except TimeoutError:
             _log.error("the process that cells are forked from hangs; it is started again")

@@ -17,7 +17,6 @@ from PIL import Image
 
 from bot.media import feed_parser, pictures
 from bot.media import pdf as papers
-from bot.media import sandbox as sandboxes
 from bot.media.cell import Refused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
@@ -135,7 +134,7 @@ X32 = b"\xb8\x27\x00\x00\x40\x0f\x05\xc3"
 
 
 @pytest.mark.parametrize("code", [INT_80, X32], ids=["int 0x80", "x32"])
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86-64 has these")
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86-64 has a second and a third way into the kernel")
 async def test_the_numbers_of_another_architecture_end_the_cell(code: bytes, level: Level) -> None:
     """They mean other calls: what is `writev` for one is `getpid` for the other."""
     needs(level)
@@ -298,7 +297,7 @@ async def opened_by(module: str, data: bytes, *arguments: str) -> tuple[Any, byt
 @pytest.fixture
 async def zygote() -> AsyncGenerator[Zygote]:
     """One of a test's own, which may be ended."""
-    own = Zygote(["tests.bot.media.hostile"])
+    own = Zygote(["tests.bot.media.hostile"], close_seconds=0.2)
     yield own
     own.close()
 
@@ -319,9 +318,11 @@ def is_there(pid: int) -> bool:
         return False
 
 
-async def hanging(zygote: Zygote, *, seconds: float = DEADLINE_SECONDS) -> asyncio.Task[Any]:
+async def hanging(
+    zygote: Zygote, *, seconds: float = DEADLINE_SECONDS, kill_seconds: float = DEADLINE_SECONDS
+) -> asyncio.Task[Any]:
     """A file that keeps its cell busy for ever, in it."""
-    own = Sandbox(zygote, package=HOSTILE)
+    own = Sandbox(zygote, package=HOSTILE, kill_seconds=kill_seconds)
     task = asyncio.create_task(own.open("hostile", b"", "hangs", timeout_seconds=seconds))
     await eventually(lambda: zygote._process is not None and bool(cells_of(zygote)))
     return task
@@ -341,12 +342,9 @@ async def test_a_cell_that_takes_too_long_is_killed(zygote: Zygote) -> None:
     assert cells_of(zygote) == []
 
 
-async def test_a_cell_that_falls_silent_costs_nobody_else_theirs(
-    zygote: Zygote, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_cell_that_falls_silent_costs_nobody_else_theirs(zygote: Zygote) -> None:
     """It is killed when its time is up; the process that all are forked from stays."""
-    monkeypatch.setattr(sandboxes, "_KILL_SECONDS", DEADLINE_SECONDS)
-    own = Sandbox(zygote, package=HOSTILE)
+    own = Sandbox(zygote, package=HOSTILE, kill_seconds=DEADLINE_SECONDS)
     await own.level()
     process = zygote._process
     with pytest.raises(Refused, match="too long"):
@@ -376,11 +374,9 @@ async def test_without_the_zygote_there_is_no_cell_and_then_a_new_one(zygote: Zy
     assert await again.open("hostile", b"a", "remembers", timeout_seconds=DEADLINE_SECONDS) == ({"seen": 1}, b"a")
 
 
-async def test_a_zygote_that_hangs_is_started_again(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_zygote_that_hangs_is_started_again(zygote: Zygote) -> None:
     """It cannot kill a cell then, but is killed itself, and the cell with it."""
-    monkeypatch.setattr(sandboxes, "_KILL_SECONDS", 0.2)
-    monkeypatch.setattr(sandboxes, "_CLOSE_SECONDS", 0.2)
-    task = await hanging(zygote, seconds=1)
+    task = await hanging(zygote, seconds=1, kill_seconds=0.2)
     [cell] = cells_of(zygote)
     assert zygote._process is not None
     zygote._process.send_signal(signal.SIGSTOP)

@@ -9,6 +9,7 @@ import asyncio
 import json
 import random
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -69,7 +70,7 @@ class Handed:
 
 
 @dataclass
-class Phones(Forgetful, SignalServer):
+class Phones(Forgetful, SignalServer, ABC):
     """Signal, as the crowd has it, behind one of the bridges."""
 
     seed: int = 0
@@ -93,19 +94,19 @@ class Phones(Forgetful, SignalServer):
         self.receipts_mode = "never"  # the phones below confirm, each in its own time
 
     @property
+    @abstractmethod
     def settings(self) -> dict[str, str]:
         """How Aldis finds the bridge."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def waiting(self) -> int:
         """How many frames wait at Signal's server, or in the bridge."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def unheard(self) -> list[str]:
         """What was fetched and handed to nobody."""
-        raise NotImplementedError
 
     @property
     def is_quiet(self) -> bool:
