@@ -2,7 +2,7 @@
 
 Not typed: the package is not among what the tests need, and stands in an environment of its own.
 
-Source: agentdojo 0.1.35, 2025-10-20 (MIT), github.com/ethz-spylab/agentdojo; version 1.1.2 of its suites.
+Source: agentdojo 0.1.35 (MIT; read 2026-11-22), github.com/ethz-spylab/agentdojo; version 1.1.2 of its suites.
 """
 
 import functools
