@@ -71,7 +71,8 @@ class TestSystem:
         about = system("Lamp", "Be brief.")
         named = set(re.findall(r"`/([a-z]+)", about))
         assert {"help", "forget", "new", "export", "remind", "memory"} <= named
-        sources = "".join(path.read_text() for path in Path("bot/commands").glob("*.py"))
+        sources = "".join(path.read_text() for path in Path("bot").glob("**/commands/*.py"))
+        sources += "".join(path.read_text() for path in Path("bot/features").glob("*/commands.py"))
         assert named <= set(re.findall(r'name="([a-z]+)"', sources))
         assert len(system("Lamp", None)) < 3500
 
