@@ -68,6 +68,7 @@ def test_what_waits_is_not(name: str) -> None:
 
 async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """People give it, and `/help` shows it."""
+    # The recipe says to write them into that module, and so they stand there for this test.
     for name, sentence in made(block("its sentences")).items():
         if name.isupper():
             monkeypatch.setattr(phrases, name, sentence, raising=False)

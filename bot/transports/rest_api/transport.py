@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
 from urllib.parse import quote
@@ -62,18 +63,25 @@ _ACCOUNTS_SECONDS = 5.0
 """For the list of accounts: the bridge hangs for ever over an answer of signal-cli that comes at once, so it is asked
 again soon (`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
 
-_LATE_POST_SECONDS = 0.2
-"""How long the next post is waited for at the end: what is on its way from signal-cli comes at once."""
-_MAX_STOP_SECONDS = 2.0
-"""How long posts are taken at the end: a bridge that is not in manual receive mode goes on for ever."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PostWaits:
+    """How long the webhook is given."""
+
+    next_seconds: float = 0.2
+    """For the next post at the end: what is on its way from signal-cli comes at once."""
+    stop_seconds: float = 2.0
+    """For all posts at the end: a bridge that is not in manual receive mode goes on for ever."""
+    forgotten_seconds: float = 30.0
+    """For the first post, while frames come over the websocket alone: then the webhook counts as forgotten."""
+
+
+POST_WAITS = PostWaits()
 
 UNPOSTED = (
     "messages come over the websocket, but nothing to the webhook: start signal-cli-rest-api with"
     " RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the secret being SIGNAL__WEBHOOK_SECRET"
 )
-_POSTS_LATE_SECONDS = 30.0
-"""How long frames may come over the websocket alone before the webhook counts as forgotten."""
-
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_FRAMES_AHEAD = 1024
 """How many frames are taken off the socket before they are asked for: what stays there too long the bridge drops."""
@@ -114,6 +122,7 @@ class RestApi:
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
         webhook: tuple[str, int, str] | None = None,
+        post_waits: PostWaits = POST_WAITS,
     ) -> None:
         self.account = account.id or account.name
         """See `Transport.account`."""
@@ -142,6 +151,7 @@ class RestApi:
         self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
         self._is_looked_up = False
         """Whether it was asked once who the account is."""
+        self._post_waits = post_waits
         self.webhook = Webhook(*webhook, self._posted) if webhook else None
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
@@ -160,7 +170,7 @@ class RestApi:
     def problem(self) -> str | None:
         """That the bridge was never told where the webhook is; see `Transport.problem`."""
         since = self._arrivals.lacks_posts_since
-        is_late = since is not None and time.monotonic() - since > _POSTS_LATE_SECONDS
+        is_late = since is not None and time.monotonic() - since > self._post_waits.forgotten_seconds
         return UNPOSTED if is_late else None
 
     # Incoming
@@ -236,10 +246,10 @@ class RestApi:
     async def _brings_more(self) -> bool:
         """Whether anything is posted after an orderly stop, within a moment for each and a bound for all of them."""
         now, since = time.monotonic(), self._stopping_since
-        if since is None or self.webhook is None or now - since > _MAX_STOP_SECONDS:
+        if since is None or self.webhook is None or now - since > self._post_waits.stop_seconds:
             return False
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LATE_POST_SECONDS):
+            async with asyncio.timeout(self._post_waits.next_seconds):
                 await self._arrivals.changed.wait()
         return self._arrivals.changed.is_set()
 

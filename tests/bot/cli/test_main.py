@@ -210,7 +210,7 @@ def test_the_usage_names_the_command_as_it_was_called(
     called: str, usage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By the script of the package, or in a working copy."""
-    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("sys.argv", [called])  # what the interpreter sets for a process of its own
     assert left("--help") == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: {usage} ")

@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.policy.access import EVERYBODY, AccessList
-from bot.transports.rest_api.transport import UNPOSTED, RestApi
+from bot.transports.rest_api.transport import POST_WAITS, UNPOSTED, PostWaits, RestApi
 from store import Store
 from tests.bot.transports.bridges import OWN_ACCOUNT, PATIENT, SECRET
 from tests.servers.base import free_port
@@ -28,11 +28,14 @@ async def server() -> AsyncIterator[SignalRestApi]:
 
 
 @asynccontextmanager
-async def listening(server: SignalRestApi, store: Store, clock: SetClock) -> AsyncGenerator[tuple[RestApi, Counts]]:
+async def listening(
+    server: SignalRestApi, store: Store, clock: SetClock, post_waits: PostWaits = POST_WAITS
+) -> AsyncGenerator[tuple[RestApi, Counts]]:
     """An intake that reads from this bridge."""
     port = int(server.webhook_url.rstrip("/").rpartition(":")[2]) if server.webhook_url else None
     webhook = ("127.0.0.1", port, SECRET) if port else None
-    transport, counts = RestApi(server.url, OWN_ACCOUNT, webhook=webhook, **PATIENT), Counts()
+    transport = RestApi(server.url, OWN_ACCOUNT, webhook=webhook, post_waits=post_waits, **PATIENT)
+    counts = Counts()
     intake = Intake(
         transport,
         store,
@@ -143,11 +146,10 @@ async def test_other_accounts_of_the_bridge_are_none_of_ours(
 
 
 async def test_a_webhook_that_the_bridge_does_not_know_is_a_problem(
-    server: SignalRestApi, store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+    server: SignalRestApi, store: Store, clock: SetClock
 ) -> None:
     """People are answered all the same, by the websocket; the first post ends it."""
-    monkeypatch.setattr("bot.transports.rest_api.transport._POSTS_LATE_SECONDS", 0.0)
-    async with listening(server, store, clock) as (transport, _):
+    async with listening(server, store, clock, PostWaits(forgotten_seconds=0)) as (transport, _):
         known, server.webhook_url = server.webhook_url, None
         assert transport.problem is None
         await server.deliver(message("over the websocket alone"))

@@ -22,7 +22,7 @@ from bot.errors import (
 from bot.events import Account, ChatId, PersonId, Removal
 from bot.transports.base import Linking
 from bot.transports.envelope.accounts import choice_of
-from bot.transports.rest_api.transport import RestApi, RestApiLinking
+from bot.transports.rest_api.transport import PostWaits, RestApi, RestApiLinking
 from tests.bot.transports.bridges import (
     NUMBERLESS,
     OWN_ACCOUNT,
@@ -52,14 +52,11 @@ async def bridge(server: SignalRestApi) -> AsyncIterator[Bridge]:
 
 
 @pytest.mark.parametrize("manual", [True, False])
-async def test_an_orderly_end_hands_out_what_the_bridge_has_fetched(
-    monkeypatch: pytest.MonkeyPatch, manual: bool
-) -> None:
+async def test_an_orderly_end_hands_out_what_the_bridge_has_fetched(manual: bool) -> None:
     """The websocket is closed first, and what is posted after that is still taken; then nobody listens any more."""
-    monkeypatch.setattr("bot.transports.rest_api.transport._MAX_STOP_SECONDS", WAIT_SECONDS)
-    monkeypatch.setattr("bot.transports.rest_api.transport._LATE_POST_SECONDS", 1.0)
+    waits = PostWaits(next_seconds=1, stop_seconds=WAIT_SECONDS)
     async with rest_api_webhook_bridge() as bridge:
-        server, transport = bridge.server, bridge.transport()
+        server, transport = bridge.server, bridge.transport(post_waits=waits)
         assert isinstance(server, SignalRestApi)
         assert isinstance(transport, RestApi)
         server.manual = manual
