@@ -78,9 +78,12 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
         await port.answered(1)
         await port.deliver(message("/help"))
         await port.answered(2)
-    thrown, listed = (reply.content.text for reply in port.transport.sent)
+        await port.deliver(message("/help dice"))
+        await port.answered(3)
+    thrown, listed, explained = (reply.content.text for reply in port.transport.sent)
     assert re.fullmatch(r"It shows [1-6]\.", thrown)
-    assert "/dice: throws a die." in listed
+    assert " /dice" in listed
+    assert explained == "/dice: throws a die."
 
 
 def test_the_recipe_for_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,9 +37,32 @@ class AdminCommands:
     def entries(self) -> tuple[Entry, ...]:
         """Their lines in the table."""
         return (
-            Entry(name="allow", form="/allow CODE", summary=phrases.ABOUT_ALLOW, run=self._allow, for_admins=True),
-            Entry(name="deny", form="/deny LABEL", summary=phrases.ABOUT_DENY, run=self._deny, for_admins=True),
-            Entry(name="people", form="/people", summary=phrases.ABOUT_PEOPLE, run=self._people, for_admins=True),
+            Entry(
+                name="allow",
+                form="/allow CODE",
+                summary=phrases.ABOUT_ALLOW,
+                run=self._allow,
+                for_admins=True,
+                section="admins",
+                exact_only=True,
+            ),
+            Entry(
+                name="deny",
+                form="/deny LABEL",
+                summary=phrases.ABOUT_DENY,
+                run=self._deny,
+                for_admins=True,
+                section="admins",
+                exact_only=True,
+            ),
+            Entry(
+                name="people",
+                form="/people",
+                summary=phrases.ABOUT_PEOPLE,
+                run=self._people,
+                for_admins=True,
+                section="admins",
+            ),
             Entry(
                 name="groups",
                 form="/groups",
@@ -47,6 +70,7 @@ class AdminCommands:
                 run=self._groups,
                 for_admins=True,
                 directly_only=True,
+                section="admins",
             ),
             Entry(
                 name="budget",
@@ -55,6 +79,7 @@ class AdminCommands:
                 run=self._budget,
                 for_admins=True,
                 directly_only=True,
+                section="admins",
             ),
         )
 

@@ -1,15 +1,18 @@
 """The table of commands: what each is called, the form it wants, who may give it, and what it does.
 
     /name rest --> known? --> may they, and here? --> right form? --> done, answered and settled in one transaction
+                 '-- nearly --> the one that is meant; several, or one that cannot be taken back: "Did you mean ...?"
 
-Left to others: what the commands do (the modules beside this one), what is a command at all (`bot.policy.routing`).
+Left to others: what the commands do (the modules beside this one), what is a command at all (`bot.policy.routing`),
+what is nearly a name (`bot.commands.names`).
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 from bot.clock import Clock
+from bot.commands import names
 from bot.events import File, Incoming
 from bot.i18n import phrases
 from bot.i18n.locale import Language, speaking
@@ -38,6 +41,10 @@ class Running(Protocol):
     def halt_turn(self, turn: TurnId) -> None:
         """Stop this turn without a word, if it runs."""
         ...
+
+
+Section = Literal["chat", "later", "settings", "data", "admins"]
+"""The parts of the help, in their order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +102,12 @@ class Entry:
     """For admins, and for everybody where no admin is named in the settings: or nobody could ever do it."""
     directly_only: bool = False
     """Whether the answer tells of other conversations, so that no group may read it."""
+    section: Section = "chat"
+    """Where it stands in the help."""
+    examples: tuple[str, ...] = ()
+    """How it can be written, for the help on it; with the places in capitals, the same in every language."""
+    exact_only: bool = False
+    """Whether it is carried out only where its name is written right, for it cannot be taken back."""
 
     def may_be_given(self, call: Call) -> bool:
         """Whether whoever called may give this command."""
@@ -165,7 +178,13 @@ class Commands:
 
     def __init__(self, desk: Desk, entries: Sequence[Entry]) -> None:
         self._desk = desk
-        about = Entry(name="help", form="/help", summary=phrases.ABOUT_HELP, run=self._help)
+        about = Entry(
+            name="help",
+            form="/help [NAME]",
+            summary=phrases.ABOUT_HELP,
+            run=self._help,
+            examples=("/help", "/help remind"),
+        )
         self._entries = {entry.name: entry for entry in (about, *entries)}
 
     async def run(self, call: Call) -> bool:
@@ -174,35 +193,69 @@ class Commands:
         Raises:
             StoreError: nothing was done; try again.
         """
-        entry = self._entries.get(call.command.name)
-        if entry is None or not entry.may_be_given(call):
-            await self._refuse(call)
-            return call.command.is_addressed
-        if entry.directly_only and call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.ONLY_DIRECTLY)
+        found = self._found(call, call.command.name, is_addressed=call.command.is_addressed)
+        if isinstance(found, Entry):
+            await self._carry_out(found, call)
+        elif call.command.is_addressed:
+            await self._desk.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
         else:
-            await self._carry_out(entry, call)
-        return True
+            await self._desk.settle(call)
+        return call.command.is_addressed or isinstance(found, Entry)
+
+    def _found(self, call: Call, word: str, *, is_addressed: bool) -> Entry | tuple[str, ...]:
+        """The command that is meant; where that is not sure, those that may be.
+
+        An admin's command looks to everybody else like one that does not exist. In a group other bots have commands,
+        too: one that is not addressed to Aldis has to be written right, in whatever language.
+        """
+        given = {entry.name: entry for entry in self._entries.values() if entry.may_be_given(call)}
+        if word in given:
+            return given[word]
+        near = (names.translated(word) or word,)
+        if near[0] not in given:
+            near = names.similar(word, given.keys()) if is_addressed else ()
+        if len(near) == 1 and not given[near[0]].exact_only:
+            return given[near[0]]
+        return near
 
     async def _carry_out(self, entry: Entry, call: Call) -> None:
+        if entry.directly_only and call.is_in_group:
+            await self._desk.answer(call, lambda _: phrases.ONLY_DIRECTLY)
+            return
         try:
             await entry.run(call)
         except WrongForm:
             await self._desk.answer(call, lambda _: phrases.wrong_form(entry.form))
 
     async def _help(self, call: Call) -> None:
-        """A line for each command that the person may give."""
-        entries = [entry for entry in self._entries.values() if entry.may_be_given(call)]
+        """The names of the commands that the person may give here, by what they are about; or all about one of them."""
+        word = call.command.rest.lower().removeprefix("/")
+        if not word:
+            await self._desk.answer(call, lambda _: self._overview(call))
+            return
+        found = self._found(call, word, is_addressed=True)
+        # What may be meant is only explained, which harms nobody.
+        entry = found if isinstance(found, Entry) else self._entries[found[0]] if len(found) == 1 else None
+        others = found if isinstance(found, tuple) else ()
+        await self._desk.answer(
+            call, lambda _: phrases.unknown_command(word, others) if entry is None else _explained(entry)
+        )
 
-        def told(_: Repositories) -> str:
-            lines = [f"- `{entry.form}`: {phrases.said(entry.summary)}" for entry in entries]
-            return "\n".join([phrases.said(phrases.HELP), "", *lines])
+    def _overview(self, call: Call) -> str:
+        entries = [
+            entry
+            for entry in self._entries.values()
+            if entry.may_be_given(call) and not (entry.directly_only and call.is_in_group)
+        ]
+        sections = (
+            (section, [f"/{entry.name}" for entry in entries if entry.section == section])
+            for section in get_args(Section)
+        )
+        lines = (phrases.help_section(section, own) for section, own in sections if own)
+        return "\n".join([phrases.said(phrases.HELP), "", *lines])
 
-        await self._desk.answer(call, told)
 
-    async def _refuse(self, call: Call) -> None:
-        """An admin's command looks to everybody else like one that does not exist."""
-        if call.command.is_addressed:
-            await self._desk.answer(call, lambda _: phrases.unknown_command(call.command.name))
-        else:
-            await self._desk.settle(call)
+def _explained(entry: Entry) -> str:
+    """What a command does, and how it can be written."""
+    examples = [f"- `{example}`" for example in entry.examples]
+    return "\n".join([f"`{entry.form}`: {phrases.said(entry.summary)}", *(["", *examples] if examples else [])])

@@ -102,6 +102,8 @@ class BroadcastCommands:
                 summary=phrases.ABOUT_BROADCAST,
                 run=self._broadcast,
                 for_admins=True,
+                section="admins",
+                exact_only=True,
                 directly_only=True,
             ),
         )

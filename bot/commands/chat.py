@@ -43,9 +43,12 @@ class ChatCommands:
                 form="/forget [everything]",
                 summary=phrases.ABOUT_FORGET,
                 run=self._forget,
+                section="data",
+                examples=("/forget", "/forget everything"),
+                exact_only=True,
             ),
-            Entry(name="export", form="/export", summary=phrases.ABOUT_EXPORT, run=self._export),
-            Entry(name="usage", form="/usage", summary=phrases.ABOUT_USAGE, run=self._usage),
+            Entry(name="export", form="/export", summary=phrases.ABOUT_EXPORT, run=self._export, section="data"),
+            Entry(name="usage", form="/usage", summary=phrases.ABOUT_USAGE, run=self._usage, section="data"),
         )
 
     async def _stop(self, call: Call) -> None:

@@ -7,10 +7,11 @@ Left to others: what the settings do (`bot.turn`), where they are kept (`bot.tur
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.names import closest, folded
 from bot.i18n import phrases
 from bot.i18n.locale import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, ChatSettings, Persona
@@ -31,6 +32,19 @@ class Menu:
 
 
 _ON, _OFF, _REVOKE = "on", "off", "revoke"
+_MAX_SHOWN = 60
+"""Characters of a name that there is not."""
+_SWITCHES: Mapping[str, bool] = {
+    **dict.fromkeys(("on", "an", "ein", "activer", "active", "activar", "activa"), True),
+    **dict.fromkeys(("off", "aus", "desactiver", "desactive", "desactivar", "desactiva"), False),
+}
+_LANGUAGE_NAMES: Mapping[Language, str] = {
+    "en": "english englisch anglais ingles",
+    "de": "german deutsch allemand aleman",
+    "fr": "french franzosisch francais frances",
+    "es": "spanish spanisch espagnol espanol",
+}
+"""What each is called in all of them, in small letters without accents."""
 
 
 class PreferenceCommands:
@@ -45,15 +59,62 @@ class PreferenceCommands:
         """Their lines in the table."""
         codes = "|".join(LANGUAGES)
         return (
-            Entry(name="model", form="/model [NAME|default]", summary=phrases.ABOUT_MODEL, run=self._model),
-            Entry(name="persona", form="/persona [TEXT|off]", summary=phrases.ABOUT_PERSONA, run=self._persona),
-            Entry(name="tools", form="/tools [on|off|revoke NAME]", summary=phrases.ABOUT_TOOLS, run=self._tools),
-            Entry(name="language", form=f"/language {codes}|auto", summary=phrases.ABOUT_LANGUAGE, run=self._language),
             Entry(
-                name="always", form="/always on|off", summary=phrases.ABOUT_ALWAYS, run=self._always, for_keepers=True
+                name="model",
+                form="/model [NAME|NUMBER|default]",
+                summary=phrases.ABOUT_MODEL,
+                run=self._model,
+                section="settings",
+                examples=("/model", "/model 2", "/model default"),
             ),
-            Entry(name="pause", form="/pause", summary=phrases.ABOUT_PAUSE, run=self._pause, for_keepers=True),
-            Entry(name="resume", form="/resume", summary=phrases.ABOUT_RESUME, run=self._resume, for_keepers=True),
+            Entry(
+                name="persona",
+                form="/persona [TEXT|off]",
+                summary=phrases.ABOUT_PERSONA,
+                run=self._persona,
+                section="settings",
+                examples=("/persona", "/persona TEXT", "/persona off"),
+            ),
+            Entry(
+                name="tools",
+                form="/tools [on|off|revoke NAME]",
+                summary=phrases.ABOUT_TOOLS,
+                run=self._tools,
+                section="settings",
+                examples=("/tools", "/tools off web", "/tools on web", "/tools revoke NAME"),
+            ),
+            Entry(
+                name="language",
+                form=f"/language {codes}|auto",
+                summary=phrases.ABOUT_LANGUAGE,
+                run=self._language,
+                section="settings",
+                examples=("/language de", "/language auto"),
+            ),
+            Entry(
+                name="always",
+                form="/always on|off",
+                summary=phrases.ABOUT_ALWAYS,
+                run=self._always,
+                for_keepers=True,
+                section="admins",
+            ),
+            Entry(
+                name="pause",
+                form="/pause",
+                summary=phrases.ABOUT_PAUSE,
+                run=self._pause,
+                for_keepers=True,
+                section="admins",
+            ),
+            Entry(
+                name="resume",
+                form="/resume",
+                summary=phrases.ABOUT_RESUME,
+                run=self._resume,
+                for_keepers=True,
+                section="admins",
+            ),
         )
 
     async def _model(self, call: Call) -> None:
@@ -63,13 +124,26 @@ class PreferenceCommands:
         elif not wanted:
             await self._desk.answer(call, lambda repos: self._shown(self._desk.settings(repos, call)))
         else:
-            chosen = None if wanted.lower() == "default" else _meant(wanted, self._menu.models)
-            await self._desk.set(call, lambda: phrases.model(chosen or self._menu.models[0], ()), model=chosen)
+            await self._choose(call, wanted)
+
+    async def _choose(self, call: Call, wanted: str) -> None:
+        """One that is surely meant is chosen; of several the person is asked which."""
+        models = self._menu.models
+        if wanted.lower() == "default":
+            await self._desk.set(call, lambda: phrases.model(models[0], ()), model=None)
+            return
+        found = _meant(wanted, models)
+        if len(found) == 1:
+            await self._desk.set(call, lambda: phrases.model(found[0], ()), model=found[0])
+        else:
+            await self._desk.answer(
+                call, lambda _: phrases.which(wanted, found) if found else phrases.no_such_model(wanted[:_MAX_SHOWN])
+            )
 
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
         now = settings.model if settings.model in models else models[0]
-        return phrases.model(now, [model for model in models if model != now])
+        return phrases.model(now, models)
 
     async def _persona(self, call: Call) -> None:
         text = call.command.rest
@@ -120,18 +194,20 @@ class PreferenceCommands:
         given = await asyncio.gather(*(source.tools() for source in self._menu.sources))
         return tuple(dict.fromkeys((*self._menu.tools, *(tool.spec.name for tools in given for tool in tools))))
 
-    async def _switch(self, call: Call, words: Sequence[str], names: Collection[str]) -> None:
-        if len(words) != 2 or words[0] not in {_ON, _OFF}:  # noqa: PLR2004  (on NAME)
+    async def _switch(self, call: Call, words: Sequence[str], names: Sequence[str]) -> None:
+        is_on = _SWITCHES.get(folded(words[0]))
+        if len(words) != 2 or is_on is None:  # noqa: PLR2004  (on NAME)
             raise WrongForm
-        is_on, name = words[0] == _ON, words[1]
         # A tool that is not there now may have been switched off when it was.
-        is_known = name in names or name in (await self._settings(call)).tools_off
-        if not is_known:
-            raise WrongForm
+        known = tuple(dict.fromkeys((*names, *(await self._settings(call)).tools_off)))
+        found, is_sure = _tools_meant(words[1], known)
 
         def switch(repos: Repositories) -> str:
-            self._desk.change(repos, call, lambda settings: settings.switched(name, is_on=is_on))
-            return phrases.tool_switched(name, is_on=is_on)
+            if not is_sure:
+                return phrases.which(words[1], found) if found else phrases.no_such_tool(words[1][:_MAX_SHOWN])
+            for name in found:
+                self._desk.change(repos, call, lambda settings, name=name: settings.switched(name, is_on=is_on))
+            return phrases.tools_switched(found, is_on=is_on)
 
         await self._desk.answer(call, switch)
 
@@ -149,14 +225,14 @@ class PreferenceCommands:
         await self._desk.set(call, phrases.language_set, language=code)
 
     async def _always(self, call: Call) -> None:
-        word = call.command.rest.lower()
-        if word not in {_ON, _OFF}:
+        is_on = _SWITCHES.get(folded(call.command.rest))
+        if is_on is None:
             raise WrongForm
         if not call.is_in_group:
             await self._desk.answer(call, lambda _: phrases.ONLY_IN_GROUPS)
             return
-        told = phrases.ALWAYS_ON if word == _ON else phrases.ALWAYS_OFF
-        await self._desk.set(call, lambda: phrases.said(told), answers_always=word == _ON)
+        told = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
+        await self._desk.set(call, lambda: phrases.said(told), answers_always=is_on)
 
     async def _pause(self, call: Call) -> None:
         now = self._desk.clock.now()
@@ -172,18 +248,32 @@ def _revoked(repos: Repositories, call: Call, name: str) -> str:
     return phrases.no_longer_allowed(name) if is_gone else phrases.said(phrases.NOT_ALLOWED)
 
 
-def _meant(wanted: str, models: Sequence[str]) -> str:
-    """The model that is called so, whole or without its provider, in any case.
-
-    Raises:
-        WrongForm: it is none of them, or several.
+def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
+    """The models that may be meant: by their number in the list, their name whole or without the provider, a part of
+    it, or nearly.
     """
     word = wanted.lower()
-    found = [model for model in models if word in {model.lower(), model.lower().partition("/")[2]}]
-    if len(found) != 1:
-        raise WrongForm
-    return found[0]
+    if word.isdecimal():
+        return models[int(word) - 1 : int(word)] if 0 < int(word) <= len(models) else ()
+    named = tuple(model for model in models if word in {model.lower(), model.lower().partition("/")[2]})
+    return named or tuple(model for model in models if word in model.lower()) or closest(word, models)
+
+
+def _tools_meant(word: str, names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The tools that may be meant, and whether they surely are: one by its name, nearly its name or a part of it, or
+    all that share the beginning of theirs (`web` for `web_search` and `web_fetch`).
+    """
+    if word in names:
+        return (word,), True
+    family = tuple(name for name in names if name.partition("_")[0] == word)
+    found = family or tuple(name for name in names if word in name) or closest(word, names)
+    return found, bool(family) or len(found) == 1
 
 
 def _code(word: str) -> Language | None:
-    return next((language for language in LANGUAGES if language == word), None)
+    """The language of this code or name, in whatever language that is written; nearly is enough."""
+    plain = folded(word)
+    names = {language: (str(language), *_LANGUAGE_NAMES[language].split()) for language in LANGUAGES}
+    exact: list[Language] = [language for language in LANGUAGES if plain in names[language]]
+    found: list[Language] = exact or [language for language in LANGUAGES if closest(plain, names[language][1:])]
+    return found[0] if len(found) == 1 else None

@@ -42,7 +42,7 @@ class QuestionCommands:
         return (
             Entry(name="new", form="/new", summary=phrases.ABOUT_NEW, run=self._new),
             Entry(name="retry", form="/retry", summary=phrases.ABOUT_RETRY, run=self._retry),
-            Entry(name="undo", form="/undo", summary=phrases.ABOUT_UNDO, run=self._undo),
+            Entry(name="undo", form="/undo", summary=phrases.ABOUT_UNDO, run=self._undo, exact_only=True),
             Entry(name="transcript", form="/transcript", summary=phrases.ABOUT_TRANSCRIPT, run=self._transcript),
         )
 

@@ -25,8 +25,8 @@ class StandingCommands:
     def entries(self) -> tuple[Entry, ...]:
         """Their lines in the table."""
         return (
-            Entry(name="status", form="/status", summary=phrases.ABOUT_STATUS, run=self._status),
-            Entry(name="whoami", form="/whoami", summary=phrases.ABOUT_WHOAMI, run=self._whoami),
+            Entry(name="status", form="/status", summary=phrases.ABOUT_STATUS, run=self._status, section="data"),
+            Entry(name="whoami", form="/whoami", summary=phrases.ABOUT_WHOAMI, run=self._whoami, section="data"),
         )
 
     async def _status(self, call: Call) -> None:

@@ -67,7 +67,7 @@ BUDGET_GROUP_NONE = (
 BUDGET_ALL_DAY = "My budget is used up for today. It renews tomorrow."
 BUDGET_ALL_MONTH = "My budget is used up for this month. It renews on the first of the next one."
 BUDGET_ALL_NONE = "I have no budget, so I cannot ask the language model. Whoever runs me can change that."
-HELP = "Write to me as you would to a person. These commands I know as well."
+HELP = "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them."
 UNATTENDED = "Nobody was here to say yes, so I have left this undone. Write to me if you want it."
 TAKES_PLACE = "(This takes the place of what I asked you before.)"
 WHICH_QUESTION = "I have asked you several things. Put 👍 or 👎 on the one that you mean, or quote it."
@@ -103,7 +103,12 @@ STATUS_PAUSED = "I am paused here."
 STATUS_ALWAYS = "I take every message here as meant for me."
 STATUS_PERSONA = "A persona is set."
 
-ABOUT_HELP = "shows these lines."
+ABOUT_HELP = "lists the commands, or explains one."
+_HELP_CHAT = "**Answers:** {names}"
+_HELP_LATER = "**Reminders and memory:** {names}"
+_HELP_SETTINGS = "**This chat:** {names}"
+_HELP_DATA = "**You and your data:** {names}"
+_HELP_ADMINS = "**Admins:** {names}"
 ABOUT_STOP = "stops the answer under way."
 ABOUT_FORGET = "destroys what was said here, or everything of you everywhere."
 ABOUT_EXPORT = "shows what I keep about you."
@@ -169,8 +174,11 @@ _FROM_VOICE = "from a voice message"
 _FROM_OTHERS = "from what others wrote"
 _FROM_TOOL = "from {name}"
 _FROM_UNKNOWN = "I no longer know where from"
-_MODEL_NOW = "Here {model} answers."
-_MODEL_OTHERS = "To choose from: {models}. `/model default` goes back to the first."
+_MODEL_NOW = "{model} answers here."
+_MODEL_OTHERS = (
+    "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first."
+)
+_NO_SUCH_MODEL_HERE = "There is no model “{name}” here; `/model` shows them all."
 _NEARLY_PERSON_DAY = "({percent} % of today's budget for you is used.)"
 _NEARLY_PERSON_MONTH = "({percent} % of this month's budget for you is used.)"
 _NEARLY_GROUP_DAY = "({percent} % of today's budget for this group is used.)"
@@ -211,10 +219,16 @@ _STATUS_WORDS = "Waiting for a yes or no: {count}"
 _TOO_LONG_PERSONA = "That is too long: a persona has at most {most} characters."
 _TOOL_OFF = "{name} is switched off here."
 _TOOL_ON = "{name} is switched on here."
+_TOOLS_OFF_NOW = "Switched off here: {names}."
+_TOOLS_ON_NOW = "Switched on here: {names}."
+_NO_SUCH_TOOL = "I have no tool called “{name}”; `/tools` shows them all."
 _LIST_ON = "- {name}: on"
 _LIST_OFF = "- {name}: off"
 _LIST_ABSENT = "- {name} (several tools): does not answer at the moment"
 _UNKNOWN_COMMAND = "I don't know the command `/{name}`. `/help` shows those that I know."
+_DID_YOU_MEAN = "I don't know the command `/{name}`. Did you mean {names}?"
+_WHICH = "“{word}” could mean {names}. Please write which one."
+OR_LAST = "{some} or {last}"
 _UNDONE = "Taken back: “{question}”"
 _FROM_CACHE = "Of what the model has read here in 30 days, {percent} % came from its cache."
 _UNPRICED = "{calls} calls this month have no known price and are not in these sums."
@@ -290,7 +304,7 @@ TOO_MANY_REMINDERS = "You have as many reminders as I keep for one person. Pleas
 TIME_IS_OVER = "That time is over already: it is {now}."
 TIME_TOO_FAR = "That is more than five years away."
 NO_SUCH_TIME = "There is no such time."
-NO_SUCH_ZONE = "I know no such time zone. Please name one like Europe/Berlin."
+NO_SUCH_ZONE = "I don't know that time zone. Name the nearest big city, like Berlin or New York."
 TIMEZONE = "I reckon your times by {zone}: it is {now}."
 EVERY_HOUR = "every hour"
 EVERY_HOURS = "every {count} hours"
@@ -410,6 +424,14 @@ class Deed:
     details: tuple[str, ...] = ()
     """What is listed below it, likewise."""
 
+
+_HELP_SECTIONS: Mapping[str, str] = {
+    "chat": _HELP_CHAT,
+    "later": _HELP_LATER,
+    "settings": _HELP_SETTINGS,
+    "data": _HELP_DATA,
+    "admins": _HELP_ADMINS,
+}
 
 _BY_ERROR: tuple[tuple[type[ProviderError], str], ...] = (
     (Overloaded, OVERLOADED),
@@ -597,9 +619,25 @@ def wrong_form(form: str) -> str:
     return said(_WRONG_FORM, form=form)
 
 
-def unknown_command(name: str) -> str:
-    """What a person hears who gave a command that there is not, or not for them."""
-    return said(_UNKNOWN_COMMAND, name=name)
+def unknown_command(name: str, near: Sequence[str] = ()) -> str:
+    """What a person hears who gave a command that there is not, or not for them; `near` are those that may be meant."""
+    if not near:
+        return said(_UNKNOWN_COMMAND, name=name)
+    return said(_DID_YOU_MEAN, name=name, names=_either([f"`/{one}`" for one in near]))
+
+
+def which(word: str, near: Sequence[str]) -> str:
+    """What a person hears whose word may mean several things."""
+    return said(_WHICH, word=word, names=_either([f"`{one}`" for one in near]))
+
+
+def _either(shown: Sequence[str]) -> str:
+    return said(OR_LAST, some=", ".join(shown[:-1]), last=shown[-1]) if len(shown) > 1 else shown[0]
+
+
+def help_section(section: str, names: Sequence[str]) -> str:
+    """A line of `/help`: the commands of one of its parts (`chat`, `later`, `settings`, `data`, `admins`)."""
+    return said(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
 
 
 def forgot(turns: int) -> str:
@@ -720,9 +758,21 @@ def undone(question: str) -> str:
 
 
 def model(now: str, choices: Sequence[str]) -> str:
-    """What `/model` shows: the model that answers, and those that could."""
-    lines = [said(_MODEL_NOW, model=now)]
-    return "\n".join([*lines, said(_MODEL_OTHERS, models=", ".join(choices))] if choices else lines)
+    """What `/model` shows: the model that answers, and all that could."""
+    if not choices:
+        return said(_MODEL_NOW, model=now)
+    numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
+    return f"{said(_MODEL_NOW, model=now)} {said(_MODEL_OTHERS, models=numbered)}"
+
+
+def no_such_model(name: str) -> str:
+    """What a person hears who has chosen a model that there is not."""
+    return said(_NO_SUCH_MODEL_HERE, name=name)
+
+
+def no_such_tool(name: str) -> str:
+    """What a person hears who has switched a tool that there is not."""
+    return said(_NO_SUCH_TOOL, name=name)
 
 
 def persona(text: str) -> str:
@@ -740,9 +790,11 @@ def persona_too_long(most: int) -> str:
     return said(_TOO_LONG_PERSONA, most=most)
 
 
-def tool_switched(name: str, *, is_on: bool) -> str:
-    """What a person hears who has switched a tool."""
-    return said(_TOOL_ON if is_on else _TOOL_OFF, name=name)
+def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
+    """What a person hears who has switched one tool, or several that belong together."""
+    if len(names) == 1:
+        return said(_TOOL_ON if is_on else _TOOL_OFF, name=names[0])
+    return said(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))
 
 
 def tool(name: str, *, is_on: bool) -> str:

@@ -103,7 +103,7 @@ _CROSSES = {"❌", "✖", "🛑", "⛔"}
 _AS_PICTURE = "\ufe0f"
 """Follows a sign that is to be shown as an emoji."""
 
-_COMMAND = re.compile(r"/([A-Za-z][A-Za-z_-]{0,30})(?:\s+(.*))?", re.DOTALL)
+_COMMAND = re.compile(r"/([^\W\d_](?:[^\W\d]|-){0,30})(?:\s+(.*))?", re.DOTALL)
 
 
 def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:

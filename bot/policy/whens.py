@@ -5,7 +5,8 @@
     every day at 8 TEXT · every weekday 8:00 TEXT · every monday, thursday at 18:30 TEXT · every month at 9 TEXT
 
 A `TEXT` that begins with `ask:` is asked at that time instead of being told. Case does not matter, nor does `at`; a
-bare hour needs it. Left to others: which instant that is (`bot.policy.schedules`).
+bare hour needs it. The same in German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las
+8". Left to others: which instant that is (`bot.policy.schedules`).
 """
 
 import re
@@ -34,6 +35,38 @@ _AGAIN = re.compile(
     rf"every\s+(?P<every>day|weekday|month|{_DAY}(?:(?:\s*,\s*|\s+and\s+){_DAY})*)\s+{_CLOCK}{_TEXT}",
     re.IGNORECASE | re.DOTALL,
 )
+_ENGLISH: Mapping[str, str] = {
+    word: english
+    for english, own in {
+        "": "mich me moi bitte am le el las la les los de",
+        "in": "dans en dentro",
+        "at": "um à a",
+        "every": "jeden jede jedes chaque cada tous toutes todos todas",
+        "every day": "täglich",
+        "today": "heute aujourd'hui hoy",
+        "tomorrow": "morgen demain mañana",
+        "1": "ein eine einem einer un une una",
+        "min": "minute minuten minutes minuto minutos",
+        "h": "stunde stunden std heure heures hora horas h uhr",
+        "d": "tag tage tagen jour jours día días dia dias",
+        "w": "woche wochen semaine semaines semana semanas",
+        "month": "monat mois mes meses",
+        "weekday": "werktag wochentag",
+        "monday": "montag lundi lundis lunes",
+        "tuesday": "dienstag mardi mardis martes",
+        "wednesday": "mittwoch mercredi mercredis miércoles",
+        "thursday": "donnerstag jeudi jeudis jueves",
+        "friday": "freitag vendredi vendredis viernes",
+        "saturday": "samstag sonnabend samedi samedis sábado sábados",
+        "sunday": "sonntag dimanche dimanches domingo domingos",
+    }.items()
+    for word in own.split()
+}
+_UNITS = {"min", "h", "d", "w"}
+_FRENCH_CLOCK = re.compile(r"(\d{1,2})h(\d{2})?", re.IGNORECASE)
+_JOINED = re.compile(r"(?:(?:an|daran|dass|zu|de|que|à|to)[\s,]+|d['’])+", re.IGNORECASE)
+"""What leads from a time to the text."""
+_MAX_TIME_WORDS = 12
 _SECONDS: Mapping[str, int] = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
 
@@ -41,6 +74,7 @@ _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
 def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     """What somebody in this time zone wishes for; None where it is not in the grammar."""
     local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    words = _in_english(words)
     if match := _AGAIN.fullmatch(words):
         return _again(match, local)
     if match := _DELAY.fullmatch(words):
@@ -48,6 +82,40 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     if match := _ONCE.fullmatch(words):
         return _once(match, local)
     return None
+
+
+def _in_english(words: str) -> str:
+    """The words with a time in German, French or Spanish at their beginning in English; others as they are."""
+    said: list[str] = []
+    text, is_foreign, is_clock, is_whole = words.strip(), False, False, False
+    for _ in range(_MAX_TIME_WORDS):
+        word, _, rest = text.partition(" ")
+        bare = word.lower().rstrip(",").replace("’", "'")
+        clock = _FRENCH_CLOCK.fullmatch(bare)
+        english = _ENGLISH.get(bare)
+        if clock is not None and not is_whole and (is_clock or (clock[2] and said[-1:] != ["in"])):
+            said.append(f"{clock[1]}:{clock[2] or '00'}")
+            is_foreign = is_whole = is_clock = True
+        elif bare.replace(":", "").isdigit() and not (is_whole and is_clock):
+            said.append(word)
+            is_whole = is_whole or is_clock or ":" in bare
+        elif english == "d" and said[-1:] == ["every"]:
+            said.append("day")
+            is_foreign = True
+        elif english in _UNITS and (is_whole or (said and said[-1].isdigit())):
+            said += [] if is_clock else [english]  # "à 8 heures", "um 8 Uhr": the hour of a clock
+            is_foreign = is_whole = is_foreign or bare != english
+        elif english is not None and english not in _UNITS and not is_whole:
+            said += [english] if english else []
+            is_foreign, is_clock = True, english == "at"
+        elif bare in {"in", "at"} and not is_whole:
+            said.append(bare)
+            is_clock = bare == "at"
+        else:
+            break
+        text = rest.lstrip()
+    joined = _JOINED.match(text)
+    return " ".join([*said, text[joined.end() :] if joined else text]) if is_foreign else words
 
 
 def _delayed(match: re.Match[str]) -> Wish:

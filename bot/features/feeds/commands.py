@@ -39,7 +39,16 @@ class FeedCommands:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Their lines in the table."""
-        return (Entry(name="feeds", form="/feeds [add URL|remove N]", summary=phrases.ABOUT_FEEDS, run=self._run),)
+        return (
+            Entry(
+                name="feeds",
+                form="/feeds [add URL|remove N]",
+                summary=phrases.ABOUT_FEEDS,
+                run=self._run,
+                section="later",
+                examples=("/feeds", "/feeds add URL", "/feeds remove 2"),
+            ),
+        )
 
     async def _run(self, call: Call) -> None:
         rest = call.command.rest

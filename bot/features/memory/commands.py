@@ -34,6 +34,8 @@ class MemoryCommands:
                 form="/memory [forget N|forget all]",
                 summary=phrases.ABOUT_MEMORY,
                 run=self._run,
+                section="later",
+                examples=("/memory", "/memory forget 2", "/memory forget all"),
                 directly_only=True,
             ),
         )

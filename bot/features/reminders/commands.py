@@ -12,7 +12,7 @@ from bot import labels
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases
-from bot.policy import whens
+from bot.policy import whens, zones
 from bot.policy.schedules import Reason, Unfit
 from bot.policy.trust import may_carry_out
 from bot.turn.journal import origin_of
@@ -47,12 +47,22 @@ class ReminderCommands:
                 form="/remind [in 2h30m|tomorrow 9:00|every weekday at 8 TEXT] or /remind cancel N",
                 summary=phrases.ABOUT_REMIND,
                 run=self._remind,
+                section="later",
+                examples=(
+                    "/remind in 20m TEXT",
+                    "/remind tomorrow 9:00 TEXT",
+                    "/remind every weekday at 8 TEXT",
+                    "/remind every day at 7 ask: TEXT",
+                    "/remind cancel 2",
+                ),
             ),
             Entry(
                 name="timezone",
                 form="/timezone [NAME]",
                 summary=phrases.ABOUT_TIMEZONE,
                 run=self._timezone,
+                section="later",
+                examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
             ),
         )
 
@@ -98,9 +108,12 @@ class ReminderCommands:
         return phrases.said(phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
     async def _timezone(self, call: Call) -> None:
-        name, person = call.command.rest, call.message.author
-        if name and not await self._reminders.live_in(person, name):
-            await self._desk.answer(call, lambda _: phrases.said(phrases.NO_SUCH_ZONE))
+        words, person = call.command.rest, call.message.author
+        found = zones.zones(words, self._desk.clock.wall()) if words else ()
+        if words and (len(found) != 1 or not await self._reminders.live_in(person, found[0])):
+            await self._desk.answer(
+                call, lambda _: phrases.which(words, found) if found else phrases.said(phrases.NO_SUCH_ZONE)
+            )
             return
 
         def told(repos: Repositories) -> str:

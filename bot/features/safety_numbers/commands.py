@@ -39,6 +39,8 @@ class TrustCommands:
                 summary=phrases.ABOUT_TRUST,
                 run=self._trust,
                 for_admins=True,
+                section="admins",
+                exact_only=True,
                 directly_only=True,
             ),
         )

@@ -38,13 +38,92 @@ def plain(phrase: str) -> str:
 
 
 async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) -> None:
-    """Admins see their own commands as well; case and white space do not matter."""
+    """Short, by what it is about; admins see their own commands as well; case and white space do not matter."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         everybody = await told(port, "/help")
-        assert "/forget [everything]" in everybody
+        assert len(everybody) < 500
+        assert "This chat: /model /persona /tools /language" in everybody
         assert "/allow" not in everybody
-        assert "/allow CODE" in await told(port, "  /HELP ", author=BOB)
+        admins = await told(port, "  /HELP ", author=BOB)
+        assert "Admins: " in admins
+        assert "/allow" in admins
+        assert "/budget" in admins
+        assert "/budget" not in await told(port, "Aldis, /help", author=BOB, group=GROUP)  # not given there
         assert port.thinker.asked == []
+
+
+@pytest.mark.parametrize("word", ["remind", "/remind", "erinnere", "remnd", "RAPPEL"])
+async def test_help_explains_one_command(word: str, store: Store, clock: SetClock) -> None:
+    """With its form and examples, by whatever name it is asked for."""
+    async with app_harness(store, clock) as port:
+        shown = await told(port, f"/help {word}")
+        assert shown.startswith("/remind [in 2h30m")
+        assert "/remind every weekday at 8 TEXT" in shown
+
+
+async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetClock) -> None:
+    """Nor what is for others; it harms nobody to explain what would only be asked about."""
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
+        assert await told(port, "/help frobnicate") == plain(phrases.unknown_command("frobnicate"))
+        assert await told(port, "/help allow") == plain(phrases.unknown_command("allow"))
+        assert (await told(port, "/help forgt")).startswith("/forget [everything]: ")
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("/hlep", "explains one of them"),
+        ("/hilfe", "explains one of them"),
+        ("/aide", "explains one of them"),
+        ("/ayuda", "explains one of them"),
+        ("/usge", "today"),
+        ("/erinnere", "planned no reminders"),
+        ("/erinnere mich in 10 Minuten an den Tee", ": den Tee"),
+        ("/rappelle-moi demain à 9h d'appeler Paul", "09:00 UTC: appeler Paul"),
+        ("/recuérdame mañana a las 9 comprar leche", "09:00 UTC: comprar leche"),
+        ("/gedächtnis", "remember nothing about you"),
+        ("/lang Deutsch", "Deutsch"),
+        ("/sprache francais", "français"),
+        ("/idioma spansh", "español"),
+    ],
+)
+async def test_a_near_miss_is_understood(written: str, answer: str, store: Store, clock: SetClock) -> None:
+    """A slip of the fingers, the beginning of a name, a word of another language."""
+    async with app_harness(store, clock) as port:
+        assert answer in await told(port, written)
+        assert port.thinker.asked == []
+
+
+@pytest.mark.parametrize("written", ["/forgt", "/forge everything", "/vergiss", "/oublie", "/undoo", "/delete"])
+async def test_what_cannot_be_taken_back_is_never_done_by_a_near_miss(
+    written: str, store: Store, clock: SetClock
+) -> None:
+    """The person is asked, and nothing is gone."""
+    async with app_harness(store, clock) as port:
+        await port.deliver(message("Remember the tulip."))
+        await port.quiet()
+        assert (await told(port, written)).endswith(("Did you mean /forget?", "Did you mean /undo?"))
+        assert await port.count("SELECT count(*) FROM history") == 2
+
+
+async def test_where_several_may_be_meant_nobody_guesses(store: Store, clock: SetClock) -> None:
+    """Each is named; an admin's command is named to admins alone."""
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
+        assert (await told(port, "/prsona x", author=BOB)).endswith("Did you mean /persona or /people?")
+        assert await told(port, "/persona", author=BOB) == plain(phrases.NO_PERSONA)
+        assert await told(port, "/pers") == plain(phrases.NO_PERSONA)
+        assert (await told(port, "/trus", author=BOB)).endswith("Did you mean /trust?")
+        assert await told(port, "/trus") == plain(phrases.unknown_command("trus"))
+
+
+async def test_in_a_group_a_near_miss_may_be_meant_for_another_bot(store: Store, clock: SetClock) -> None:
+    """Only where Aldis is addressed it is understood; the word of another language is as good as the English one."""
+    async with app_harness(store, clock) as port:
+        await port.deliver(message("/hlep", group=GROUP))
+        await port.quiet()
+        assert port.transport.sent == []
+        assert "explains one of them" in await told(port, "Aldis, /hlep", group=GROUP)
+        assert "explains one of them" in await told(port, "/hilfe", group=GROUP)
 
 
 async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:

@@ -83,10 +83,16 @@ async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: Se
     """By its name with or without the provider, in any case; others are refused with the right form."""
     async with app_harness(store, clock) as port:
         shown = await told(port, "/model")
-        assert shown.startswith("Here scripted/model-1 answers.")
-        assert "other/model-2" in shown
+        assert shown.startswith("scripted/model-1 answers here.")
+        assert "\n2. other/model-2\n" in shown
+        assert await told(port, "/model 1") == phrases.model("scripted/model-1", ())
+        assert await told(port, "/model other") == phrases.model("other/model-2", ())
+        assert await told(port, "/model scriptd") == phrases.model("scripted/model-1", ())
+        assert await told(port, "/model 2") == phrases.model("other/model-2", ())
+        assert await told(port, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
+        for wrong in ("gpt-9", "0", "3", "99999999999999999999"):
+            assert await told(port, f"/model {wrong}") == plain(phrases.no_such_model(wrong))
         assert await told(port, "/model MODEL-2") == phrases.model("other/model-2", ())
-        assert await told(port, "/model gpt-9") == plain(phrases.wrong_form("/model [NAME|default]"))
         await port.deliver(message("Hello"))
         await port.quiet()
         assert port.thinker.requests[-1].model == "other/model-2"
@@ -108,7 +114,7 @@ async def test_a_tool_that_is_switched_off_is_not_offered_and_its_calls_are_not_
         await port.deliver(message("How is the tulip?"))
         await port.quiet()
         assert await told(port, "/tools") == "• echo: on\n• other: on"
-        assert await told(port, "/tools off ECHO") == phrases.tool_switched("echo", is_on=False)
+        assert await told(port, "/tools off ECHO") == phrases.tools_switched(["echo"], is_on=False)
         await port.deliver(message("And now?"))
         await port.quiet()
         request = port.thinker.requests[-1]
@@ -162,7 +168,38 @@ async def test_a_turn_goes_on_as_it_began(store: Store, clock: SetClock) -> None
         assert {request.whole_system for request in port.thinker.requests} == {"Be kind."}
 
 
-@pytest.mark.parametrize("rest", ["off", "off nothing", "maybe echo", "on echo other", "revoke"])
+@pytest.mark.parametrize(
+    ("rest", "names", "is_on"),
+    [
+        ("off web", ["web_search", "web_fetch"], False),
+        ("aus nichts", None, False),
+        ("aus wetter", ["get_weather"], False),
+        ("désactiver wether", ["get_weather"], False),
+        ("off fetch", ["web_fetch"], False),
+        ("on WEB", ["web_search", "web_fetch"], True),
+    ],
+)
+async def test_a_tool_is_known_by_a_part_of_its_name(
+    store: Store, clock: SetClock, rest: str, names: list[str] | None, is_on: bool
+) -> None:
+    """All that share its beginning, or the one that is nearly written so; what there is not is told."""
+    tools = tuple(Echo(name=name) for name in ("web_search", "web_fetch", "get_weather", "post_search"))
+    async with app_harness(store, clock, tools=tools) as port:
+        heard = await told(port, f"/tools {rest}")
+        expected = phrases.no_such_tool("nichts") if names is None else phrases.tools_switched(names, is_on=is_on)
+        assert heard == plain(expected)
+        shown = await told(port, "/tools")
+        assert shown.count(": off") == (0 if is_on or names is None else len(names))
+
+
+async def test_of_several_tools_nobody_guesses_one(store: Store, clock: SetClock) -> None:
+    """`search` is in two of them."""
+    async with app_harness(store, clock, tools=(Echo(name="web_search"), Echo(name="post_search"))) as port:
+        assert await told(port, "/tools off search") == plain(phrases.which("search", ("web_search", "post_search")))
+        assert ": off" not in await told(port, "/tools")
+
+
+@pytest.mark.parametrize("rest", ["off", "maybe echo", "on echo other", "revoke"])
 async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, rest: str) -> None:
     """One line shows it."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:

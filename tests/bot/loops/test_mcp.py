@@ -54,7 +54,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
             bulleted(phrases.tool(name, is_on=True))
             for name in ("echo", "club_echo", "club_die", "club_hold", "club_post")
         ]
-        assert await told(port, "/tools off club_die") == plain(phrases.tool_switched("club_die", is_on=False))
+        assert await told(port, "/tools off club_die") == plain(phrases.tools_switched(["club_die"], is_on=False))
         port.thinker.script = [
             calls(("club_echo", {"text": "what is new?"})),
             calls(("club_post", {"text": 7})),
@@ -90,7 +90,7 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
         app_harness(store, clock, sources=(source,)) as port,
     ):
         assert await told(port, "/tools") == bulleted(phrases.tools_absent("club"))
-        assert await told(port, "/tools off club_post") == plain(phrases.wrong_form("/tools [on|off|revoke NAME]"))
+        assert await told(port, "/tools off club_post") == plain(phrases.no_such_tool("club_post"))
         await port.deliver(message("Hello"))
         await port.quiet()
         assert port.transport.sent[-1].content.text == "re: Hello"
@@ -101,7 +101,7 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
         club(tmp_path / "pid", command="/nonexistent/mcp") as source,
         app_harness(store, clock, sources=(source,)) as port,
     ):
-        assert await told(port, "/tools on club_post") == plain(phrases.tool_switched("club_post", is_on=True))
+        assert await told(port, "/tools on club_post") == plain(phrases.tools_switched(["club_post"], is_on=True))
 
 
 @pytest.mark.parametrize("effects", ["once", "none"])

@@ -87,6 +87,7 @@ def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
     [
         ("/help", "help", ""),
         (" /HELP ", "help", ""),
+        ("/Gedächtnis", "gedächtnis", ""),
         ("/forget everything", "forget", "everything"),
         ("/remind  at 8\ncall home ", "remind", "at 8\ncall home"),
         ("Aldis, /stop", "stop", ""),
@@ -152,7 +153,7 @@ def test_what_means_more_than_yes_or_no_is_none(words: str) -> None:
     assert not isinstance(route(replace(DIRECTLY, text=words), name="Aldis"), Verdict)
 
 
-@pytest.mark.parametrize("text", ["/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/hé", "and/or"])
+@pytest.mark.parametrize("text", ["/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/h/é", "and/or"])
 def test_other_slashes_are_words(text: str) -> None:
     """A path, a division, a typing error."""
     assert route(replace(DIRECTLY, text=text), name="Aldis") == Question(message=replace(DIRECTLY, text=text))

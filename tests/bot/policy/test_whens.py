@@ -24,6 +24,12 @@ ONCE = [
     ("saturday at 9 tea", "2026-11-28T09:00", "tea"),
     ("2026-12-24 18:00 tea", "2026-12-24T18:00", "tea"),
     ("2026-12-24T18:00 tea", "2026-12-24T18:00", "tea"),
+    ("morgen 9:00 Tee", "2026-11-22T09:00", "Tee"),
+    ("morgen um 9 Uhr den Müll", "2026-11-22T09:00", "den Müll"),
+    ("am Montag um 9 Zahnarzt", "2026-11-23T09:00", "Zahnarzt"),
+    ("demain à 9h30 d'appeler Paul", "2026-11-22T09:30", "appeler Paul"),
+    ("demain à 8 heures du pain", "2026-11-22T08:00", "du pain"),
+    ("mañana a las 9 comprar leche", "2026-11-22T09:00", "comprar leche"),
 ]
 
 
@@ -42,6 +48,13 @@ def test_a_time_of_the_clock(words: str, local: str, text: str) -> None:
         ("IN 2 weeks tea", 1_209_600, "tea"),
         ("in 1h buy 3 eggs", 3600, "buy 3 eggs"),
         ("in 1 d buy 2 kg of flour", 86_400, "buy 2 kg of flour"),
+        ("mich in 10 Minuten an den Tee", 600, "den Tee"),
+        ("in 2 Stunden 30 Minuten Kuchen", 9000, "Kuchen"),
+        ("in 2 Stunden 3 Eier kaufen", 7200, "3 Eier kaufen"),
+        ("in einer Stunde Wäsche", 3600, "Wäsche"),
+        ("dans 2 heures le thé", 7200, "le thé"),
+        ("en 10 minutos el té", 600, "el té"),
+        ("in 10 min d'accord", 600, "d'accord"),
     ],
 )
 def test_a_delay(words: str, seconds: int, text: str) -> None:
@@ -57,6 +70,11 @@ def test_a_delay(words: str, seconds: int, text: str) -> None:
         ("every Monday 9:00 tea", "09:00", Repeat(every="week", weekdays=("mo",))),
         ("every thursday, monday and sunday at 6:30pm tea", "18:30", Repeat(every="week", weekdays=("mo", "th", "su"))),
         ("every month at 9 tea", "09:00", Repeat(every="month")),
+        ("jeden Tag um 8 Uhr tea", "08:00", Repeat(every="day")),
+        ("täglich um 8 tea", "08:00", Repeat(every="day")),
+        ("jeden Montag um 8 tea", "08:00", Repeat(every="week", weekdays=("mo",))),
+        ("tous les jours à 8h tea", "08:00", Repeat(every="day")),
+        ("cada día a las 8 tea", "08:00", Repeat(every="day")),
     ],
 )
 def test_again_and_again(words: str, local: str, repeat: Repeat) -> None:
@@ -86,7 +104,16 @@ def test_what_is_to_be_asked_then() -> None:
             "in 10 months x",
         ),
         *("2026-02-30 9:00 tea", "friday tea", "next friday 9:00 tea", "every fortnight at 8 tea", "every day tea"),
-        *("every blursday at 8 tea", "tomorrow tea", "", "cancel", "in h tea", "morgen 9:00 tee"),
+        *(
+            "every blursday at 8 tea",
+            "tomorrow tea",
+            "",
+            "cancel",
+            "in h tea",
+            "morgen tee",
+            "jeden tee",
+            "in 2h30 tee",
+        ),
     ],
 )
 def test_what_is_not_in_the_grammar_is_refused(words: str) -> None:

@@ -87,7 +87,10 @@ async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetCloc
     async with app_harness(store, clock, ported=(Remind,)) as port:
         assert await told(port, "/timezone") == "I reckon your times by UTC: it is Sat 2026-11-21 12:00 UTC."
         assert await told(port, "/timezone Europe/Atlantis") == phrases.NO_SUCH_ZONE
-        heard = await told(port, "/timezone Asia/Tokyo")
+        assert "Europe/Dublin" in await told(port, "/timezone IST")
+        assert "by UTC" in await told(port, "/timezone")
+        assert "by Europe/Berlin" in await told(port, "/timezone MEZ")
+        heard = await told(port, "/timezone tokio")
         assert heard == "I reckon your times by Asia/Tokyo: it is Sat 2026-11-21 21:00 Asia/Tokyo."
         heard = await told(port, "/remind 22:00 tea", group=GROUP)
         assert heard.startswith("I will remind you on Sat 2026-11-21 22:00 Asia/Tokyo: tea")

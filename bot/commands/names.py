@@ -1,0 +1,106 @@
+"""Pure: which command somebody means who has not written its name as it stands in the table.
+
+    /hilfe, /aide -----> help     (a word for it in another language)
+    /hlep, /tool ------> help, tools      (a slip of the fingers, the beginning of a name)
+    /trus -------------> trust or tools: which of them is for the person to say
+
+Left to others: whether it is carried out or asked about (`bot.commands.base`).
+"""
+
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+
+_WORDS: Mapping[str, str] = {
+    "help": "hilfe aide ayuda start commands befehle commandes comandos",
+    "new": "neu nouveau nuevo reset",
+    "stop": "stopp halt anhalten abbrechen arret arrete arreter para parar detener cancel",
+    "retry": "nochmal wiederhole wiederholen reessayer reintentar repetir again",
+    "undo": "rueckgaengig zuruecknehmen annuler deshacer",
+    "transcript": "transkript abschrift transcription transcripcion",
+    "model": "modell modele modelo",
+    "persona": "rolle personnage personaje",
+    "tools": "werkzeuge outils herramientas",
+    "language": "sprache langue idioma lang",
+    "remind": "erinnere erinner erinnern erinnerung erinnerungen reminder reminders rappelle rappel rappels "
+    "rappellemoi recuerdame recordar recordatorio recordatorios",
+    "timezone": "zeitzone fuseau zona tz",
+    "memory": "gedaechtnis memoire memoria",
+    "feeds": "nachrichten flux noticias news",
+    "usage": "verbrauch kosten cout couts consommation consumo gastos cost costs",
+    "status": "stand etat estado",
+    "whoami": "werbinich quisuisje quiensoy",
+    "export": "exportieren exporter exportar",
+    "forget": "vergiss vergessen oublie oublier olvida olvidar delete",
+    "pause": "pausieren pausa",
+    "resume": "weiter fortsetzen reprendre reanudar",
+    "always": "immer toujours siempre",
+    "people": "leute personnes personas",
+    "groups": "gruppen groupes grupos",
+    "budget": "presupuesto",
+}
+"""What each is called in the other languages, and what people call it elsewhere; in plain letters."""
+_NAMES: Mapping[str, str] = {word: name for name, words in _WORDS.items() for word in words.split()}
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+
+_MIN_PREFIX = 3
+_CLOSE = 0.75
+"""One letter of four may be wrong, or two be swapped."""
+_CLOSE_ELSEWHERE = 0.85
+"""The words of other languages are many, and each is near to something else: the weather (Wetter) is not `weiter`."""
+_MIN_LENGTH = 6
+"""A shorter one of them has to be written right: `/roll` is no slip for the German `rolle`."""
+_BEHIND = 0.1
+"""Whatever is so close behind the best may be meant as well."""
+
+
+def translated(word: str) -> str | None:
+    """The command that this is a word for; None where it is none."""
+    return next((_NAMES[form] for form in (word, *_forms(word)) if form in _NAMES), None)
+
+
+def similar(word: str, names: Collection[str]) -> tuple[str, ...]:
+    """Which of these names may be meant by a word that is none of them, the likeliest first; empty: none."""
+    forms = _forms(word)
+    scores = {name: max(_score(form, name) for form in forms) for name in names}
+    best = max(scores.values(), default=0.0)
+    near = [name for name, score in scores.items() if score >= max(_CLOSE, best - _BEHIND)]
+    return tuple(sorted(near, key=lambda name: -scores[name]))
+
+
+def closest(word: str, choices: Sequence[str]) -> tuple[str, ...]:
+    """Which of these texts are nearly the word, whole or in a part of theirs; empty: none."""
+    plain = folded(word)
+    scores = {choice: max(_likeness(plain, part) for part in _parts(folded(choice))) for choice in choices}
+    best = max(scores.values(), default=0.0)
+    return tuple(choice for choice in choices if scores[choice] >= max(_CLOSE, best - _BEHIND))
+
+
+def folded(word: str) -> str:
+    """The word in small letters without accents."""
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+def _forms(word: str) -> tuple[str, str]:
+    """The word in plain letters: accents dropped, umlauts written out or dropped; without signs between its parts."""
+    bare = word.casefold().replace("-", "").replace("_", "")
+    return folded(bare.translate(_UMLAUTS)), folded(bare)
+
+
+def _score(word: str, name: str) -> float:
+    """How surely the word means the command, by its name or another word for it, 0 to 1."""
+    words = (known for known in _WORDS.get(name, "").split() if len(known) >= _MIN_LENGTH)
+    elsewhere = (_likeness(word, known) for known in words)
+    begins = len(word) >= _MIN_PREFIX and name.startswith(word)
+    return max(float(begins), _likeness(word, name), *(score for score in elsewhere if score >= _CLOSE_ELSEWHERE))
+
+
+def _likeness(word: str, known: str) -> float:
+    return SequenceMatcher(None, word, known, autojunk=False).ratio()
+
+
+def _parts(text: str) -> Sequence[str]:
+    """The text, and what stands in it between signs."""
+    apart = "".join(letter if letter.isalnum() else " " for letter in text)
+    return (text, *apart.split())

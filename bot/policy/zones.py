@@ -1,0 +1,141 @@
+"""Pure: which time zone people mean by a city, an abbreviation or an offset.
+
+    Europe/Berlin, berlin, new york    the zone of that city, in any case, nearly written right
+    Wien, Rom, Londres                 cities that are called otherwise there than in the database of zones
+    MEZ, CET, PST, UTC+2               what clocks and calendars show; IST is three of them, so nobody guesses
+
+Left to others: what the zone is kept for (`bot.features.reminders`).
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+_ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("mez", "mesz", "cet", "cest", "hec", "hnec"), ("Europe/Berlin",)),
+    **dict.fromkeys(("wez", "wesz", "wet", "west"), ("Europe/Lisbon",)),
+    **dict.fromkeys(("oez", "oesz", "eet", "eest"), ("Europe/Helsinki",)),
+    **dict.fromkeys(("et", "est", "edt"), ("America/New_York",)),
+    **dict.fromkeys(("ct", "cdt"), ("America/Chicago",)),
+    **dict.fromkeys(("mt", "mst", "mdt"), ("America/Denver",)),
+    **dict.fromkeys(("pt", "pst", "pdt"), ("America/Los_Angeles",)),
+    **dict.fromkeys(("aest", "aedt"), ("Australia/Sydney",)),
+    "awst": ("Australia/Perth",),
+    "nzst": ("Pacific/Auckland",),
+    "jst": ("Asia/Tokyo",),
+    "kst": ("Asia/Seoul",),
+    "hkt": ("Asia/Hong_Kong",),
+    "sgt": ("Asia/Singapore",),
+    "msk": ("Europe/Moscow",),
+    "brt": ("America/Sao_Paulo",),
+    "sast": ("Africa/Johannesburg",),
+    "gmt": ("UTC",),
+    "utc": ("UTC",),
+    "z": ("UTC",),
+    "bst": ("Europe/London", "Asia/Dhaka"),
+    "cst": ("America/Chicago", "Asia/Shanghai", "America/Havana"),
+    "ist": ("Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"),
+}
+_CITIES: Mapping[str, str] = {
+    "wien vienne viena": "Europe/Vienna",
+    "zurich zuerich genf geneve ginebra bern basel": "Europe/Zurich",
+    "munchen muenchen hamburg koln koeln frankfurt stuttgart leipzig dresden": "Europe/Berlin",
+    "rom roma mailand milan milano neapel napoli": "Europe/Rome",
+    "lyon marseille toulouse bordeaux nizza nice": "Europe/Paris",
+    "barcelona sevilla valencia": "Europe/Madrid",
+    "londres manchester edinburgh": "Europe/London",
+    "brussel bruxelles bruselas": "Europe/Brussels",
+    "warschau varsovie varsovia": "Europe/Warsaw",
+    "prag praga": "Europe/Prague",
+    "kopenhagen copenhague": "Europe/Copenhagen",
+    "lissabon lisbonne lisboa": "Europe/Lisbon",
+    "athen athenes atenas": "Europe/Athens",
+    "bukarest bucarest": "Europe/Bucharest",
+    "moskau moscou moscu": "Europe/Moscow",
+    "kiew kyjiw kyiv": "Europe/Kyiv",
+    "kairo le_caire el_cairo": "Africa/Cairo",
+    "peking pekin beijing": "Asia/Shanghai",
+    "tokio": "Asia/Tokyo",
+    "singapur singapour": "Asia/Singapore",
+    "delhi neu_delhi new_delhi mumbai bombay": "Asia/Kolkata",
+    "nueva_york boston washington miami atlanta": "America/New_York",
+    "san_francisco seattle las_vegas": "America/Los_Angeles",
+    "houston dallas austin": "America/Chicago",
+    "mexiko mexiko-stadt mexico": "America/Mexico_City",
+    "montreal ottawa": "America/Toronto",
+    "rio rio_de_janeiro brasilia": "America/Sao_Paulo",
+    "germany deutschland allemagne alemania": "Europe/Berlin",
+    "austria osterreich oesterreich autriche": "Europe/Vienna",
+    "switzerland schweiz suisse suiza": "Europe/Zurich",
+    "france frankreich francia": "Europe/Paris",
+    "italy italien italie italia": "Europe/Rome",
+}
+"""What cities are called in the four languages, large ones that share the zone of another, and countries with one
+zone; without accents.
+"""
+_BY_CITY: Mapping[str, str] = {name: zone for names, zone in _CITIES.items() for name in names.split()}
+_OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?00)?", re.IGNORECASE)
+_MOST_EAST, _MOST_WEST = 14, 12
+_CLOSE = 0.8
+_MAX_CHARACTERS = 60
+
+
+def zones(words: str, now: datetime) -> tuple[str, ...]:
+    """The zones that somebody may mean; empty: none. Of several that show the same time all year it is one."""
+    name = _plain(words[:_MAX_CHARACTERS])
+    known = _known()
+    if name in known.whole:
+        return (known.whole[name],)
+    if offset := _OFFSET.fullmatch(words.strip()):
+        return _fixed(offset["sign"], int(offset["hours"]))
+    if name in _ABBREVIATIONS:
+        return _ABBREVIATIONS[name]
+    if name in _BY_CITY:
+        return (_BY_CITY[name],)
+    if name in known.cities:
+        return _apart(known.cities[name], now)
+    near = get_close_matches(name, [*known.cities, *_BY_CITY], n=3, cutoff=_CLOSE)
+    return _apart([zone for one in near for zone in known.cities.get(one, (_BY_CITY.get(one, "UTC"),))], now)
+
+
+class _Known:
+    """The zones of the database by their names, and by the last part of these."""
+
+    def __init__(self) -> None:
+        names = sorted(name for name in available_timezones() if "/" in name)
+        self.whole = {_plain(name): name for name in names}
+        self.cities: dict[str, list[str]] = {}
+        for name in (name for name in names if not name.startswith("Etc/")):
+            self.cities.setdefault(_plain(name.rpartition("/")[2]), []).append(name)
+
+
+@cache
+def _known() -> _Known:
+    return _Known()
+
+
+def _plain(words: str) -> str:
+    parts = unicodedata.normalize("NFKD", "_".join(words.casefold().split()))
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+def _fixed(sign: str, hours: int) -> tuple[str, ...]:
+    """The zone of whole hours before or after UTC; in the database its sign is the other way round (POSIX)."""
+    if hours == 0:
+        return ("UTC",)
+    if hours > (_MOST_EAST if sign == "+" else _MOST_WEST):
+        return ()
+    return (f"Etc/GMT{'-' if sign == '+' else '+'}{hours}",)
+
+
+def _apart(found: list[str], now: datetime) -> tuple[str, ...]:
+    """Of zones that show the same time in this half of the year and the other only the first."""
+    seen: dict[tuple[timedelta | None, ...], str] = {}
+    for name in found:
+        shown = tuple(at.astimezone(ZoneInfo(name)).utcoffset() for at in (now, now + timedelta(days=182)))
+        seen.setdefault(shown, name)
+    return tuple(seen.values())
