@@ -36,14 +36,15 @@ def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = No
 def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Tell of the bug that ends the process; of each one where several came together."""
     del kind, trace
-    for leaf in _leaves(error):
+    for leaf in leaves(error):
         logging.getLogger(__name__).critical("a bug ends Aldis: %s", described(leaf))
 
 
-def _leaves(error: BaseException) -> list[BaseException]:
+def leaves(error: BaseException) -> list[BaseException]:
+    """The errors in a group of groups; one that is no group is all there is."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
-        return [leaf for part in group.exceptions for leaf in _leaves(part)]
+        return [leaf for part in group.exceptions for leaf in leaves(part)]
     return [error]
 
 

@@ -38,6 +38,7 @@ from bot.metrics import Counts
 from bot.providers.base import Provider
 from bot.service import Aldis
 from bot.settings import Settings
+from bot.shutdown import Restarts
 from bot.transports.base import Transport
 from store import UNDECIDED, Store, Undecided, opened
 from tools import Fetcher, Http, ToolDeps, ToolSource, alone
@@ -83,8 +84,12 @@ def _check_approve(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def assembled(settings: Settings, transport: Transport, *, realm: str) -> AsyncGenerator[Aldis]:
+async def assembled(
+    settings: Settings, transport: Transport, *, realm: str, restarts: Restarts | None = None
+) -> AsyncGenerator[Aldis]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
+
+    `restarts` is how it is restarted from within; None: it cannot be.
 
     Raises:
         StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
@@ -130,6 +135,7 @@ async def assembled(settings: Settings, transport: Transport, *, realm: str) -> 
             clock=clock,
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
+            restarts=restarts,
         )
         around = ToolDeps(
             http=http,

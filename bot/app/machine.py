@@ -7,11 +7,15 @@ beside the loop: names that do not answer would keep those that do from being lo
 
 import asyncio
 import resource
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 _MAX_FILES = 65_536
 _MAX_THREADS = 64
+
+_widened: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
+"""The loops that have their threads: another pool for the same loop would leave the first one behind."""
 
 
 def widen() -> None:
@@ -20,8 +24,10 @@ def widen() -> None:
     most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside")
-    asyncio.get_running_loop().set_default_executor(threads)
+    loop = asyncio.get_running_loop()
+    if loop not in _widened:
+        loop.set_default_executor(ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside"))
+        _widened.add(loop)
 
 
 def is_contained() -> bool:

@@ -52,6 +52,7 @@ from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.service import Aldis
 from bot.settings import Settings
+from bot.shutdown import Restarts
 from bot.transports.base import Transport
 from bot.turn import chats, prompt
 from bot.turn.agent import Agent, Limits
@@ -81,7 +82,8 @@ _log = logging.getLogger(__name__)
 class Parts:
     """The parts over an open store, and what they share.
 
-    `reader` None: no feeds are read. `ask` looks at servers; None: nobody does.
+    `reader` None: no feeds are read. `ask` looks at servers; None: nobody does. `restarts` None: it
+    cannot be restarted.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Parts:
         clock: Clock,
         troubles: ModelTroubles | None = None,
         ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
+        restarts: Restarts | None = None,
     ) -> None:
         self._settings = settings
         self._speech = speech
@@ -108,6 +111,7 @@ class Parts:
         self._clock = clock
         self._troubles = troubles or ModelTroubles()
         self._ask = ask or _nothing_asked
+        self._restarts = restarts
         self._counts = Counts()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
@@ -145,6 +149,7 @@ class Parts:
             self._counts,
             level=lambda: self._sandbox.known_level,
             findings=lambda: checkups.findings,
+            restarts=self._restarts,
         )
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
@@ -188,6 +193,7 @@ class Parts:
                 health.state,
                 identities=identities,
                 captchas=Captchas(self._transport, self._store, self._clock, self._counts),
+                restarts=self._restarts,
             ),
         )
 

@@ -21,14 +21,15 @@ from typing import cast
 
 from bot import app, logs, settings
 from bot.cli import link as linking
+from bot.cli import run as running
+from bot.cli import settings as setting
 from bot.cli import store as upkeep
 from bot.cli import tools as workbench
 from bot.errors import CallRefused, ConfigError, Disconnected
-from bot.service import Aldis, unless
+from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.version import current_version
-from bot.web.health import Pages, served
 from store import StoreError
 
 _HEALTH_SECONDS = 5.0
@@ -52,22 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _status(options: argparse.Namespace) -> int:
     verb: Callable[[Settings, argparse.Namespace], int] = options.verb
+    mending: Callable[[argparse.Namespace], int] | None = getattr(options, "mending", None)
     # Until a verb has it as the settings want it: a bug is told without its message, which may hold what was set.
     logs.set_up("ERROR", "text")
     try:
-        return verb(settings.loaded(), options)
+        return mending(options) if mending else verb(settings.loaded(), options)
     except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
-        for failure in _leaves(failures):
+        for failure in logs.leaves(failures):
             print(f"aldis: {failure}", file=sys.stderr)
     return 2
-
-
-def _leaves(failures: BaseExceptionGroup[Exception]) -> list[Exception]:
-    """The errors in a group of groups."""
-    leaves: list[Exception] = []
-    for failure in failures.exceptions:
-        leaves += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
-    return leaves
 
 
 def _chat(given: Settings, options: argparse.Namespace) -> int:
@@ -104,31 +98,6 @@ def _on_interrupt(aldis: Aldis, shutdown: Shutdown) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
 
 
-def _run(given: Settings, options: argparse.Namespace) -> int:
-    logs.set_up(given.log.level.upper(), given.log.format)
-    app.check_settings(given)
-    upkeep.decide(given, options.decision)
-    asyncio.run(_running(given))
-    return 0
-
-
-async def _running(given: Settings) -> None:
-    shutdown, pages, log = Shutdown(), Pages(), app.log_waits()
-    shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def on_wait(what: str) -> None:
-        log(what)
-        pages.wait_for(what)
-
-    async with served(pages, given.web.host, given.web.port):
-        transport = await unless(shutdown.requested, app.signal_transport(given, on_wait))
-        if transport is None:
-            return
-        async with app.assembled(given, transport, realm="signal") as aldis:
-            with pages.showing(aldis.health):
-                await aldis.run(shutdown.requested, shutdown.hurried)
-
-
 def _health(given: Settings, _: argparse.Namespace) -> int:
     web = given.web
     if web.port == 0:
@@ -163,11 +132,6 @@ def _health_state(host: str, port: int) -> dict[str, object]:
     return cast("dict[str, object]", state)
 
 
-def _settings(given: Settings, _: argparse.Namespace) -> int:
-    print(settings.table(type(given)))
-    return 0
-
-
 def _text(given: str) -> str:
     if not given.strip():
         raise argparse.ArgumentTypeError("there is no message to answer")
@@ -190,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command,
         description="Aldis: a private assistant that lives in the Signal messenger.",
-        epilog=f"Settings come from the environment and from .env; see `{command} settings`.",
+        epilog=f"Settings come from the environment, .env and the settings file; see `{command} settings`.",
     )
     parser.add_argument("--version", action="version", version=f"Aldis {current_version()}")
     verbs = parser.add_subparsers(required=True, metavar="verb")
@@ -201,7 +165,9 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(verb=_chat)
     run = verbs.add_parser("run", help="answer in Signal until stopped")
     _add_decision(run)
-    run.set_defaults(verb=_run)
+    run.set_defaults(verb=running.run)
+    restart = verbs.add_parser("restart", help="have the running Aldis read its settings anew and begin again")
+    restart.set_defaults(verb=running.restart)
     link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
     link.set_defaults(verb=linking.link)
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
@@ -237,9 +203,21 @@ def _parser() -> argparse.ArgumentParser:
     captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
     captcha.set_defaults(verb=upkeep.solve)
-    table = verbs.add_parser("settings", help="list every setting with its default and meaning")
-    table.set_defaults(verb=_settings)
+    _add_settings(
+        verbs.add_parser("settings", help="show what is set and where it comes from, or change the settings file")
+    )
     return parser
+
+
+def _add_settings(table: argparse.ArgumentParser) -> None:
+    table.add_argument("--all", action="store_true", help="list every setting with its default and meaning instead")
+    table.add_argument(
+        "words",
+        nargs="*",
+        metavar="NAME | set NAME=VALUE ... | unset NAME ...",
+        help="a setting to show; or changes of the settings file (NAME=- reads the value from standard input)",
+    )
+    table.set_defaults(verb=None, mending=setting.show_or_change)
 
 
 def _add_decision(verb: argparse.ArgumentParser) -> None:

@@ -130,5 +130,7 @@ def _check_names() -> Finding:
     unread = unread_names()
     if not unread:
         return ok("settings: every variable is understood")
-    what = f"settings: not read by Aldis: {', '.join(unread)}; if one was meant for it, see `python -m bot settings`"
+    what = (
+        f"settings: not read by Aldis: {', '.join(unread)}; if one was meant for it, see `python -m bot settings --all`"
+    )
     return ok(what)

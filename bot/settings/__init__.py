@@ -1,6 +1,7 @@
 """Every setting of Aldis, grouped by concern; the only reader of the environment.
 
-A setting is a variable `GROUP__NAME`, in the environment or in the `.env` file of the working directory. Groups:
+A setting is a variable `GROUP__NAME`, in the environment, in the `.env` file of the working directory, or in the
+settings file beside the store. Groups:
 tools, llm, signal, access, groups, limits, budget, approvals, store, history, intake, media, audio, log, locale, web,
 worker. The tools' own sub-groups come from the catalogue of `tools`, and from the tools of other distributions that are
 installed here. `docs/settings.md` is generated from the docstrings here (`table`).
@@ -47,6 +48,7 @@ from bot.settings.env import (
     unread,
     variables_of,
 )
+from bot.settings.env_file import entries
 from bot.settings.values import (
     Address,
     BridgeAddress,
@@ -70,6 +72,9 @@ from tools import CATALOG, Extensions, Options, announced, imported
 
 ENV_FILE = Path(".env")
 """Read beside the environment, which wins over it."""
+SETTINGS_FILE_NAME = "settings.env"
+"""Of the file beside the store, over which both win: see `bot.settings.file`."""
+_STORE_PATH = "STORE__PATH"
 
 ALSO = {
     "LLM__ANTHROPIC__API_KEY": "ANTHROPIC_API_KEY",
@@ -590,22 +595,84 @@ def _is_false(given: Given | None) -> bool:
 
 
 def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
-    """The settings that the environment and the `.env` file give.
+    """The settings that the environment, the `.env` file and the settings file beside the store give.
 
-    `environ` None means the process's own; `env_file` None, or a file that is not there, means no file.
+    `environ` None means the process's own; a file that is not there is no file, and `env_file` None means that no file
+    is read, the settings file neither.
 
     Raises:
         ConfigError: a name is unknown or a value is bad; its message is one line for the operator.
     """
-    given = gathered({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
-    form = _form_here(given)
-    values = {**_machine_zone(given), **resolved(given, form.known, form.passed_over)}
+    file = None
+    if env_file is not None:
+        path = settings_file_path(environ, env_file)
+        file = (path, read_settings_file(path))
+    return values_from(environ, env_file, file=file)[0]
+
+
+def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
+    """Returns where the settings file lies: in the folder of the store that the environment and `.env` name."""
+    given = _given(environ, env_file).get(_STORE_PATH)
+    store = Path(given.value) if given else StoreSettings().path
+    return store.with_name(SETTINGS_FILE_NAME)
+
+
+def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
+    """What stands in the settings file, by upper-case name; nothing where there is none. `text` is read in its place.
+
+    Raises:
+        ConfigError: it cannot be read, a line is no setting, or it says where the store is.
+    """
+    try:
+        found = entries(path.read_bytes().decode() if text is None else text, path.name)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+    if _STORE_PATH in found:
+        raise ConfigError(f"{_STORE_PATH}: cannot stand in {path.name}, which lies beside the store; set it in .env")
+    return found
+
+
+def values_from(
+    environ: Mapping[str, str] | None,
+    env_file: Path | None,
+    *,
+    file: tuple[Path, Mapping[str, str]] | None = None,
+    is_file_first: bool = False,
+) -> tuple[Settings, dict[str, Given]]:
+    """The settings, and what is set of them by each variable's own name; `file` is the settings file and its content.
+
+    `is_file_first`: as it would be if the file won over the environment and `.env`.
+
+    Raises:
+        ConfigError: as `loaded`.
+    """
+    given = _given(environ, env_file)
+    weaker = gathered({file[0].name: file[1]}) if file else {}
+    if is_file_first:
+        given, weaker = weaker, given
+    form = _form_here({**weaker, **given})
+    merged = {**_without(weaker, given, form.known), **given}
+    values = {**_machine_zone(merged), **resolved(merged, form.known, form.passed_over)}
     try:
         settings = form.model(**_nested(form.model, values))
     except ValidationError as error:
         raise ConfigError(complaint(error, form.known, values)) from None  # the cause would hold what was entered
-    _refuse_keyless(settings.llm)
-    return settings
+    if not is_file_first:
+        _refuse_keyless(settings.llm)
+    return settings, values
+
+
+def known_variables(
+    environ: Mapping[str, str] | None = None,
+    env_file: Path | None = ENV_FILE,
+    *,
+    file: tuple[Path, Mapping[str, str]] | None = None,
+) -> tuple[Variable, ...]:
+    """Returns every setting that there is with what is installed on this machine; what is switched off is left out."""
+    weaker = gathered({file[0].name: file[1]}) if file else {}
+    return _form_here({**weaker, **_given(environ, env_file)}).known
 
 
 def known_names() -> tuple[str, ...]:
@@ -638,8 +705,23 @@ def _read(env_file: Path | None) -> dict[str, Mapping[str, str | None]]:
     try:
         return {env_file.name: DotEnvSettingsSource(_Settings, env_file=env_file).env_vars}
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise ConfigError(f"{env_file.name}: cannot be read: {why}") from error
+        raise _unreadable(env_file, error) from error
+
+
+def _unreadable(file: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
+    why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+    return ConfigError(f"{file.name}: cannot be read: {why}")
+
+
+def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, Given]:
+    """What the environment and the `.env` file say."""
+    return gathered({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
+
+
+def _without(weaker: Mapping[str, Given], given: Mapping[str, Given], known: Iterable[Variable]) -> dict[str, Given]:
+    """What is weaker, without the variables that are given, under whichever of their names."""
+    beaten = {name for variable in known if any(name in given for name in variable.names) for name in variable.names}
+    return {name: value for name, value in weaker.items() if name not in beaten}
 
 
 def _machine_zone(given: Mapping[str, Given]) -> dict[str, Given]:

@@ -6,6 +6,7 @@
     POST /trust       {"name": "3f2a91c0"}        --> {"trusted": "3f2a91c0"}; without a name {"suspects": [...]}
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /trace       {"turn": 17}                --> {"text": lines}; without a turn a list of the newest
+    POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
     GET  /state                                   --> whatever the running one says of itself
 
 A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
@@ -29,6 +30,7 @@ from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.safety_numbers.service import Identities
+from bot.shutdown import Restarts
 from bot.turn.captchas import Captchas
 from bot.turn.export import gathered
 from bot.turn.trace import trace_text
@@ -61,6 +63,7 @@ _METHODS = {
     "trust": "POST",
     "captcha": "POST",
     "trace": "POST",
+    "restart": "POST",
     "state": "GET",
 }
 
@@ -115,12 +118,23 @@ class _Trace(BaseModel):
 class Control:
     """What the socket can be asked for."""
 
-    def __init__(self, store: Store, clock: Clock, state: State, *, identities: Identities, captchas: Captchas) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        state: State,
+        *,
+        identities: Identities,
+        captchas: Captchas,
+        restarts: Restarts | None = None,
+    ) -> None:
+        """`restarts` None: this one cannot be restarted."""
         self._store = store
         self._clock = clock
         self._state = state
         self._identities = identities
         self._captchas = captchas
+        self._restarts = restarts
 
     @property
     def app(self) -> web.Application:
@@ -132,6 +146,7 @@ class Control:
         app.router.add_post("/trust", self._trust)
         app.router.add_post("/captcha", self._solve)
         app.router.add_post("/trace", self._trace)
+        app.router.add_post("/restart", self._restart)
         app.router.add_get("/state", self._tell)
         return app
 
@@ -195,6 +210,14 @@ class Control:
         try:
             return web.json_response({"text": await trace_text(self._store, wanted.turn)})
         except (StoreError, CallRefused) as error:
+            return _refused(str(error))
+
+    async def _restart(self, _: web.Request) -> web.Response:
+        if self._restarts is None:
+            return _refused("what runs here is no Aldis that can be restarted")
+        try:
+            return web.json_response({"run": await self._restarts.request()})
+        except ConfigError as error:
             return _refused(str(error))
 
     async def _tell(self, _: web.Request) -> web.Response:

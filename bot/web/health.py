@@ -16,11 +16,12 @@ from typing import Any
 from aiohttp import web
 
 from bot.clock import Clock
-from bot.doctor.findings import Finding, as_json
+from bot.doctor.findings import Finding, as_json, problem
 from bot.errors import ConfigError
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
+from bot.shutdown import Restarts
 from bot.web.metrics import CONTENT_TYPE, Gauge, exposition
 from store import Repositories, Store, StoreError, Waiting
 
@@ -32,7 +33,9 @@ _LONGEST_WAIT_SECONDS = 900.0
 _TOO_LONG = "a message has been waiting for too long"
 STARTS = "Aldis is starting"
 STOPS = "Aldis is stopping"
+RESTARTS = "Aldis is restarting"
 _UNSENT = "an answer has been due to be sent for too long"
+_CORRECT = "correct them, then restart it: aldis restart"
 _UNREMINDED = "a reminder has been due for too long"
 
 
@@ -48,26 +51,30 @@ class HealthPage:
         *,
         level: Callable[[], Level | None] = lambda: None,
         findings: Callable[[], Sequence[Finding]] = tuple,
+        restarts: Restarts | None = None,
     ) -> None:
         """`level` is what is known of the cells in which files of strangers are opened; None: nothing yet. `findings`
-        are what a running Aldis has found itself.
+        are what a running Aldis has found itself. `restarts` None: this one cannot be restarted.
         """
         self._store = store
         self._watchdog = watchdog
         self._clock = clock
         self._counts = counts
         self._level = level
-        self._findings = findings
+        self._own_findings = findings
+        self._restarts = restarts
 
     async def state(self) -> dict[str, Any]:
         """The state now.
 
         `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...},
-        "outbox": {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}]}`; the challenge is
+        "outbox": {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}],
+        "runs": ..., "refused": ...}`; the challenge is
         the token of the captcha that Signal wants solved, mostly null; the bridge has a name, an age in days and
         warnings, and is null until it has told; the cells are what holds them, in words; the findings are what the
-        operator should mend, and leave "ok" as it is, for whoever starts Aldis anew for them gains nothing. Without a
-        store there are only the first two.
+        operator should mend, and leave "ok" as it is, for whoever starts Aldis anew for them gains nothing; runs counts
+        how often it has begun in this process, and refused says why the newest settings are not in use, mostly null.
+        Without a store there are only the first two.
         """
         problems = list(self._watchdog.problems())
         try:
@@ -87,7 +94,19 @@ class HealthPage:
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
             "findings": as_json(self._findings()),
+            "runs": self._restarts.runs if self._restarts else 1,
+            "refused": self._refused,
         }
+
+    @property
+    def _refused(self) -> str | None:
+        return None if self._restarts is None else self._restarts.refused
+
+    def _findings(self) -> tuple[Finding, ...]:
+        found = tuple(self._own_findings())
+        if self._refused is None:
+            return found
+        return (*found, problem(f"settings: the former ones are in use: {self._refused}", _CORRECT))
 
     def _bridge(self) -> dict[str, Any] | None:
         watchdog = self._watchdog
@@ -165,7 +184,8 @@ class HealthPage:
 class Pages:
     """The pages from the first second of a run: what it waits for, and once it runs, how it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_restarting: Callable[[], bool] = lambda: False) -> None:
+        self._is_restarting = is_restarting
         self._waits_for = STARTS
         self._page: HealthPage | None = None
 
@@ -175,12 +195,12 @@ class Pages:
 
     @contextmanager
     def showing(self, page: HealthPage) -> Generator[None]:
-        """Aldis runs while the block does, and this is how it is; after that it is stopping."""
+        """Aldis runs while the block does, and this is how it is; after that it is stopping, or restarting."""
         self._page = page
         try:
             yield
         finally:
-            self._page, self._waits_for = None, STOPS
+            self._page, self._waits_for = None, RESTARTS if self._is_restarting() else STOPS
 
     async def answer(self, _: web.Request) -> web.Response:
         """The state now, see `HealthPage.state`, of which there are only the first two before Aldis runs.

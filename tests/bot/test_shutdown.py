@@ -7,10 +7,12 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import pytest
 from annotated_types import Le
 
+from bot.errors import ConfigError
 from bot.settings import WorkerSettings
-from bot.shutdown import MAX_SECONDS, Shutdown
+from bot.shutdown import MAX_SECONDS, Restarts, Shutdown
 from tests.waiting import WAIT_SECONDS
 
 DOCKER_SECONDS = 10.0
@@ -45,6 +47,54 @@ async def test_whatever_hangs_the_process_ends() -> None:
     assert not shutdown._limit.is_alive()
     shutdown.request()
     assert left.wait(WAIT_SECONDS)  # nothing else runs in this loop meanwhile
+
+
+async def test_a_restart_ends_one_run_and_begins_another() -> None:
+    """The end of the run has the same bound, which is lifted when it has ended; the next run can be ended as well."""
+    left = threading.Event()
+    shutdown = Shutdown(max_seconds=WAIT_SECONDS, leave=left.set)
+    shutdown.request_restart()
+    shutdown.request_restart()
+    assert (shutdown.requested.is_set(), shutdown.hurried.is_set(), shutdown.is_restarting) == (True, False, True)
+    limit = shutdown._limit
+    assert limit.is_alive()
+    assert shutdown.begins_again()
+    limit.join()
+    assert (shutdown.requested.is_set(), shutdown.is_restarting, left.is_set()) == (False, False, False)
+    shutdown.request()
+    assert (shutdown.requested.is_set(), shutdown.begins_again()) == (True, False)
+    shutdown._limit.cancel()
+
+
+async def test_a_restart_that_hangs_ends_the_process() -> None:
+    """Whoever watches over it starts it again."""
+    left = threading.Event()
+    Shutdown(max_seconds=0.01, leave=left.set).request_restart()
+    assert left.wait(WAIT_SECONDS)
+
+
+async def test_a_signal_amid_a_restart_is_final() -> None:
+    """In either order; a second signal hurries it up."""
+    for requests in (("request_restart", "request"), ("request", "request_restart")):
+        shutdown = Shutdown(leave=lambda: None)
+        for request in requests:
+            getattr(shutdown, request)()
+        assert (shutdown.is_restarting, shutdown.begins_again(), shutdown.hurried.is_set()) == (False, False, False)
+        shutdown.request()
+        assert shutdown.hurried.is_set()
+        shutdown._limit.cancel()
+
+
+async def test_what_cannot_be_refreshed_restarts_nothing() -> None:
+    """The run goes on, and whoever asked is told why."""
+    shutdown = Shutdown(leave=lambda: None)
+
+    async def refused() -> None:
+        raise ConfigError("WEB__PORT: must be a number")
+
+    with pytest.raises(ConfigError, match="WEB__PORT"):
+        await Restarts(shutdown, refused).request()
+    assert not shutdown.requested.is_set()
 
 
 async def test_a_hang_up_requests_the_end() -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import io
 import json
 import tomllib
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     """With what each is for."""
     assert left("--help") == 0
     shown = capsys.readouterr().out
-    for verb in ("chat", "run", "link", "health", "doctor", "tools", "settings"):
+    for verb in ("chat", "run", "link", "health", "doctor", "tools", "restart", "settings"):
         assert f"\n    {verb}" in shown
 
 
@@ -63,8 +64,71 @@ def test_the_options_of_a_chat() -> None:
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """As Markdown on standard output, the same as in docs/settings.md."""
-    assert left("settings") == 0
+    assert left("settings", "--all") == 0
     assert capsys.readouterr().out == settings.table() + "\n"
+
+
+def test_what_is_set_is_shown_with_its_origin(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line each; of a secret only that it is set, of an address no password."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-hidden")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://somebody:hidden@gpu:8000/v1")
+    Path(".env").write_text("TZ=Europe/Berlin\nSIGNAL__NAME=Lamp\n")
+    assert left("settings", "set", "STORE__KEY=" + "ab" * 32, "WEB__PORT=1") == 0
+    capsys.readouterr()
+    assert left("settings") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ANTHROPIC_API_KEY=(set)  # environment",
+        "OPENAI_BASE_URL=http://***@gpu:8000/v1  # environment",
+        "SIGNAL__NAME=Lamp  # .env",
+        "STORE__KEY=(set)  # settings file",
+        "TZ=Europe/Berlin  # .env",
+        "WEB__PORT=1  # settings file",
+    ]
+
+
+def test_one_setting_is_shown_with_its_meaning(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also one that nobody has set; one that there is not is refused."""
+    assert left("settings", "tools__enabled") == 0
+    assert capsys.readouterr().out == (
+        "TOOLS__ENABLED=true  # default\nWhether the model is offered any tools at all.\n"
+    )
+    assert left("settings", "TOOLS__ENABELD") == 2
+    assert "did you mean TOOLS__ENABLED?" in capsys.readouterr().err
+
+
+def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said how a running Aldis takes it up, and where something wins over it; a secret may come by the input."""
+    monkeypatch.setenv("WEB__PORT", "1")
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-1\n"))
+    assert left("settings", "set", "WEB__PORT=2", "ANTHROPIC_API_KEY=-") == 0
+    out, err = capsys.readouterr()
+    assert (out, "sk-1" in err) == ("", False)
+    assert "WEB__PORT: what environment says wins over the settings file" in err
+    assert "aldis restart" in err
+    assert Path("data/settings.env").read_text().splitlines()[1:] == ["WEB__PORT=2", "ANTHROPIC_API_KEY=sk-1"]
+    assert left("settings", "unset", "WEB__PORT", "LLM__ANTHROPIC__API_KEY") == 0
+    assert "=" not in Path("data/settings.env").read_text()
+
+
+def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Although nothing else works meanwhile."""
+    assert left("settings", "set", "WEB__PORT=1") == 0
+    Path("data/settings.env").write_text("WEB__PORT=http\n")
+    assert left("settings") == 2
+    assert left("settings", "unset", "WEB__PORT") == 0
+    assert left("settings") == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "words", [("set",), ("unset",), ("set", "WEB__PORT"), ("WEB__PORT", "WEB__HOST")], ids=" ".join
+)
+def test_words_after_settings_that_are_none(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that shows how it is written."""
+    assert left("settings", *words) == 2
+    assert capsys.readouterr().err.startswith("aldis: settings: write `settings`, ")
 
 
 def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

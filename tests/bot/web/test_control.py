@@ -94,6 +94,12 @@ async def test_the_running_one_tells_the_way_of_a_message(running: Path) -> None
         await asked(running, "trace", {"turn": "seven"})
 
 
+async def test_where_nothing_can_be_restarted_that_is_told(running: Path) -> None:
+    """A chat in a terminal, say."""
+    with pytest.raises(StoreError, match="no Aldis that can be restarted"):
+        await asked(running, "restart")
+
+
 async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: Path, clock: SetClock) -> None:
     """The store's own sentence."""
 

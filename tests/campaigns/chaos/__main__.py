@@ -28,6 +28,7 @@ def main() -> None:
         "--kills", type=int, default=500, help="how many lives of a round end by SIGKILL (default: 500)"
     )
     parser.add_argument("--stops", type=int, default=0, help="how many lives more end by SIGTERM (default: 0)")
+    parser.add_argument("--restarts", type=int, default=0, help="how often those begin anew before (default: 0)")
     parser.add_argument("--way", choices=WAYS, default="unix", help="how Aldis hears (default: unix)")
     parser.add_argument("--rate", type=float, default=20.0, help="letters a second (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="what happens (default: 1)")
@@ -42,6 +43,7 @@ def main() -> None:
             seed=seed,
             kills=options.kills,
             stops=options.stops,
+            restarts=options.restarts,
             way=options.way,
             rate_per_second=options.rate,
             groups=options.groups,

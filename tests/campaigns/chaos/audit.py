@@ -53,8 +53,9 @@ def _lives(evidence: Evidence) -> Finding:
 def _stops(evidence: Evidence) -> Finding:
     """An orderly end loses nothing, whatever comes meanwhile; what was handed over is the matter of `_losses`."""
     broken = [f"{evidence.lost_in_order} envelopes were fetched for nobody"] if evidence.lost_in_order else []
+    told = f"restarted {evidence.restarts} times before" if evidence.restarts else ""
     return Finding(
-        "lives ended in order while people wrote, nothing fetched for nobody", evidence.stops, "", tuple(broken)
+        "lives ended in order while people wrote, nothing fetched for nobody", evidence.stops, told, tuple(broken)
     )
 
 

@@ -56,6 +56,8 @@ class Evidence:
     """Those of lives that ended in order."""
     stops: int
     """How many lives ended in order while people wrote."""
+    restarts: int
+    """How often such a life began anew before, within its process."""
     lost_in_order: int
     """How much was fetched meanwhile and handed to nobody; only where nothing may be."""
     sent: tuple[Sent, ...]

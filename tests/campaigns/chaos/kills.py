@@ -5,6 +5,7 @@ import math
 import random
 from contextlib import suppress
 
+from bot.web.control import asked
 from tests.campaigns.chaos.lives import Life, Nursery
 from tests.campaigns.chaos.mortal import Step
 from tests.campaigns.chaos.phones import KEEPING
@@ -53,6 +54,9 @@ def _step(here: World, lots: random.Random) -> Step:
 async def _killed_at_random(here: World, life: Life, lots: random.Random) -> None:
     await connected(here, life)
     await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _LONGEST_LIFE_SECONDS))
+    if here.size.restarts:
+        await _asked_to_restart(here)
+        await _over(life, lots.uniform(0, here.size.uptime_seconds))
     await _killed(here, life, "at random")
 
 
@@ -81,12 +85,22 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
     await connected(here, life)
     await _over(life, min(lots.expovariate(1 / here.size.uptime_seconds), _LONGEST_LIFE_SECONDS))
     lost = len(here.phones.unheard)
+    for _ in range(here.size.restarts):
+        restarted = asyncio.create_task(connected(here, life))
+        here.restarts += await _asked_to_restart(here)
+        await restarted
+        await _over(life, lots.uniform(0, here.size.uptime_seconds))
     await life.terminate()
     here.bury(life, "asked to stop", meant=0)
     await here.phones.disconnected()
     if here.size.way in KEEPING:
         here.lost_in_order += len(here.phones.unheard) - lost
         here.phones.calm_streams.update(range(streams + 1, here.phones.streams_opened + 1))
+
+
+async def _asked_to_restart(here: World) -> bool:
+    """As `aldis restart` asks; gives whether somebody was there to be asked."""
+    return await asked(here.folder / "aldis.db", "restart") is not None
 
 
 async def _killed(here: World, life: Life, how: str) -> None:

@@ -110,6 +110,7 @@ async def _evidence(here: World, *, stops: int, rested: bool, seconds: float) ->
         handed=tuple(here.phones.handed),
         calm_streams=frozenset(here.phones.calm_streams),
         stops=stops,
+        restarts=here.restarts,
         lost_in_order=here.lost_in_order,
         sent=tuple(here.phones.sent),
         removed=tuple(here.phones.removed),

@@ -40,6 +40,8 @@ class Size:
     way: Way = "unix"
     stops: int = 0
     """How many lives more end as an operator ends them, while people write."""
+    restarts: int = 0
+    """How often each of those is restarted within its process before; and those killed at random are, then killed."""
     people: int = 25
     groups: int = 5
     strangers: int = 4
@@ -70,6 +72,8 @@ class World:
     steps: list[str] = field(default_factory=list[str])
     """The names of the steps at which lives have ended so far."""
     numbers: int = 0
+    restarts: int = 0
+    """How many restarts have been asked for in lives that then ended in order."""
     lost_in_order: int = 0
     """How much was fetched and handed to nobody while a life ended in order."""
 

@@ -1,0 +1,177 @@
+"""The verbs `run` and `restart`: Aldis answers in Signal, in one run after another, until it is stopped.
+
+    run --> the parts are made from the settings --> they run --stopped--> the end
+              ^                                         '-restarted--> new settings, checked --.
+              '---------------------------------------------------------------------------------'
+
+A restart ends the parts as orderly as a stop of the process does. Settings that are refused change nothing; with
+settings that only turn out useless when the parts are made, the run before them begins again, and the health page says
+so. Left to others: what the parts are (`bot.app`), when to stop (`bot.shutdown`).
+"""
+
+import argparse
+import asyncio
+import gc
+import logging
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bot import app, logs, settings
+from bot.cli import store as upkeep
+from bot.errors import ConfigError, Disconnected
+from bot.service import unless
+from bot.settings import Settings
+from bot.shutdown import Restarts, Shutdown
+from bot.web.control import asked
+from bot.web.health import Pages, served
+from store import StoreError
+
+_log = logging.getLogger(__name__)
+
+_RESTART_SECONDS = 60.0
+"""How long `restart` waits for the next run: an end takes ten at most."""
+_LOOK_SECONDS = 0.2
+_ASKING_SECONDS = 5.0
+_REFUSALS = (ConfigError, StoreError, Disconnected)
+
+
+def run(given: Settings, options: argparse.Namespace) -> int:
+    """`run`: answer until stopped."""
+    _set_up_log(given)
+    app.check_settings(given)
+    upkeep.decide(given, options.decision)
+    asyncio.run(_Runs(given).go())
+    return 0
+
+
+def restart(given: Settings, _: argparse.Namespace) -> int:
+    """`restart`: have the running Aldis begin anew, and wait until it has."""
+    return asyncio.run(_restart(given.store.path))
+
+
+class _Runs:
+    """The runs of this process: each with the newest settings that were not refused."""
+
+    def __init__(self, given: Settings) -> None:
+        self._now = given
+        self._next = given
+        self._former: Settings | None = None
+        """Those to return to, as long as it is not known that the newest ones work."""
+        self._shutdown = Shutdown()
+        self._restarts = Restarts(self._shutdown, self._refresh)
+        self._pages = Pages(is_restarting=lambda: self._shutdown.is_restarting)
+
+    async def go(self) -> None:
+        """Run until stopped.
+
+        Raises:
+            ConfigError, StoreError: it cannot run, and there are no former settings with which it ran.
+        """
+        self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        while True:
+            try:
+                await self._run_once()
+            except (*_REFUSALS, ExceptionGroup) as failure:
+                if not self._return_to_former(failure):
+                    raise
+            else:
+                if not self._shutdown.begins_again():
+                    return
+                self._former, self._now = self._now, self._next
+                self._restarts.refused = None
+            _tidy()
+            self._restarts.runs += 1
+            _set_up_log(self._now)
+            _log.info("Aldis begins anew")
+
+    async def _run_once(self) -> None:
+        """One run, with everything closed at its end."""
+        given, pages, stop = self._now, self._pages, self._shutdown
+        log = app.log_waits()
+
+        def on_wait(what: str) -> None:
+            log(what)
+            pages.wait_for(what)
+
+        async with served(pages, given.web.host, given.web.port):
+            transport = await unless(stop.requested, app.signal_transport(given, on_wait))
+            if transport is None:
+                return
+            async with app.assembled(given, transport, realm="signal", restarts=self._restarts) as aldis:
+                with pages.showing(aldis.health):
+                    try:
+                        await aldis.run(stop.requested, stop.hurried)
+                    finally:
+                        if transport.heard_at is not None:
+                            self._former = None  # whatever ends this run, its settings work
+
+    async def _refresh(self) -> None:
+        """Read and check the settings for the next run."""
+        self._next = await asyncio.to_thread(_checked_settings)
+
+    def _return_to_former(self, failure: Exception) -> bool:
+        """Whether the run that failed was the first with its settings, so that those before it count again."""
+        found = logs.leaves(failure)
+        if self._former is None or not all(isinstance(one, _REFUSALS) for one in found):
+            return False
+        if self._shutdown.begins_again():  # somebody has corrected them meanwhile
+            self._now = self._next
+            return True
+        self._now, self._former = self._former, None
+        self._restarts.refused = str(found[0])
+        _log.error("the new settings are refused, the former ones count again: %s", found[0])
+        return True
+
+
+def _checked_settings() -> Settings:
+    given = settings.loaded()
+    app.check_settings(given)
+    return given
+
+
+def _set_up_log(given: Settings) -> None:
+    logs.set_up(given.log.level.upper(), given.log.format)
+
+
+def _tidy() -> None:
+    """Let go of what the run before left, which was exempt from being looked through."""
+    gc.unfreeze()
+    gc.collect()
+
+
+async def _restart(store_path: Path) -> int:
+    answer = await asked(store_path, "restart")
+    if answer is None:
+        print(
+            "aldis: nobody can be asked: it does not run, or still waits for Signal; then start it again",
+            file=sys.stderr,
+        )
+        return 1
+    until = time.monotonic() + _RESTART_SECONDS
+    while time.monotonic() < until:
+        state = await _state(store_path)
+        if state is not None and state.get("runs", 0) > answer["run"]:
+            return _announce(state)
+        await asyncio.sleep(_LOOK_SECONDS)
+    print("aldis: it has not begun again yet; see its log, or ask: aldis health", file=sys.stderr)
+    return 1
+
+
+def _announce(state: Mapping[str, Any]) -> int:
+    if (refused := state.get("refused")) is not None:
+        print(f"aldis: it runs on with the former settings, for the new ones were refused: {refused}", file=sys.stderr)
+        return 2
+    print("Aldis has begun again with the settings as they are now.")
+    return 0
+
+
+async def _state(store_path: Path) -> Mapping[str, Any] | None:
+    """What the running Aldis says of itself; None while there is none, or one that ends."""
+    try:
+        return await asked(store_path, "state", within_seconds=_ASKING_SECONDS)
+    except StoreError:
+        return None

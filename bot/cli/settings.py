@@ -1,0 +1,104 @@
+"""The verb `settings`: what is set and where it comes from, and changes of the settings file.
+
+It needs no valid settings where it changes them: what is wrong in the file can be taken out by it.
+Left to others: the file (`bot.settings.file`), having a running Aldis read it (`restart`).
+"""
+
+import argparse
+import getpass
+import re
+import sys
+from collections.abc import Mapping, Sequence
+
+from bot import settings
+from bot.errors import ConfigError
+from bot.settings.env import Given, Variable
+from bot.settings.file import SettingsFile
+
+_USAGE = "settings: write `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
+_FROM_INPUT = "-"
+_USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
+"""A user and a password in an address."""
+
+
+def show_or_change(options: argparse.Namespace) -> int:
+    """`settings`, `settings NAME`, `settings set NAME=VALUE ...`, `settings unset NAME ...`.
+
+    Raises:
+        ConfigError: a setting is wrong, or was misspelt.
+    """
+    words: Sequence[str] = options.words
+    file = SettingsFile()
+    match words:
+        case [] if options.all:
+            print(settings.table(type(settings.loaded())))
+        case []:
+            _show(file)
+        case ["set", *pairs] if pairs:
+            _change(file, dict(map(_pair, pairs)))
+        case ["unset", *names] if names:
+            _change(file, dict.fromkeys(names))
+        case [name] if name not in {"set", "unset"}:
+            _show_one(file, name)
+        case _:
+            raise ConfigError(_USAGE)
+    return 0
+
+
+def _show(file: SettingsFile) -> None:
+    """Everything that is set, a line each."""
+    known, values = _values(file)
+    rows = [(variable, values[variable.name]) for variable in known if variable.name in values]
+    if not rows:
+        print("Nothing is set; every setting has its default. See them: settings --all", file=sys.stderr)
+    for variable, given in rows:
+        print(f"{given.name}={_shown(variable, given)}  # {file.origin(variable.name)}")
+
+
+def _show_one(file: SettingsFile, name: str) -> None:
+    origin = file.origin(name)
+    known, values = _values(file)
+    variable = next(variable for variable in known if name.upper() in variable.names)
+    given = values.get(variable.name)
+    if given is not None:
+        print(f"{given.name}={_shown(variable, given)}  # {origin}")
+    else:
+        default = variable.field.get_default(call_default_factory=True)
+        shown = "" if default is None or default == () else default
+        print(f"{variable.name}={str(shown).lower() if isinstance(shown, bool) else shown}  # {origin}")
+    print(" ".join((variable.field.description or "").split()))
+
+
+def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, Given]]:
+    content = (file.path, file.read())
+    return settings.known_variables(file=content), settings.values_from(None, settings.ENV_FILE, file=content)[1]
+
+
+def _shown(variable: Variable, given: Given) -> str:
+    """The value as it may be shown: of a secret only that it is set."""
+    if variable.is_secret:
+        return "(set)"
+    return _USER_INFO.sub("***@", given.value)
+
+
+def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
+    file.write(changes)
+    for name in changes:
+        origin = file.origin(name)
+        if origin in {"environment", ".env"}:
+            print(f"{name.upper()}: what {origin} says wins over the settings file", file=sys.stderr)
+    print(f"{file.path} is written; a running Aldis takes it up with: aldis restart", file=sys.stderr)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """The name and the value of `NAME=VALUE`; `NAME=-` asks for the value, so that it stands in no list of commands.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    name, is_given, value = text.partition("=")
+    if not (name and is_given):
+        raise ConfigError(_USAGE)
+    if value != _FROM_INPUT:
+        return name, value
+    return name, getpass.getpass(f"{name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")

@@ -1,0 +1,75 @@
+"""A file of `NAME=value` lines as text: what stands in it, and the same text with some names changed.
+
+The form is that of `.env`, as python-dotenv reads it. What is written here is in single quotes, where nothing but a
+backslash and a quote has a meaning, so that any text comes back as it was. Comments and all other lines stay as they
+are. Left to others: which names there may be (`bot.settings.env`), where the files lie (`bot.settings.file`).
+"""
+
+import io
+import re
+from collections.abc import Container, Iterator, Mapping
+
+from dotenv.parser import Binding, parse_stream
+
+from bot.errors import ConfigError
+
+_PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
+"""What needs no quotes."""
+
+
+def entries(text: str, where: str) -> dict[str, str]:
+    """What stands in the text, by upper-case name, the last line of a name winning; `where` is its file's name.
+
+    Nothing in a value refers to another variable: `$` is a dollar.
+
+    Raises:
+        ConfigError: a line is no setting; the message has its number and nothing of what stands there.
+    """
+    found: dict[str, str] = {}
+    for binding in _bindings(text):
+        if binding.error or (binding.key is not None and binding.value is None):
+            raise ConfigError(f"{where}: line {_line(binding)} is no NAME=value")
+        if binding.key is not None and binding.value is not None:
+            found[binding.key.upper()] = binding.value
+    return found
+
+
+def changed(text: str, values: Mapping[str, str], removed: Container[str]) -> str:
+    """Returns the text without the names in `removed` (upper-case), and with these values in place of their own."""
+    kept = "".join(
+        binding.original.string
+        for binding in _bindings(text)
+        if binding.key is None or not (binding.key.upper() in removed or binding.key.upper() in values)
+    )
+    if kept and not kept.endswith(("\n", "\r")):
+        kept += "\n"
+    return kept + "".join(f"{name}={quoted(value)}\n" for name, value in values.items())
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """Returns the text with names (upper-case) replaced by others, and everything else as it was."""
+    return "".join(_with_name(binding, names) for binding in _bindings(text))
+
+
+def quoted(value: str) -> str:
+    """Returns the value as it is written into the file."""
+    if _PLAIN.fullmatch(value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _with_name(binding: Binding, names: Mapping[str, str]) -> str:
+    line, key = binding.original.string, binding.key
+    new = None if key is None else names.get(key.upper())
+    return line if key is None or new is None else re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", new, line, count=1)
+
+
+def _bindings(text: str) -> Iterator[Binding]:
+    return parse_stream(io.StringIO(text, newline=""))
+
+
+def _line(binding: Binding) -> int:
+    """The number of the line that it stands in; blank lines before it are taken for a part of it."""
+    string = binding.original.string
+    return binding.original.line + string[: len(string) - len(string.lstrip())].count("\n")

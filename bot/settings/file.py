@@ -1,0 +1,185 @@
+"""The settings file: what was set in a browser or by `aldis settings set`, in the folder of the database.
+
+It has the names of the environment, which wins over it, as does `.env`:
+
+    the environment > .env > the settings file > the default
+
+It gives way to them by variable, not by name: `ANTHROPIC_API_KEY` in the environment beats `LLM__ANTHROPIC__API_KEY`
+in the file. The file is its owner's alone, for it may hold keys. `STORE__PATH` cannot stand in it: it says where the
+file is.
+
+    write: lock --> read --> change --> check the whole --> a new file, synced --> put in the place of the old one
+
+Left to others: what a setting means and reading them all (`bot.settings`), the form of the file
+(`bot.settings.env_file`), making a running Aldis take it up (`bot.app.restart`).
+"""
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+from bot.errors import ConfigError
+from bot.settings import ENV_FILE, known_variables, read_settings_file, settings_file_path, values_from
+from bot.settings.env import ENVIRONMENT, Spelling, Variable
+from bot.settings.env_file import changed
+
+Origin = Literal["environment", ".env", "settings file", "default"]
+"""Where a value comes from."""
+
+_HEAD = (
+    "# Settings of Aldis, written by its pages and by `aldis settings set`. The environment and .env win over these.\n"
+)
+_MAX_LOCK_SECONDS = 5.0
+_LOCK_PAUSE_SECONDS = 0.01
+
+
+class SettingsFile:
+    """The settings file at a path, beside the environment and the `.env` file that win over it.
+
+    `environ` None means the process's own; `env_file` None means that there is none.
+    Its methods wait for the disk: call them in a thread from where others wait.
+    """
+
+    def __init__(
+        self, path: Path | None = None, *, environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE
+    ) -> None:
+        """`path` None means the one that Aldis reads as the environment and `.env` are."""
+        self._environ = environ
+        self._env_file = env_file
+        self.path = path or settings_file_path(environ, env_file)
+
+    def read(self) -> Mapping[str, str]:
+        """Everything that stands in the file, by upper-case name, secrets included; nothing where there is no file.
+
+        Raises:
+            ConfigError: it cannot be read, or a line is no setting.
+        """
+        return read_settings_file(self.path)
+
+    def write(self, changes: Mapping[str, str | None]) -> None:
+        """Change these settings and leave all others; None, or an empty value, removes one.
+
+        A setting replaces what stood there under another of its names. Nothing is written where anything is wrong.
+
+        Raises:
+            ConfigError: a name is unknown, a value is bad, all of it together is no configuration, or the file cannot
+                be written; the message is one line that never shows a value.
+        """
+        with _locked(self.path):
+            text = self._text()
+            values, removed = self._sorted_out(changes, read_settings_file(self.path, text))
+            new = changed(text or _HEAD, values, removed)
+            if new == text or not (text or values):
+                return
+            found = read_settings_file(self.path, new)
+            values_from(self._environ, self._env_file, file=(self.path, found))
+            # A value that is hidden today, by the environment, must not turn out wrong on the day that it counts.
+            values_from(self._environ, self._env_file, file=(self.path, found), is_file_first=True)
+            _write_atomically(self.path, new)
+
+    def origin(self, name: str) -> Origin:
+        """Where the value of a setting comes from, by any of its names.
+
+        Raises:
+            ConfigError: there is no such setting, or the settings are wrong.
+        """
+        file = (self.path, self.read())
+        variable = self._variable(name, file)
+        _, values = values_from(self._environ, self._env_file, file=file)
+        given = values.get(variable.name)
+        if given is None:
+            return "default"
+        if given.where == ENVIRONMENT:
+            return "environment"
+        return "settings file" if given.where == self.path.name else ".env"
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_bytes().decode()
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(self.path, "read", error) from error
+
+    def _sorted_out(
+        self, changes: Mapping[str, str | None], before: Mapping[str, str]
+    ) -> tuple[dict[str, str], set[str]]:
+        """The values to write by name, and every name under which such a setting may have stood until now."""
+        values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
+        file = (self.path, {**before, **values})
+        return values, {each for name in changes for each in self._variable(name, file).names}
+
+    def _variable(self, name: str, file: tuple[Path, Mapping[str, str]]) -> Variable:
+        known = known_variables(self._environ, self._env_file, file=file)
+        found = next((variable for variable in known if name.upper() in variable.names), None)
+        if found is None:
+            close = Spelling(each for variable in known for each in variable.names).nearest(name.upper())
+            raise ConfigError(
+                f"{name.upper()}: there is no such setting" + (f"; did you mean {close}?" if close else "")
+            )
+        return found
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Nobody else writes while the block runs, in this process or another.
+
+    Raises:
+        ConfigError: somebody else does for long, or the folder cannot be written to.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(path.with_name(f"{path.name}-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unusable(path, "written", error) from error
+    try:
+        give_up_at = time.monotonic() + _MAX_LOCK_SECONDS
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            if time.monotonic() > give_up_at:
+                raise ConfigError(f"{path.name}: somebody else is writing it; try again")
+            time.sleep(_LOCK_PAUSE_SECONDS)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    """Put the text in the place of the file, whole or not at all, readable by its owner alone.
+
+    Raises:
+        ConfigError: the folder cannot be written to.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        data = text.encode()
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)  # with mode 0600
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(target)
+        except BaseException:
+            with suppress(OSError):
+                Path(temporary).unlink()
+            raise
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except (OSError, UnicodeEncodeError) as error:
+        raise _unusable(path, "written", error) from error
+
+
+def _unusable(path: Path, done: str, error: Exception) -> ConfigError:
+    why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+    return ConfigError(f"{path.name}: cannot be {done}: {why}")

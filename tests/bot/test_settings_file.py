@@ -1,0 +1,215 @@
+"""The settings file: what wins over what, what is refused, and what two writers at the same time leave behind."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.errors import ConfigError
+from bot.settings import Settings, loaded
+from bot.settings.env_file import changed, entries, quoted, renamed
+from bot.settings.file import Origin, SettingsFile
+from tools.catalog import CATALOG
+
+NOWHERE = Path("/nowhere/.env")
+
+
+class Place:
+    """A folder with a store, a settings file beside it, and perhaps a `.env`."""
+
+    def __init__(self, folder: Path, **environ: str) -> None:
+        self.environ = {"STORE__PATH": str(folder / "data" / "aldis.db"), **environ}
+        self.env_file = folder / ".env"
+
+    @property
+    def file(self) -> SettingsFile:
+        return SettingsFile(environ=self.environ, env_file=self.env_file)
+
+    def loaded(self) -> Settings:
+        return loaded(self.environ, self.env_file)
+
+
+def test_the_environment_wins_over_env_over_the_file_over_the_default(tmp_path: Path) -> None:
+    """For each setting by itself, and the origin says so."""
+    there = Place(tmp_path, WEB__PORT="1")
+    there.file.write({"web__port": "2", "WEB__HOST": "::1", "SIGNAL__NAME": "file", "LOG__LEVEL": "debug"})
+    there.env_file.write_text("WEB__PORT=3\nSIGNAL__NAME=env\n")
+    found = there.loaded()
+    assert (found.web.port, found.web.host, found.signal.name, found.log.level) == (1, "::1", "env", "debug")
+    expected: dict[str, Origin] = {
+        "WEB__PORT": "environment",
+        "SIGNAL__NAME": ".env",
+        "web__host": "settings file",
+        "LOG__FORMAT": "default",
+    }
+    assert {name: there.file.origin(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "LLM__ANTHROPIC__API_KEY", "ANTHROPIC_API_KEY_FILE"])
+def test_it_gives_way_by_whichever_name(name: str, tmp_path: Path) -> None:
+    """A key of the environment is never beaten by one in the file, nor taken for a second one."""
+    key = tmp_path / "key"
+    key.write_text("of-the-environment")
+    there = Place(tmp_path, **{name: str(key) if name.endswith("_FILE") else "of-the-environment"})
+    there.file.write({"LLM__ANTHROPIC__API_KEY": "of-the-file"})
+    given = there.loaded().llm.anthropic.api_key
+    assert given is not None
+    assert given.get_secret_value() == "of-the-environment"
+    assert there.file.origin("ANTHROPIC_API_KEY") == "environment"
+
+
+def test_a_setting_stands_in_it_once(tmp_path: Path) -> None:
+    """Written under another of its names it replaces the former one; removed under any of them it is gone."""
+    there = Place(tmp_path)
+    there.file.write({"ANTHROPIC_API_KEY": "one"})
+    there.file.write({"LLM__ANTHROPIC__API_KEY": "two"})
+    assert there.file.read() == {"LLM__ANTHROPIC__API_KEY": "two"}
+    there.file.write({"ANTHROPIC_API_KEY": None})
+    assert there.file.read() == {}
+
+
+def test_it_is_its_owners_alone(tmp_path: Path) -> None:
+    """Also where it was not before, and whatever the umask says; nothing else is left in the folder but its lock."""
+    there = Place(tmp_path)
+    former = os.umask(0)
+    try:
+        there.file.write({"ANTHROPIC_API_KEY": "one"})
+        there.file.path.chmod(0o644)
+        there.file.write({"ANTHROPIC_API_KEY": "two"})
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE(there.file.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(there.file.path.parent.stat().st_mode) == 0o700
+    assert sorted(path.name for path in there.file.path.parent.iterdir()) == ["settings.env", "settings.env-lock"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"WEB__PORT": "http"}, r"^WEB__PORT: must be a whole number from 0 to 65535 \(it is set in settings.env\)"),
+        ({"WEB__PROT": "1"}, "^WEB__PROT: there is no such setting; did you mean WEB__PORT?"),
+        ({"TZ": "UTC"}, "^TZ: there is no such setting"),
+        ({"STORE__PATH": "/elsewhere/aldis.db"}, "^STORE__PATH: cannot stand in settings.env"),
+        ({"LLM__PROVIDERS": "anthropic"}, "^LLM__ANTHROPIC__API_KEY: must be set"),
+        ({"ANTHROPIC_API_KEY": "one", "ANTHROPIC_API_KEY_FILE": "/k"}, "^ANTHROPIC_API_KEY: .*_FILE is set as well"),
+        ({"SIGNAL__NAME": "\udcff"}, "^SIGNAL__NAME: is not valid"),
+    ],
+)
+def test_nothing_is_written_where_anything_is_wrong(changes: dict[str, str], words: str, tmp_path: Path) -> None:
+    """Good changes beside it neither."""
+    there = Place(tmp_path)
+    there.file.write({"SIGNAL__NAME": "before"})
+    with pytest.raises(ConfigError, match=words):
+        there.file.write({"SIGNAL__DEVICE_NAME": "good", **changes})
+    assert there.file.read() == {"SIGNAL__NAME": "before"}
+
+
+def test_a_value_that_the_environment_hides_is_checked_all_the_same(tmp_path: Path) -> None:
+    """The day it counts is not the day to learn that it is wrong."""
+    there = Place(tmp_path, LOCALE__TIMEZONE="UTC")
+    with pytest.raises(ConfigError, match=r"^LOCALE__TIMEZONE: must be a time zone"):
+        there.file.write({"LOCALE__TIMEZONE": "Berlin"})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "WEB__PROT=1\n",
+            r"^WEB__PROT: there is no such setting; did you mean WEB__PORT\? \(it is set in settings.env",
+        ),
+        ("\n# fine\n\nWEB__PORT\n", "^settings.env: line 4 is no NAME=value"),
+        ("WEB__PORT=1\n'half\n", "^settings.env: line 2 is no NAME=value"),
+        ("STORE__PATH=/x\n", "^STORE__PATH: cannot stand in settings.env"),
+    ],
+)
+def test_a_file_that_was_spoilt_by_hand_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    """Every unknown name, and every line that is none."""
+    there = Place(tmp_path)
+    there.file.path.parent.mkdir()
+    there.file.path.write_text(text)
+    with pytest.raises(ConfigError, match=words):
+        there.loaded()
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    """In a line, when it is read and when it would be changed."""
+    there = Place(tmp_path)
+    there.file.path.parent.mkdir()
+    there.file.path.write_bytes(b"SIGNAL__NAME=\xff\n")
+    for attempt in (there.loaded, lambda: there.file.write({"SIGNAL__NAME": "A"})):
+        with pytest.raises(ConfigError, match=r"^settings.env: cannot be read: it is no text in UTF-8"):
+            attempt()
+
+
+def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
+    """People may write in it by hand."""
+    there = Place(tmp_path)
+    there.file.path.parent.mkdir()
+    there.file.path.write_text("# mine\nexport SIGNAL__NAME = Lamp # on the shelf\n\nWEB__PORT=1\n# the end")
+    there.file.write({"WEB__PORT": "2"})
+    text = there.file.path.read_text()
+    assert text == "# mine\nexport SIGNAL__NAME = Lamp # on the shelf\n# the end\nWEB__PORT=2\n"
+
+
+def test_a_dollar_is_a_dollar(tmp_path: Path) -> None:
+    """Nothing in the file is replaced by what the environment holds."""
+    there = Place(tmp_path, HOME="/home/somebody")
+    there.file.write({"LLM__SYSTEM_PROMPT": "You have $HOME and ${HOME}."})
+    assert there.loaded().llm.system_prompt == "You have $HOME and ${HOME}."
+
+
+def test_two_writers_lose_nothing(tmp_path: Path) -> None:
+    """Each sets one setting after the other; in the end all of both stand there."""
+    there = Place(tmp_path)
+    begin = threading.Barrier(2)
+    names = [f"TOOLS__{name.upper()}__ENABLED" for name in CATALOG]
+
+    def writing(names: list[str]) -> None:
+        begin.wait()
+        for name in names:
+            there.file.write({name: "false"})
+
+    writers = [threading.Thread(target=writing, args=(names[half::2],)) for half in (0, 1)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert there.file.read() == dict.fromkeys(names, "false")
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk, say: no half of it, and nothing beside it."""
+    there = Place(tmp_path)
+    there.file.write({"SIGNAL__NAME": "before"})
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ConfigError, match=r"^settings.env: cannot be written: No space left on device"):
+        there.file.write({"SIGNAL__NAME": "after"})
+    assert there.file.read() == {"SIGNAL__NAME": "before"}
+    assert len(list(there.file.path.parent.iterdir())) == 2
+
+
+@given(st.dictionaries(st.from_regex(r"[A-Z][A-Z_]{0,9}", fullmatch=True), st.text(max_size=30), max_size=4))
+@example({"A": "it's \\' a \\\\ # $HOME ${B}\r\n\"x\"\n", "B": "'", "C": "\\", "D": "# x"})
+def test_whatever_is_written_is_read_back(values: dict[str, str]) -> None:
+    """Quotes, backslashes, line breaks, signs of a shell; and again after another name was changed."""
+    text = changed("# head\n", values, ())
+    assert entries(text, "it") == values
+    again = changed(text, {"OTHER__NAME": "x"}, ())
+    assert entries(again, "it") == {**values, "OTHER__NAME": "x"}
+    assert entries(changed(again, {}, {"OTHER__NAME"}), "it") == values
+    assert "#" not in quoted("plain/value,1@b:c")
+
+
+def test_names_are_changed_and_nothing_else() -> None:
+    """What a line holds besides stays to the letter."""
+    text = "# export X=1\nexport x='X' # X\nXX=X\n"
+    assert renamed(text, {"X": "WEB__PORT"}) == "# export X=1\nexport WEB__PORT='X' # X\nXX=X\n"

@@ -1,0 +1,198 @@
+"""Restarted within its process: new settings count, nothing is lost, and refused ones change nothing."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ConfigError
+from bot.settings.file import SettingsFile
+from bot.web.control import asked
+from store import StoreError, opened
+from tests.campaigns.chaos import audit
+from tests.campaigns.chaos.phones import Way
+from tests.campaigns.chaos.rounds import played
+from tests.campaigns.chaos.world import Size
+from tests.flows.conftest import Signal
+from tests.flows.gates import Gate, Hanging
+from tests.flows.processes import Ended, Process, started
+from tests.flows.test_health import free_port, page
+from tests.servers.envelopes import ALICE, BOB, message
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import say
+from tests.servers.signal_cli import SignalCli
+from tests.waiting import WAIT_SECONDS, eventually_found
+
+
+@pytest.mark.parametrize("way", ["unix", "http", "webhook"])
+async def test_restarted_while_people_write(tmp_path: Path, way: Way) -> None:
+    """Lives begin anew again and again, and some are killed amid it: every property of the audit holds."""
+    size = Size(
+        seed=3,
+        way=way,
+        kills=2,
+        stops=2,
+        restarts=3,
+        rate_per_second=20,
+        people=12,
+        groups=0,
+        strangers=2,
+        uptime_seconds=0.7,
+    )
+    evidence = await played(size, tmp_path)
+    found = audit.findings(evidence)
+    assert not any(finding.violations for finding in found), "\n".join(map(str, found))
+    assert evidence.restarts == size.stops * size.restarts
+
+
+@dataclass
+class World:
+    """The outside of one test."""
+
+    signal: Signal
+    model: OpenAIServer
+    folder: Path
+    port: int = field(default_factory=free_port)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "OPENAI_BASE_URL": self.model.base_url,
+            "LLM__OPENAI__MODEL": "llama",
+            "SIGNAL__LIVE": "off",
+            "WEB__PORT": str(self.port),
+        }
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "aldis.db"
+
+    @property
+    def file(self) -> SettingsFile:
+        return SettingsFile(self.folder / "settings.env", environ=self.settings, env_file=None)
+
+    async def verb(self, *arguments: str) -> Ended:
+        async with started(*arguments, settings=self.settings, folder=self.folder) as process:
+            return await process.ended()
+
+    async def run_number(self, number: int) -> None:
+        """Wait until this run has begun."""
+
+        async def has_begun() -> bool:
+            try:
+                state = await asked(self.store, "state")
+            except StoreError:
+                return False
+            return state is not None and state["runs"] >= number
+
+        await eventually_found(has_begun)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[Process]:
+        streams = self.signal.streams_opened
+        async with started("run", settings=self.settings, folder=self.folder) as process:
+            await self.signal.connected(streams + 1)
+            yield process
+            ended = await process.terminate()
+            assert ended.status == 0, ended.stderr
+
+
+@pytest.fixture
+async def world(signal: Signal, tmp_path: Path) -> AsyncGenerator[World]:
+    async with OpenAIServer(local=True) as model:
+        yield World(signal, model, tmp_path)
+
+
+async def test_what_was_changed_counts_from_then_on(world: World) -> None:
+    """The answer that runs is sent first; then somebody new may write, without the process having ended."""
+    world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
+    gate = Gate(world.model, say("Just in time."))
+    world.model.script.append(gate)
+    async with world.running() as process:
+        await world.signal.deliver(message("Anybody?", author=BOB), message("How long?", author=ALICE))
+        await gate.arrived()
+        assert (await world.verb("settings", "set", f"ACCESS__ALLOWED={ALICE.uuid},{BOB.uuid}")).status == 0
+        restarting = asyncio.create_task(world.verb("restart"))
+        if isinstance(world.signal, SignalCli):  # over the other bridge listening ends last
+            await world.signal.disconnected()
+        gate.opened.set()
+        done = await restarting
+        assert (done.status, done.stdout) == (0, "Aldis has begun again with the settings as they are now.\n")
+        await world.signal.connected(world.signal.streams_opened)
+        world.model.scripted(say("Welcome."))
+        await world.signal.deliver(message("Me, too?", author=BOB))
+        await world.signal.sent_count(2)
+        assert process.is_running
+    assert [(sent.text, sent.chat) for sent in world.signal.sent] == [
+        ("Just in time.", ALICE.chat),
+        ("Welcome.", BOB.chat),
+    ]
+
+
+async def test_settings_that_are_refused_change_nothing(world: World) -> None:
+    """Neither in the file, nor at a restart; the sentence says why, and the run that is there goes on."""
+    world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
+    with pytest.raises(ConfigError, match=r"ACCESS__ALLOWED: must be \* for everybody"):
+        world.file.write({"ACCESS__ALLOWED": "Anna"})
+    assert world.file.read() == {"ACCESS__ALLOWED": ALICE.uuid}
+    async with world.running():
+        world.file.path.write_text("ACCESS__ALOWED=*\n")
+        refused = await world.verb("restart")
+        assert (refused.status, refused.stderr.count("\n")) == (2, 1)
+        with pytest.raises(StoreError, match=r"ACCESS__ALOWED: there is no such setting"):
+            await asked(world.store, "restart")
+        state = await page(world.port, until=200)
+        assert state["runs"] == 1
+        await world.signal.deliver(message("Still there?", author=ALICE))
+        await world.signal.sent_count(1)
+
+
+async def test_settings_that_turn_out_useless_give_way_to_the_former(world: World) -> None:
+    """A key that does not open the store: the next run cannot begin, so the former settings count again."""
+    world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
+    async with world.running():
+        await world.signal.deliver(message("Hello?", author=ALICE))
+        await world.signal.sent_count(1)
+        world.file.write({"STORE__KEY": "ab" * 32})
+        done = await world.verb("restart")
+        assert (done.status, "it runs on with the former settings" in done.stderr) == (2, True)
+        state = await page(world.port, until=200)
+        assert (state["runs"], "key" in state["refused"]) == (3, True)
+        assert any("the former ones are in use" in finding["what"] for finding in state["findings"])
+        await world.signal.deliver(message("Still there?", author=ALICE))
+        await world.signal.sent_count(2)
+        world.file.write({"STORE__KEY": None})
+        assert (await world.verb("restart")).status == 0
+        assert (await page(world.port, until=200))["refused"] is None
+
+
+async def test_a_stop_amid_a_restart_is_a_stop(world: World) -> None:
+    """SIGTERM while the run ends for another to begin: no other begins; what was under way is handed back."""
+    world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
+    hanging = Hanging()
+    world.model.faults.append(hanging)
+    streams = world.signal.streams_opened
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await world.signal.connected(streams + 1)
+        await world.signal.deliver(message("How long?", author=ALICE))
+        async with asyncio.timeout(WAIT_SECONDS):
+            await hanging.reached.wait()
+        await asked(world.store, "restart")
+        ended = await process.terminate()
+    assert ended.status == 0
+    assert "begins anew" not in ended.stderr
+    assert world.signal.streams_opened == streams + 1
+    async with opened(world.store, realm="signal") as store:
+        inbox = await store.read(lambda repos: repos.inbox.backlog())
+    assert inbox.items == 1
+
+
+async def test_nobody_to_restart(tmp_path: Path) -> None:
+    """One line, and status 1."""
+    async with started("restart", settings={}, folder=tmp_path) as process:
+        ended = await process.ended()
+    assert (ended.status, ended.stderr.count("\n")) == (1, 1)
