@@ -113,6 +113,14 @@ class UserMessage:
     """Where it comes from; None: it was written before there were labels, or is not labelled yet."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page that an answer cites: under its number in the conversation, which stands in the words as `[101]`."""
+
+    number: int
+    url: str
+
+
 AssistantPart = Annotated[Text | ToolCall | Opaque, Field(discriminator="kind")]
 
 
@@ -125,6 +133,9 @@ class AssistantMessage:
     labels: Labels | None = field(default=None, compare=False)
     """Where it comes from: all that the model had read by then; None: it was written before there were labels, or is
     not labelled yet."""
+    pages: tuple[Page, ...] | None = None
+    """The pages that it cites, in the order in which people are shown them; None: no answer to people, or one from
+    before pages had numbers of their own."""
 
     @property
     def text(self) -> str:

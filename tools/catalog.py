@@ -101,7 +101,7 @@ CATALOG: Mapping[str, Entry] = {
     ),
     "news": Entry(
         NewsOptions,
-        lambda _options, around: (IntelSearch(around.news, around.search), IntelRecent(around.news, around.search)),
+        lambda _options, around: (IntelSearch(around.news), IntelRecent(around.news)),
     ),
     "web_fetch": Entry(PageOptions, lambda options, around: WebFetch(options, around.fetcher, around.papers)),
     "images": Entry(

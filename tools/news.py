@@ -1,10 +1,9 @@
 """The tools `intel_search` and `intel_recent`: what stood in the feeds that are read here, out of a store of our own.
 
 One group of settings for both. Nothing is asked of anybody: what people look for stays on this machine.
-Left to others: reading and keeping the feeds (the port `News`), numbering the results (`tools.search.service`).
+Left to others: reading and keeping the feeds (the port `News`), numbering the results (`bot.turn.citations`).
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -15,7 +14,7 @@ from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import News, Story
 from tools.search.base import Hit
-from tools.search.service import SearchService, worded
+from tools.search.service import row, worded
 from tools.text import shortened
 from tools.web.addresses import canonical_url
 
@@ -104,7 +103,7 @@ class IntelSearch:
             "Searches the news feeds that the people here have chosen, as kept on this machine for some weeks: title,"
             " address, feed, time and the feed's own summary of each article, the best and newest first. For news on a"
             " matter, before web_search: it is free and private, but knows these feeds only; web_fetch reads a whole"
-            " article. Cite what you relied on by its number in square brackets, such as [3]: Aldis adds the addresses."
+            " article."
         ),
         arguments=IntelSearchArguments,
         intent=lambda given: Intent("search_feeds", {"query": given.query}),
@@ -112,9 +111,8 @@ class IntelSearch:
         discloses=False,
     )
 
-    def __init__(self, news: News, desk: SearchService) -> None:
+    def __init__(self, news: News) -> None:
         self._news = news
-        self._desk = desk
 
     async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
         """The articles that fit; an empty list, and a message, when none does.
@@ -133,7 +131,7 @@ class IntelSearch:
             data["message"] = "The feeds told nothing of it in this time; try other words, more days, or web_search."
         elif not found.has_all_words:
             data["message"] = "No article has all of these words; these have some of them."
-        return Result(data=data | {"results": _rows(found.stories, self._desk)})
+        return Result(data=data | {"results": list(map(_row, found.stories))})
 
 
 class IntelRecent:
@@ -145,8 +143,7 @@ class IntelRecent:
         description=(
             "The latest articles of the news feeds that the people here have chosen, newest first: title, address,"
             " feed, time and the feed's own summary of each. For 'what is new' without a subject; intel_search looks"
-            " for a subject. It knows these feeds only. Cite what you relied on by its number in square brackets, such"
-            " as [3]: Aldis adds the addresses."
+            " for a subject. It knows these feeds only."
         ),
         arguments=IntelRecentArguments,
         intent=lambda _given: Intent("feeds"),
@@ -154,9 +151,8 @@ class IntelRecent:
         discloses=False,
     )
 
-    def __init__(self, news: News, desk: SearchService) -> None:
+    def __init__(self, news: News) -> None:
         self._news = news
-        self._desk = desk
 
     async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
         """The newest articles; an empty list, and a message, when there is nothing.
@@ -168,17 +164,11 @@ class IntelRecent:
         since = _since(context, arguments.from_days)
         stories = await self._news.recent(since=since, most=arguments.limit, feed=arguments.feed)
         data = {} if stories else {"message": "The feeds told nothing new in this time; try more days."}
-        return Result(data={**data, "results": _rows(stories, self._desk)})
+        return Result(data={**data, "results": list(map(_row, stories))})
 
 
 def _since(context: ToolContext, days: int) -> datetime:
     return context.now - timedelta(days=days)
-
-
-def _rows(stories: Sequence[Story], desk: SearchService) -> list[dict[str, Any]]:
-    """The stories in the form of all results; one without an address has no number, for it cannot be cited."""
-    numbered = iter(desk.numbered([_hit(story, story.url) for story in stories if story.url is not None]))
-    return [_row(story, {} if story.url is None else dict(next(numbered))) for story in stories]
 
 
 def _hit(story: Story, url: str) -> Hit:
@@ -186,9 +176,10 @@ def _hit(story: Story, url: str) -> Hit:
     return Hit(title=story.title, url=url, site=site, snippet=shortened(story.summary, _MAX_SNIPPET_CHARS))
 
 
-def _row(story: Story, numbered: dict[str, Any]) -> dict[str, Any]:
-    plain = {"title": story.title, "snippet": shortened(story.summary, _MAX_SNIPPET_CHARS)}
+def _row(story: Story) -> dict[str, Any]:
+    """A story in the form of all results; one without an address cannot be cited."""
+    plain: dict[str, Any] = {"title": story.title, "snippet": shortened(story.summary, _MAX_SNIPPET_CHARS)}
     when = {"published" if story.is_dated else "first_seen": f"{story.at:%Y-%m-%d %H:%M} UTC"}
-    row = plain | numbered
-    snippet = row.pop("snippet")
-    return row | {"feed": story.feed} | when | ({"snippet": snippet} if snippet else {})
+    found = plain if story.url is None else dict(row(_hit(story, story.url)))
+    snippet = found.pop("snippet")
+    return found | {"feed": story.feed} | when | ({"snippet": snippet} if snippet else {})

@@ -12,6 +12,7 @@ the turn has journaled is taken from there, and paid. Knows neither SQL nor Sign
 import asyncio
 import json
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -29,7 +30,7 @@ from bot.providers.offline.answers import worded
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
-from bot.turn.citations import cited
+from bot.turn.citations import Pages, cited, shown, streamed
 from bot.turn.context_note import with_note
 from bot.turn.files import enclosed
 from bot.turn.group_context import beside
@@ -39,6 +40,7 @@ from bot.turn.room import SIZES, Room, offer_tokens, part_of, shortened
 from bot.turn.sources import NOT_GIVEN, Sources
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
+from store import ConversationId
 from tools import UnknownOutcome
 
 Watch = Callable[[Progress], Awaitable[None]]
@@ -57,6 +59,7 @@ _TOLD_EVERY_SECONDS = 0.5
 _MORE_ROOM = 4
 """By so much an answer may be longer that is asked for again."""
 _SHOWN_RUNS = 3
+_MAX_NUMBERED = 1000
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
@@ -94,6 +97,8 @@ class _Work:
     rounds_left: int
     size: int
     """The number of the size of its requests."""
+    pages: Pages
+    """Those that the conversation knows."""
     offers: tuple[ToolOffer, ...] = ()
     """Those of the tools for which there is room."""
     history: tuple[Message, ...] = ()
@@ -152,6 +157,9 @@ class Agent:
         self._limits = limits
         self._budget = budget
         self._room = room or Room()
+        self._last_numbers: OrderedDict[ConversationId, int] = OrderedDict()
+        """Of pages, in the conversations that found some last: a turn that waits for a yes is in no history, and what
+        is found meanwhile has to have other numbers."""
 
     async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
         """The outcome of a turn, or how far it has come until somebody has to agree to what it wants to do.
@@ -203,10 +211,21 @@ class Agent:
             words=provenance.own_words(turn.incoming, turn.person),
             rounds_left=self._limits.max_rounds if offers else 0,
             size=self._room.size(turn.conversation, turn.settings.model),
+            pages=self._pages(turn),
         )
+        for run in journal.runs.values():
+            work.pages.take(ToolMessage(answers=(run.answer,)))
         self._fit(work)
         work.sources = Sources(turn, work.labels)
         return work
+
+    def _pages(self, turn: Turn) -> Pages:
+        history = tuple(message for past in turn.history for message in past)
+        return Pages(history, self._finds_pages, last_number=self._last_numbers.get(turn.conversation, 0))
+
+    def _finds_pages(self, tool: str) -> bool:
+        spec = self._toolbox.spec(tool)
+        return spec is not None and spec.finds_pages
 
     def _fit(self, work: _Work) -> None:
         """Choose the tools and the earlier turns that go into requests of this size."""
@@ -315,17 +334,24 @@ class Agent:
 
     def _ended(self, work: _Work, completion: Completion) -> Outcome:
         """What a completion that runs no tools comes to."""
-        text = "" if completion.message is None else cited(completion.message.text, (*work.history, *work.said))
-        text = self._shielded(work, text)
         if completion.stop is Stop.REFUSAL:
             return work.outcome(phrases.REFUSED, ok=False)
-        if completion.stop is Stop.LENGTH:
-            if not text.strip():
-                return self._found(work) or work.outcome(phrases.NO_WORDS_LEFT, ok=False)
-            return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}", ok=True, keeps=_words(text))
-        if not text.strip():
-            return self._found(work) or work.outcome(phrases.NOTHING_SAID, ok=False)
-        return work.outcome(text, ok=True, keeps=_words(text))
+        is_cut = completion.stop is Stop.LENGTH
+        answer = None if completion.message is None else self._cited(work, completion.message.text)
+        if answer is None:
+            return self._found(work) or work.outcome(
+                phrases.NO_WORDS_LEFT if is_cut else phrases.NOTHING_SAID, ok=False
+            )
+        text = self._shielded(work, shown(answer))
+        return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
+
+    def _cited(self, work: _Work, text: str) -> AssistantMessage | None:
+        """The answer as it is kept; None where there are no words."""
+        answer = cited(
+            text, work.pages, (*work.history, *work.said), shows=lambda url: self._shielded(work, url) == url
+        )
+        words = "" if answer is None else self._shielded(work, answer.text)
+        return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
 
     def _found(self, work: _Work) -> Outcome | None:
         """What tools have found, for a model that found no words for it; None: they have found nothing."""
@@ -348,14 +374,14 @@ class Agent:
         if told is None:
             return None
         if not may_carry_out(work.labels):
-            return lambda text: told(self._secrets.cut(text))
+            return lambda text: told(streamed(self._secrets.cut(text), work.pages))
         given = given_in((*work.history, *work.said), self._toolbox.returning)
         next_at = 0.0
 
         def tell(text: str) -> None:
             nonlocal next_at
             if time.monotonic() >= next_at:
-                told(defanged(self._secrets.cut(text), given))
+                told(defanged(streamed(self._secrets.cut(text), work.pages), given))
                 next_at = time.monotonic() + _TOLD_EVERY_SECONDS
 
         return tell
@@ -506,7 +532,7 @@ class Agent:
             await work.journal.start(call.id)
         turn = work.turn
         is_own = self._toolbox.is_named(call, work.words)
-        return await self._toolbox.run(
+        run = await self._toolbox.run(
             call,
             turn.person,
             chat=turn.chat,
@@ -514,7 +540,17 @@ class Agent:
             timezone=turn.timezone,
             labels=_own_labels(turn) if is_own else work.labels,
             words=work.words,
+            pages=work.pages,
         )
+        self._note_number(turn.conversation, work.pages.last_number)
+        return run
+
+    def _note_number(self, conversation: ConversationId, last_number: int) -> None:
+        highest = max(last_number, self._last_numbers.pop(conversation, 0))
+        if highest:
+            self._last_numbers[conversation] = highest
+        if len(self._last_numbers) > _MAX_NUMBERED:
+            self._last_numbers.popitem(last=False)
 
     def _over_limit(self, call: ToolCall) -> ToolRun:
         most = self._limits.max_calls_per_round

@@ -1,31 +1,48 @@
-"""Pure: the sources that an answer names, made true: `[7]` leads to the page that a search of the turn really gave, and
-an address that nobody gave is taken out.
+"""The pages that an answer cites: models know them by a number in the conversation, people by a place in the answer.
 
-    Lamps flash [7].                    + result 7 --> Lamps flash [1].    [1] https://lamps.example/
-    See [lamps](https://made.example/)  a turn that searched --> See lamps
-    or https://made.example/up          --> or made[.]example
-                                        a turn that did not  --> as it stands (but see `bot.turn.links`)
+    a search gave   {"number": 104, "url": lamps, ...}
+    a model says    Lamps flash [104, 999].
+    is kept         Lamps flash [104].            with pages=(104: lamps)
+    people see      Lamps flash [1].
 
-A model that has searched is expected to name what it found; when it then gives another address it has made it up, or a
-page has told it to: at best it leads nowhere, at worst it carries the person's words to somebody. A model that has not
-searched names addresses that it knows, which is what it was asked for, so they stay. An address counts as given when it
-stands anywhere in what the model has read: in tools' answers, in people's words, in earlier answers; the front page of
-a site that was given counts too. Code is left as it is.
+                    [1] https://lamps.example/
+
+So a number means the same page for as long as it is anywhere in a request, and what is kept can be shown again. Numbers
+begin where no answer that people see has any: a small one is what people were shown, or how a model counts by itself.
+A number of no page goes, the sentence stays. Code, and what a person wrote just so, is left as it is.
+
+An address that a model gives though nobody gave it to the model is taken out of an answer that follows a search: it has
+made it up, or a page has told it to. It then leads nowhere, or carries the person's words to somebody. A model that has
+not searched names addresses that it knows, which is what it was asked for, so they stay (but see `bot.turn.links`). An
+address counts as given when it stands anywhere in what the model has read; the front page of its site counts, too.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
 
-from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
 from bot.policy.trust import urls_in
 from bot.turn.links import inert_host
 from bot.turn.sources import data_of
+from tools import canonical_url
+
+FIRST_NUMBER = 101
+"""Above all numbers that people see in one answer."""
+MAX_NUMBER = 999
+"""After it numbers that are free again are given; a citation has three digits."""
 
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
-_CITATION = re.compile(r"\[(\d{1,3}(?:\s?,\s?\d{1,3})*)\](?![(\w])")
+# Some models write the brackets of their training, with what they take for lines behind a dagger.
+_CITATION = re.compile(
+    r"(?P<before>[ \t]?)(?:\[(?P<plain>\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\](?![(\w])"
+    r"|【(?P<odd>\d{1,3})(?:†[^】\n]{0,80})?】)(?P<after>[ \t]?)"
+)
+_SHOWN = re.compile(r"\[(\d{1,3})\]")
+_OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
+_LISTED = re.compile(r"^\[(\d{1,2})\] (https?://\S+)$", re.MULTILINE)
 _LINK = re.compile(
     r"""!?\[([^\[\]\n]{0,300})\]\(<?(https?://[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"\n]*")?\)""",
     re.IGNORECASE,
@@ -37,57 +54,266 @@ _EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
 _LEFT_ALONE = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*(?:\w+:)?[ \t:.,;–-]*")
 
 
-def cited(text: str, read: Sequence[Message]) -> str:
-    """The answer with true sources. `read` is all that the model was told: history, question, tools' answers."""
-    found = _found(read)
-    if not found:
-        return text
-    # A number of two pages, as when the process and its numbers began anew between two searches, leads to neither.
-    pages = {number: urls[0] for number, urls in found.items() if len(urls) == 1}
-    words = "\n".join(map(_words, read))
-    given = f"{words}\n{unquote(words)}".lower()
-    pieces = _CODE.split(text)  # the odd ones are code
-    pieces[::2] = [_without_invented(piece, given) for piece in pieces[::2]]
-    numbers: dict[str, int] = {}
-    pieces[::2] = [_renumbered(piece, pages, numbers) for piece in pieces[::2]]
-    answer = "".join(pieces).strip()
-    lines = [f"[{number}] {url}" for url, number in numbers.items() if url not in answer]
-    return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
+class Pages:
+    """The pages of a conversation and their numbers, as far as one turn knows them."""
 
+    def __init__(self, history: Sequence[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
+        """`history` is what was said before the turn, `finds_pages` tells whether a tool of that name does, and
+        `last_number` is the last one that was given in the conversation, as far as that is known.
+        """
+        self._history = history
+        self._finds_pages = finds_pages
+        self._is_read = False
+        self._last_number = last_number
+        self._urls: dict[int, str | None] = {}
+        """By number; None where a number is that of two pages, as numbers of an older Aldis may be."""
+        self._numbers: dict[str, int] = {}
+        """By the one spelling of the address."""
+        self._shown: dict[int, str] = {}
+        """What people were shown with the last answer that had any sources."""
+        self._found: dict[str, str] = {}
+        """What this turn has found, in that order, by the one spelling of the address."""
 
-def _found(read: Sequence[Message]) -> Mapping[int, Sequence[str]]:
-    """The pages that searches of this turn have numbered, by number, each once."""
-    last_question = max((at for at, message in enumerate(read) if isinstance(message, UserMessage)), default=0)
-    found: dict[int, dict[str, None]] = {}
-    for message in read[last_question:]:
+    @property
+    def last_number(self) -> int:
+        """The highest number that was given so far; 0: none was."""
+        return self._last_number
+
+    @property
+    def has_found(self) -> bool:
+        """Whether the turn has found any page."""
+        return bool(self._found)
+
+    def number(self, url: str) -> int:
+        """The number of a page; one that has none yet is given the next."""
+        self._read()
+        key = _key(url)
+        if key not in self._numbers:
+            self._define(self._next(), url)
+        return self._numbers[key]
+
+    def find(self, url: str) -> int:
+        """The number of a page that this turn has found."""
+        number = self.number(url)
+        self._found.setdefault(_key(url), url)
+        return number
+
+    def take(self, message: Message) -> None:
+        """Take up what tools of this turn have answered before a restart."""
+        self._read()
+        for number, url in self._rows(message):
+            self._define(number, url)
+            self._found.setdefault(_key(url), url)
+
+    def page(self, number: int, cited: Collection[int]) -> Page | None:
+        """The page that an answer with these numbers means by one of them; None: none, or nobody knows which."""
+        self._read()
+        url = self._urls.get(number) if number >= FIRST_NUMBER else self._small(number, cited)
+        return None if url is None else Page(number=self.number(url), url=url)
+
+    def _small(self, number: int, cited: Collection[int]) -> str | None:
+        """What a number means that is none of ours: what people were shown under it, or what a model has counted."""
+        shown = self._shown.get(number)
+        if shown is not None and (not self._found or any(other >= FIRST_NUMBER for other in cited)):
+            return shown
+        counted = list(self._found.values())[number - 1 : number] if number else []
+        meant = {_key(url): url for url in (shown, self._urls.get(number), *counted) if url is not None}
+        return next(iter(meant.values())) if len(meant) == 1 else None
+
+    def _read(self) -> None:
+        """Look through the history, once, and not before somebody asks: most turns have no pages."""
+        if self._is_read:
+            return
+        self._is_read = True
+        for message in self._history:
+            for number, url in self._rows(message):
+                self._define(number, url)
+            if isinstance(message, AssistantMessage):
+                listed = _listed(message)
+                self._shown = listed or self._shown
+
+    def _rows(self, message: Message) -> Iterator[tuple[int, str]]:
+        if isinstance(message, AssistantMessage):
+            yield from ((page.number, page.url) for page in message.pages or ())
         for answer in message.answers if isinstance(message, ToolMessage) else ():
+            if not self._finds_pages(answer.name):
+                continue
             results = data_of(answer.content).get("results")
             for result in cast("list[Any]", results) if isinstance(results, list) else ():
                 match result:
                     case {"number": int(number), "url": str(url)}:
-                        found.setdefault(number, {})[url] = None
+                        yield number, url
                     case _:
                         continue
-    return {number: tuple(urls) for number, urls in found.items()}
+
+    def _define(self, number: int, url: str) -> None:
+        known = self._urls.setdefault(number, url)
+        if known is not None and _key(known) != _key(url):
+            self._urls[number] = None
+        if number >= FIRST_NUMBER:
+            self._last_number = max(self._last_number, number)
+            if self._urls[number] is not None:
+                self._numbers.setdefault(_key(url), number)
+
+    def _next(self) -> int:
+        if self._last_number < MAX_NUMBER:
+            return max(self._last_number + 1, FIRST_NUMBER)
+        free = (number for number in range(FIRST_NUMBER, MAX_NUMBER + 1) if number not in self._urls)
+        return next(free, MAX_NUMBER + 1 + len(self._urls))  # nobody cites that any more
+
+
+def numbered(data: Mapping[str, Any], pages: Pages) -> Mapping[str, Any]:
+    """What a search found, each of its results with the number of its page."""
+    results = data.get("results")
+    if not isinstance(results, list | tuple):
+        return data
+    rows = [_numbered(row, pages) for row in cast("Sequence[Any]", results)]
+    return {**data, "results": rows}
+
+
+def cited(text: str, pages: Pages, read: Sequence[Message], shows: Callable[[str], bool]) -> AssistantMessage | None:
+    """The answer as it is kept, with the pages that it cites; None where no words are left.
+
+    `read` is all that the model was told: history, question, tools' answers. `shows` tells of an address whether people
+    may be shown it.
+    """
+    pieces = _CODE.split(text)  # the odd ones are code
+    if pages.has_found:
+        given = "\n".join(map(_words, read))
+        given = f"{given}\n{unquote(given)}".lower()
+        pieces[::2] = [_without_invented(piece, given) for piece in pieces[::2]]
+    found: dict[int, Page] = {}
+    if any(_CITATION.search(piece) for piece in pieces[::2]):
+        found = _meant(pieces[::2], pages, shows)
+        if found or pages.has_found:
+            just_so = _asked(read)
+            pieces[::2] = [_kept(piece, found, just_so) for piece in pieces[::2]]
+    words = "".join(pieces).strip()
+    named = dict.fromkeys(int(number) for piece in _CODE.split(words)[::2] for number in _SHOWN.findall(piece) if found)
+    kept = {page.number: page for page in found.values()}
+    order = tuple(kept[number] for number in named if number in kept)
+    return AssistantMessage(parts=(Text(text=words),), pages=order) if words else None
+
+
+def shown(message: AssistantMessage) -> str:
+    """The words of an answer as people see them: its citations numbered from 1, with their addresses below."""
+    pages = message.pages or ()
+    if not pages:
+        return message.text
+    places = {page.number: place for place, page in enumerate(pages, 1)}
+    answer = _placed(message.text, places)
+    lines = [f"[{places[page.number]}] {page.url}" for page in pages if page.url not in answer]
+    return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
+
+
+def streamed(text: str, pages: Pages) -> str:
+    """So much of an answer that is still being written as people see of it, without the addresses below it."""
+    if "[" not in text and "【" not in text:
+        return text
+    pieces = _CODE.split(_OPEN.sub("", text))
+    found = _meant(pieces[::2], pages, lambda _: True)
+    if found or pages.has_found:
+        pieces[::2] = [_kept(piece, found, frozenset()) for piece in pieces[::2]]
+    order = dict.fromkeys(page.number for page in found.values())
+    return _placed("".join(pieces), {number: place for place, number in enumerate(order, 1)})
+
+
+def in_hosts(message: AssistantMessage) -> str:
+    """The words of an answer with the hosts of what it cites, for whoever does not know its numbers."""
+    hosts = {page.number: inert_host(page.url) for page in message.pages or ()}
+    return _replaced(message.text, lambda number: f"({hosts[number]})" if number in hosts else None)
+
+
+def as_kept(quote: str, answer: AssistantMessage, *, is_known: bool) -> str:
+    """What somebody quotes of an answer as people see it, as the model knows it; `is_known`: its numbers hold here."""
+    numbers = {place: page.number for place, page in enumerate(answer.pages or (), 1)}
+
+    def kept(place: int) -> str | None:
+        if place not in numbers:
+            return None
+        return f"[{numbers[place]}]" if is_known else f"({place})"
+
+    return _replaced(quote, kept)
+
+
+def _numbered(row: object, pages: Pages) -> object:
+    match row:
+        case {"url": str(url)}:
+            others = {name: value for name, value in cast("dict[str, Any]", row).items() if name != "number"}
+            return {"number": pages.find(url), **others}
+        case _:
+            return row
+
+
+def _key(url: str) -> str:
+    return canonical_url(url) or url
 
 
 def _words(message: Message) -> str:
-    if isinstance(message, UserMessage | AssistantMessage):
-        return message.text
-    return "\n".join(answer.content for answer in message.answers)
+    if isinstance(message, ToolMessage):
+        return "\n".join(answer.content for answer in message.answers)
+    pages = message.pages or () if isinstance(message, AssistantMessage) else ()
+    return "\n".join([message.text, *(page.url for page in pages)])
 
 
-def _renumbered(piece: str, pages: Mapping[int, str], numbers: dict[str, int]) -> str:
-    """The piece with its citations numbered by page in the order in which they come; those of nothing found stay."""
+def _listed(message: AssistantMessage) -> dict[int, str]:
+    """What people were shown below an answer; an older Aldis has kept it with the words."""
+    if message.pages is not None:
+        return {place: page.url for place, page in enumerate(message.pages, 1)}
+    return {int(place): url for place, url in _LISTED.findall(message.text)}
 
-    def renumber(citation: re.Match[str]) -> str:
-        old = [int(number) for number in citation[1].split(",")]
-        if not all(number in pages for number in old):
+
+def _asked(read: Sequence[Message]) -> frozenset[str]:
+    """The brackets that stand in the question."""
+    question = next((message for message in reversed(read) if isinstance(message, UserMessage)), None)
+    return frozenset(found[0].strip() for found in _CITATION.finditer(question.text)) if question else frozenset()
+
+
+def _numbers(citation: re.Match[str]) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", citation["plain"] or citation["odd"])]
+
+
+def _meant(pieces: Sequence[str], pages: Pages, shows: Callable[[str], bool]) -> dict[int, Page]:
+    """The pages by the numbers under which the answer cites them, in the order in which they come."""
+    written = dict.fromkeys(n for piece in pieces for found in _CITATION.finditer(piece) for n in _numbers(found))
+    meant = {number: pages.page(number, written.keys()) for number in written}
+    return {number: page for number, page in meant.items() if page is not None and shows(page.url)}
+
+
+def _kept(piece: str, pages: Mapping[int, Page], just_so: Collection[str]) -> str:
+    """The piece with its citations one by one under the numbers of the pages; of nothing known, they go."""
+
+    def kept(citation: re.Match[str]) -> str:
+        known = dict.fromkeys(pages[number].number for number in _numbers(citation) if number in pages)
+        is_whole = len(known) == len(_numbers(citation))
+        if not is_whole and citation[0].strip() in just_so:
             return citation[0]
-        new = (numbers.setdefault(pages[number], len(numbers) + 1) for number in old)
-        return "".join(f"[{number}]" for number in dict.fromkeys(new))
+        before, after = citation["before"], citation["after"]
+        if known:
+            return before + "".join(f"[{number}]" for number in known) + after
+        return "" if not before and _begins_line(citation) else after
 
-    return _CITATION.sub(renumber, piece)
+    return _CITATION.sub(kept, piece)
+
+
+def _begins_line(found: re.Match[str]) -> bool:
+    return found.start() == 0 or found.string[found.start() - 1] == "\n"
+
+
+def _placed(text: str, places: Mapping[int, int]) -> str:
+    return _replaced(text, lambda number: f"[{places[number]}]" if number in places else None)
+
+
+def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
+    """The text with something else in the place of its citations, but for those of which there is nothing to say."""
+    pieces = _CODE.split(text)
+
+    def replaced(found: re.Match[str]) -> str:
+        said = instead(int(found[1]))
+        return found[0] if said is None else said
+
+    pieces[::2] = [_SHOWN.sub(replaced, piece) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def _without_invented(piece: str, given: str) -> str:

@@ -21,6 +21,7 @@ from bot.policy import chat
 from bot.policy.chat import ChatSettings
 from bot.policy.trust import untrusted
 from bot.turn import chats
+from bot.turn.citations import shown
 from bot.turn.links import inert
 from bot.turn.predictions import predicted
 from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
@@ -252,6 +253,6 @@ def _asked(turn: KeptTurn) -> str:
 
 
 def _answered(turn: KeptTurn) -> str:
-    lines = [message.text for message in turn.said if isinstance(message, AssistantMessage) and message.text]
+    lines = [shown(message) for message in turn.said if isinstance(message, AssistantMessage) and message.text]
     tools = [answer.name for message in turn.said if isinstance(message, ToolMessage) for answer in message.answers]
     return "\n".join([*lines, *([f"({', '.join(tools)})"] if tools else [])])

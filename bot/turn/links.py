@@ -65,6 +65,7 @@ def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
     for message in read:
         if isinstance(message, AssistantMessage):
             calls.update((call.id, call) for call in message.calls)
+            words += [page.url for page in message.pages or ()]  # a tool gave it then
         elif isinstance(message, UserMessage):
             words += [] if message.labels is not None and message.labels.is_scheduled else [message.text]
         else:

@@ -31,6 +31,7 @@ from bot.policy.own_words import asks_for, names
 from bot.policy.trust import approval_causes, private, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
+from bot.turn.citations import Pages, numbered
 from bot.turn.files import files_of
 from bot.turn.intents import deed
 from bot.turn.journal import Allowance, ToolRun
@@ -202,11 +203,12 @@ class Toolbox:
         timezone: str | None = None,
         labels: Labels | None = None,
         words: str = "",
+        pages: Pages | None = None,
     ) -> ToolRun:
         """Run one call for a person, in a chat and a turn; `timezone` None: they live where all people do.
 
-        `labels` are those of what the call was made of, None: nobody knows; `words` are the person's own. Never raises
-        but for cancellation.
+        `labels` are those of what the call was made of, None: nobody knows; `words` are the person's own; `pages` are
+        those of the conversation, for the numbers of what is found. Never raises but for cancellation.
         """
         began = time.monotonic()
         try:
@@ -222,7 +224,7 @@ class Toolbox:
             )
             tool = self._known(call)  # which may be another one, or none, when it has answered
             result = await self._result(tool, call, context)
-            return self._answered(call, tool.spec, result, time.monotonic() - began)
+            return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
             seconds = time.monotonic() - began
             return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=error.cost_usd)
@@ -258,11 +260,12 @@ class Toolbox:
                 raise UnknownOutcome(f"{late}; {_PERHAPS_DONE}") from error
             raise TimedOut(late) from error
 
-    def _answered(self, call: ToolCall, spec: ToolSpec, result: Result, seconds: float) -> ToolRun:
+    def _answered(self, call: ToolCall, spec: ToolSpec, result: Result, seconds: float, pages: Pages | None) -> ToolRun:
         files, sentences = files_of(result.files)
         attached = f',"files":{json.dumps(sentences, ensure_ascii=False)}' if sentences else ""
         most = spec.max_result_chars or self._max_result_chars
-        content = f'{{"ok":true,"untrusted_data":{fitted(result.data, most)}{attached}}}'
+        data = numbered(result.data, pages) if spec.finds_pages and pages is not None else result.data
+        content = f'{{"ok":true,"untrusted_data":{fitted(data, most)}{attached}}}'
         # A tool of other people may say it as a float, which nothing could be added to.
         cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
         return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)

@@ -9,14 +9,14 @@ or change (`bot.turn.edits`), how an answer is cut and styled (`bot.formatting.s
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
 from bot import events, messages
 from bot.clock import Clock
-from bot.events import ChatId, File, Incoming, PersonId, Reply
+from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
 from bot.i18n import phrases
 from bot.i18n.locale import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, joined
@@ -25,6 +25,7 @@ from bot.policy import budgets
 from bot.policy.chat import ChatSettings
 from bot.turn import chats, outgoing, prompt
 from bot.turn import journal as steps
+from bot.turn.citations import as_kept
 from bot.turn.context_note import Recalled, noted, recalled
 from bot.turn.files import with_enclosures
 from bot.turn.journal import (
@@ -77,9 +78,19 @@ class _Known:
     recalled: Recalled
     quoted: Labels
     """Of the answers of Aldis's own that are quoted."""
+    answers: Mapping[SentId, "_Answer"]
+    """Those answers themselves, by the messages that quote them."""
     open_questions: tuple[OpenQuestion, ...]
     allowed: frozenset[Allowance]
     """The tools that whoever asks has allowed for good; none where others ask with them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Answer:
+    """An answer of Aldis's own."""
+
+    turn: TurnId
+    message: AssistantMessage
 
 
 class Turns:
@@ -151,6 +162,7 @@ class Turns:
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
         # A turn that has waited for a word goes on where it began: what was said meanwhile is after it.
         past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
+        incoming = tuple(_as_kept(message, known.answers.get(message.sent_at), past) for message in incoming)
         open_labels = [question.labels for question in known.open_questions]
         return Turn(
             id=claim.turn,
@@ -187,8 +199,10 @@ class Turns:
         open_questions = _open_questions(repos, claim, incoming)
         if settings is None:
             settings = chats.settings_of(repos, conversation, now)
+        answers = {message.sent_at: _quoted_answer(repos, conversation, message) for message in incoming}
         return _Known(
             settings=settings,
+            answers={sent_at: answer for sent_at, answer in answers.items() if answer is not None},
             zone=repos.reminders.zone(f"direct:{incoming[-1].author}"),
             allowed=_allowed(repos, conversation, incoming),
             open_questions=open_questions,
@@ -500,10 +514,28 @@ def _of_quoted(
     asked = next((question for question in open_questions if question.turn == turn), None)
     if asked is not None:
         return asked.labels
+    answer = _quoted_answer(repos, conversation, message)
+    return UNKNOWN if answer is None else answer.message.labels or UNKNOWN
+
+
+def _quoted_answer(repos: Repositories, conversation: ConversationId, message: Incoming) -> _Answer | None:
+    """The answer of Aldis's own that the message quotes, within a transaction."""
+    if message.quote is None or not message.quotes_me:
+        return None
+    turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
     line = None if turn is None else repos.history.answer(conversation, turn)
-    answers = () if line is None else messages.loaded(line)
-    found = [answer.labels or UNKNOWN for answer in answers if isinstance(answer, AssistantMessage)]
-    return joined(found or [UNKNOWN])
+    found = () if line is None else messages.loaded(line)
+    said = next((answer for answer in found if isinstance(answer, AssistantMessage)), None)
+    return None if turn is None or said is None else _Answer(turn=turn, message=said)
+
+
+def _as_kept(message: Incoming, answer: _Answer | None, past: Iterable[_Past]) -> Incoming:
+    """The message with the numbers of pages in what it quotes as the model knows them, not as people see them."""
+    if answer is None or message.quote is None:
+        return message
+    is_known = any(turn.turn == answer.turn for turn in past)
+    text = as_kept(message.quote.text, answer.message, is_known=is_known)
+    return replace(message, quote=replace(message.quote, text=text))
 
 
 def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from bot.messages import (
     Document,
     Message,
     Opaque,
+    Page,
     Picture,
     Text,
     ToolAnswer,
@@ -41,9 +43,14 @@ texts = st.builds(Text, text=words)
 calls = st.builds(ToolCall, id=call_ids, name=words, arguments=objects, malformed=st.none() | words)
 opaques = st.builds(Opaque, vendor=words, data=objects)
 answers = st.builds(ToolAnswer, call_id=call_ids, name=words, content=words, ok=st.booleans())
+pages = st.builds(Page, number=st.integers(101, 999), url=words)
 messages = st.one_of(
     st.builds(UserMessage, text=words),
-    st.builds(AssistantMessage, parts=st.lists(texts | calls | opaques, max_size=4).map(tuple)),
+    st.builds(
+        AssistantMessage,
+        parts=st.lists(texts | calls | opaques, max_size=4).map(tuple),
+        pages=st.none() | st.lists(pages, max_size=3).map(tuple),
+    ),
     st.builds(ToolMessage, answers=st.lists(answers, max_size=3).map(tuple)),
 )
 
@@ -64,7 +71,8 @@ def test_the_stored_form_is_what_it_is() -> None:
                 Opaque(vendor="anthropic", data={"type": "thinking", "signature": "s"}),
                 Text(text="Let me see."),
                 ToolCall(id=CallId("c1"), name="calculate", arguments={"expression": "17*23"}),
-            )
+            ),
+            pages=(Page(number=101, url="https://lamps.example/"),),
         ),
         ToolMessage(answers=(ToolAnswer(call_id=CallId("c1"), name="calculate", content='{"ok": true}', ok=True),)),
     )
@@ -74,7 +82,7 @@ def test_the_stored_form_is_what_it_is() -> None:
         '{"parts":[{"vendor":"anthropic","data":{"type":"thinking","signature":"s"},"kind":"opaque"},'
         '{"text":"Let me see.","kind":"text"},'
         '{"id":"c1","name":"calculate","arguments":{"expression":"17*23"},"malformed":null,"kind":"tool_call"}],'
-        '"role":"assistant","labels":null},'
+        '"role":"assistant","labels":null,"pages":[{"number":101,"url":"https://lamps.example/"}]},'
         '{"answers":[{"call_id":"c1","name":"calculate","content":"{\\"ok\\": true}","ok":true,"labels":null}],'
         '"role":"tool"}]'
     ).encode()
@@ -84,9 +92,9 @@ def test_the_stored_form_is_what_it_is() -> None:
     assert isinstance(asked, UserMessage)
     assert asked.labels == conversation[0].labels
     # The first releases knew neither what Signal calls the messages nor pictures, nor where anything came from.
-    older = re.sub(rb',"(?:labels|sent_at|media)":(?:null|\[\]|\{.*?"is_scheduled":false\})', b"", stored)
+    older = re.sub(rb',"(?:labels|sent_at|media|pages)":(?:null|\[.*?\]|\{.*?"is_scheduled":false\})', b"", stored)
     assert b"labels" not in older
-    assert loaded(older) == conversation
+    assert loaded(older) == (conversation[0], replace(conversation[1], pages=None), conversation[2])
 
 
 def test_pictures_and_documents_survive_the_stored_form() -> None:

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.tools.conftest import Plenty
-from tools import BadArguments, Disabled, Http, NotFound, Stories, Story, ToolContext
+from tools import BadArguments, Disabled, NotFound, Stories, Story, ToolContext
 from tools.news import IntelRecent, IntelRecentArguments, IntelSearch, IntelSearchArguments, NewsOptions
-from tools.search.options import SearchOptions
-from tools.search.service import SearchService
 
 
 @dataclass
@@ -51,10 +48,9 @@ BARE = Story(title="A note", url=None, feed="Notes", at=NOW - timedelta(days=1),
 class Asked:
     """Both tools over an archive."""
 
-    def __init__(self, http: Http, context: ToolContext) -> None:
+    def __init__(self, context: ToolContext) -> None:
         self.archive = Archive()
-        desk = SearchService(SearchOptions(), http, Plenty())
-        self._search, self._recent = IntelSearch(self.archive, desk), IntelRecent(self.archive, desk)
+        self._search, self._recent = IntelSearch(self.archive), IntelRecent(self.archive)
         self._context = context
 
     async def search(self, query: str = "lamp", **arguments: Any) -> Any:
@@ -65,19 +61,18 @@ class Asked:
 
 
 @pytest.fixture
-def ask(http: Http, context: ToolContext) -> Asked:
-    return Asked(http, context)
+def ask(context: ToolContext) -> Asked:
+    return Asked(context)
 
 
-async def test_results_are_numbered_like_those_of_every_search(ask: Asked) -> None:
-    """On from search to search; with feed, site and time; one without an address cannot be cited and has no number."""
+async def test_results_look_like_those_of_every_search(ask: Asked) -> None:
+    """With feed, site and time; one without an address cannot be cited."""
     ask.archive.stories = (LIT, BARE)
     data = await ask.search("lit  lamp")
     assert data["query"] == "lit lamp"
     first, second = data["results"]
     snippet = first.pop("snippet")
     assert first == {
-        "number": 1,
         "title": "The lamp is lit",
         "url": "https://www.lamps.example/lit",
         "site": "lamps.example",
@@ -87,7 +82,7 @@ async def test_results_are_numbered_like_those_of_every_search(ask: Asked) -> No
     assert snippet.startswith("At dusk, very")
     assert len(snippet) <= 400
     assert second == {"title": "A note", "feed": "Notes", "first_seen": "2026-11-20 14:30 UTC"}
-    assert [row.get("number") for row in (await ask.recent())["results"]] == [2, None]
+    assert ["url" in row for row in (await ask.recent())["results"]] == [True, False]
 
 
 async def test_days_are_counted_from_now(ask: Asked) -> None:

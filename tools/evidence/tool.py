@@ -4,8 +4,8 @@
                                                                        '--nothing more, or time is up--> evidence
 
 No model takes part in here: planning and judging are tables (`tools.evidence`), and what they cannot see is told with
-every answer; the model that asked explains it. `tools.search.service` asks the services, and its ten minutes, its
-months and its numbers hold here too. A search that fails costs the others nothing: the answer says that data are
+every answer; the model that asked explains it. `tools.search.service` asks the services, and its ten minutes and
+its months hold here too. A search that fails costs the others nothing: the answer says that data are
 incomplete.
 """
 
@@ -25,7 +25,7 @@ from tools.evidence.search_plan import Inquiry, Step
 from tools.evidence.stance import Claim
 from tools.search.base import Hit, lies_in
 from tools.search.cache import Found
-from tools.search.service import SearchService, worded
+from tools.search.service import SearchService, row, worded
 from tools.search.sites import Site, listed
 from tools.search.wikipedia import Wikipedia
 from tools.text import shortened
@@ -132,7 +132,6 @@ class VerifyNews:
                 " `data_incomplete` where it could not look properly. Use it when somebody asks whether something is"
                 " true, real or happened. It gives no verdict: explain the evidence with its dates, name what"
                 " contradicts and what is missing, and fetch pages that matter. Sources of one `report` count once."
-                " Cite by number in square brackets, such as [3]: Aldis adds the addresses."
             ),
             arguments=VerifyNewsArguments,
             intent=lambda given: Intent("verify", {"claim": given.claim}),
@@ -143,7 +142,7 @@ class VerifyNews:
         )
 
     async def run(self, arguments: VerifyNewsArguments, context: ToolContext) -> Result:
-        """The evidence, with its sources as numbered `results`; incomplete rather than an error where searches fail.
+        """The evidence, with its sources as `results`; incomplete rather than an error where searches fail.
 
         Raises:
             BadArguments: the claim holds nothing that can be read.
@@ -204,7 +203,6 @@ class VerifyNews:
         evidence, needed = weighed(found), self._options.independent_sources
         shown = found[: self._options.max_sources]
         lacking = list(_lacking(case, evidence, needed))
-        rows = self._desk.numbered([source.hit for source in shown])
         data: dict[str, Any] = {
             "claim": inquiry.claim.wordings[0],
             "evidence": _told_evidence(evidence, needed, is_incomplete=bool(lacking)),
@@ -218,7 +216,7 @@ class VerifyNews:
         pages_left = len(found) - len(shown)
         if pages_left:
             data["more_pages"] = pages_left
-        return data | {"results": [_row(row, source) for row, source in zip(rows, shown, strict=True)]}
+        return data | {"results": list(map(_row, shown))}
 
 
 def _each_once(found: Iterable[Found]) -> Iterable[Hit]:
@@ -267,10 +265,11 @@ def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> M
     return told | {"confidence": confidence(evidence, needed=needed, is_incomplete=is_incomplete)}
 
 
-def _row(row: Mapping[str, Any], source: Source) -> Mapping[str, Any]:
+def _row(source: Source) -> Mapping[str, Any]:
+    found = row(source.hit)
     told: dict[str, Any] = {
-        **row,
-        "snippet": shortened(row["snippet"], _MAX_SNIPPET_CHARS),
+        **found,
+        "snippet": shortened(found["snippet"], _MAX_SNIPPET_CHARS),
         "stance": source.reading.stance,
         "kind": source.kind,
         "report": source.report,

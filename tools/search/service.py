@@ -1,4 +1,4 @@
-"""The one desk at which all tools search: its services, its memory of the last minutes, its months, its numbers.
+"""The one desk at which all tools search: its services, its memory of the last minutes, its months.
 
     query --asked lately?--> what was found then, for nothing
       '--> each service of the order that can search so --> hits, each address once
@@ -6,7 +6,8 @@
 
 The order is the operator's; a service without its key or address is passed over, and what people ask goes to no other
 service. How each is asked is the part of the modules beside this one; what is looked for, and what is made of it, is
-the part of the tools, which share one desk so that nothing is asked twice and no number means two pages.
+the part of the tools, which share one desk so that nothing is asked twice. Left to others: the numbers by which answers
+cite what was found (`bot.turn.citations`).
 """
 
 import logging
@@ -26,10 +27,6 @@ from tools.search.options import SearchOptions
 from tools.text import cleaned
 from tools.web.addresses import canonical_url
 
-HIGHEST_NUMBER = 900
-"""Results are numbered on from search to search, and from 1 again behind the search that passes this. So no two of a
-turn, nor of neighbouring turns, bear the same number, and a citation in an answer means one page."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -39,7 +36,6 @@ class SearchService:
     def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
         self._backends = backends(options, http, quotas)
         self._recent = Recent()
-        self._next_number = 1
 
     @property
     def is_open(self) -> bool:
@@ -78,15 +74,6 @@ class SearchService:
             self._recent.put(query, found, now)
         return found
 
-    def numbered(self, hits: Sequence[Hit]) -> list[Mapping[str, Any]]:
-        """The hits as rows of `results`, each under a number of its own by which an answer cites it.
-
-        A row has `number`, `title`, `url`, `site` and `snippet`; `age` and `score` where the service told them.
-        """
-        first = self._next_number
-        self._next_number = first + len(hits) if first + len(hits) <= HIGHEST_NUMBER else 1
-        return [_row(number, hit) for number, hit in enumerate(hits, start=first)]
-
 
 def worded(given: str) -> str:
     """The words of a query, fit to be sent: on one line, without what nobody sees.
@@ -98,6 +85,13 @@ def worded(given: str) -> str:
     if not words:
         raise BadArguments("The query is empty.")
     return words
+
+
+def row(hit: Hit) -> Mapping[str, Any]:
+    """A hit as one of the `results`: `title`, `url`, `site` and `snippet`; `age` and `score` where they are known."""
+    found: dict[str, Any] = {"title": hit.title, "url": hit.url, "site": hit.site}
+    more = {"age": hit.age, "score": hit.score}
+    return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
 
 
 async def _asked(query: Query, able: Sequence[SearchBackend]) -> Found:
@@ -130,9 +124,3 @@ def _wanted(hits: Sequence[Hit], query: Query) -> tuple[Hit, ...]:
         if is_wanted and not lies_in(hit.site, query.without_sites):
             found.setdefault(canonical_url(hit.url) or hit.url, hit)
     return tuple(found.values())
-
-
-def _row(number: int, hit: Hit) -> Mapping[str, Any]:
-    row: dict[str, Any] = {"number": number, "title": hit.title, "url": hit.url, "site": hit.site}
-    more = {"age": hit.age, "score": hit.score}
-    return row | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}

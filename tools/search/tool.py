@@ -12,7 +12,7 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
 from tools.search.cache import Found
 from tools.search.options import SearchOptions
-from tools.search.service import SearchService, worded
+from tools.search.service import SearchService, row, worded
 from tools.search.sites import Site
 
 MAX_QUERY_CHARS = 500
@@ -61,8 +61,7 @@ class WebSearch:
             description=(
                 "Searches the web and gives numbered results: title, address, site, a snippet and where known the age."
                 " `source` names the service that answered; Wikipedia alone knows encyclopaedic matters only, no news"
-                " and no prices. Use it for what is recent, local or uncertain. Cite what you relied on by its number"
-                " in square brackets, such as [3]: Aldis adds the addresses."
+                " and no prices. Use it for what is recent, local or uncertain."
             ),
             arguments=WebSearchArguments,
             intent=lambda given: Intent("search_web", {"query": given.query}),
@@ -99,4 +98,4 @@ class WebSearch:
             data["failed_before"] = [str(failure) for failure in found.failures]
         if not found.hits:
             data["message"] = "Nothing was found; try other words."
-        return data | {"results": self._desk.numbered(found.hits)}
+        return data | {"results": list(map(row, found.hits))}

@@ -25,7 +25,7 @@ from tools.errors import BadArguments, Disabled, RateLimited, ToolError, Unavail
 from tools.http import Http, JsonAnswer, no_pause
 from tools.ports import Quotas
 from tools.search.base import Freshness, Hit, Query, hit
-from tools.search.service import SearchService, worded
+from tools.search.service import SearchService, row, worded
 from tools.twitter import query as operators
 
 SITE = "x.com"
@@ -163,10 +163,7 @@ class TwitterSearch:
     def _posts(self, query: str, found: "_Answer") -> Mapping[str, Any]:
         users = {user.id: user for user in found.includes.users}
         shown = [(page, post) for post in found.data if (page := _page(post, users.get(post.author_id)))]
-        rows = self._desk.numbered([page for page, _ in shown])
-        results = [
-            {**row, **_details(post, users.get(post.author_id))} for row, (_, post) in zip(rows, shown, strict=True)
-        ]
+        results = [{**row(page), **_details(post, users.get(post.author_id))} for page, post in shown]
         data: dict[str, Any] = {"query": query, "source": _SERVICE}
         if not results:
             data["message"] = "Nothing was found in the last seven days; try fewer or other words."
@@ -195,7 +192,7 @@ class TwitterSearch:
         data |= {"why_not_x": str(why)}
         if not found.hits:
             data["message"] = f"Nothing was found at {SITE}; try other words, or web_search."
-        return Result(data=data | {"results": self._desk.numbered(found.hits)}, cost_usd=found.cost_usd)
+        return Result(data=data | {"results": list(map(row, found.hits))}, cost_usd=found.cost_usd)
 
 
 class _LongText(BaseModel):

@@ -27,6 +27,7 @@ from bot.messages import AssistantMessage, Message, UserMessage
 from bot.providers.base import Completion, Provider, Request, Stop
 from bot.turn import chats, journal, prompt, provenance
 from bot.turn.budget import Budget
+from bot.turn.citations import in_hosts
 from bot.turn.journal import Outcome, Turn
 from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
@@ -261,4 +262,4 @@ def _lines(said: Iterable[Message]) -> Iterable[str]:
         if isinstance(message, UserMessage):
             yield f"Person: {message.text[:_MESSAGE_CHARACTERS]}"
         elif isinstance(message, AssistantMessage) and message.text:
-            yield f"Assistant: {message.text[:_MESSAGE_CHARACTERS]}"
+            yield f"Assistant: {in_hosts(message)[:_MESSAGE_CHARACTERS]}"

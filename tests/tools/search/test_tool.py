@@ -41,7 +41,7 @@ from tools.search.cache import KEPT, MOST, Found, Recent
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
-from tools.search.service import HIGHEST_NUMBER, SearchService
+from tools.search.service import SearchService
 from tools.search.tavily import Tavily
 from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
 from tools.search.wikipedia import Wikipedia
@@ -454,20 +454,19 @@ async def search(
     return (await search_tool.run(WebSearchArguments(query=query, count=count), context)).data
 
 
-async def test_results_are_numbered_and_name_their_source(services: Services, http: Http, context: ToolContext) -> None:
+async def test_results_name_their_source(services: Services, http: Http, context: ToolContext) -> None:
     """Title, address, site, age where known, snippet."""
     data = await search(tool(services, http, api_key=KEY), context)
     assert (data["query"], data["source"]) == ("signal lamps", "Brave Search")
     assert "failed_before" not in data
     assert data["results"][0] == {
-        "number": 1,
         "title": "Lamps & Signals",
         "url": "https://www.lamps.example/signals?a=1",
         "site": "lamps.example",
         "age": "2 days ago",
         "snippet": 'How a lamp talks "across" the sea.',
     }
-    assert [row["number"] for row in data["results"]] == [1, 2, 3]
+    assert len(data["results"]) == 3
     assert "age" not in data["results"][2]
 
 
@@ -771,16 +770,6 @@ async def test_what_no_service_can_do_is_said(services: Services, http: Http, co
     with pytest.raises(Disabled, match="No search service"):
         await search(tool(services, http, providers="brave"), context)
     assert not services.asked
-
-
-async def test_numbers_go_on_from_search_to_search(services: Services, http: Http, context: ToolContext) -> None:
-    """So that a number in an answer means one page; far enough away they begin again."""
-    search_tool = tool(services, http)
-    numbers = [[row["number"] for row in (await search(search_tool, context))["results"]] for _ in range(2)]
-    assert numbers == [[1, 2, 3], [4, 5, 6]]
-    search_tool._desk._next_number = HIGHEST_NUMBER - 1
-    numbers = [[row["number"] for row in (await search(search_tool, context))["results"]] for _ in range(2)]
-    assert numbers == [[899, 900, 901], [1, 2, 3]]
 
 
 @pytest.mark.parametrize("providers", ["google", "brave,brave"])

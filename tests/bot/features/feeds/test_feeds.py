@@ -4,8 +4,7 @@ The site is a real server whose address stands for the public web; each feed is 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -30,13 +29,11 @@ from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
 from tests.servers.feeds import FeedSite, Item, rss
-from tests.tools.conftest import USER_AGENT, Plenty
+from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
-from tools import Disabled, Fetcher, Http, NotFound
+from tools import Disabled, Fetcher, NotFound
 from tools.news import IntelRecent, IntelSearch
-from tools.search.options import SearchOptions
-from tools.search.service import SearchService
 
 HOUR = 3600
 LIT = Item(title="The lamp is lit", link="/lit", at=NOON - timedelta(hours=3), summary="<b>At dusk</b> on the quay")
@@ -251,17 +248,10 @@ async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> No
 # In the chat
 
 
-@asynccontextmanager
-async def desk() -> AsyncGenerator[Callable[[Store, SetClock], FeedService]]:
+def stand(store: Store, clock: SetClock) -> FeedService:
     """The tools of the news as Aldis offers them."""
-    async with Http(USER_AGENT) as http:
-        search = SearchService(SearchOptions(), http, Plenty())
-
-        def stand(store: Store, clock: SetClock) -> FeedService:
-            feeds = Feeds(store, clock)
-            return FeedService([IntelSearch(feeds, search), IntelRecent(feeds, search)], feeds)
-
-        yield stand
+    feeds = Feeds(store, clock)
+    return FeedService([IntelSearch(feeds), IntelRecent(feeds)], feeds)
 
 
 async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
@@ -269,7 +259,6 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
 ) -> None:
     """The loop is rung and reads it; the model is offered the tools from then on, and its source is cited."""
     async with (
-        desk() as stand,
         app_harness(store, clock, sources=(stand(store, clock),), admins=frozenset({ALICE.uuid})) as port,
     ):
         await port.deliver(message("Anything new?"))
