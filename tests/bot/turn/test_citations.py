@@ -382,6 +382,14 @@ async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -
     assert outcome.text == f"Lamps [1], bells [2].\n\n[1] {GOOD}\n[2] {BELLS}"
 
 
+async def test_a_source_is_still_shown_when_its_search_is_gone(store: Store, clock: SetClock) -> None:
+    """The tool is switched off since, so its answer is in no request: the page is known by the answer that cited it."""
+    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
+    await desk.kept("What of lamps?")
+    desk.tools, desk.provider.script = (), [says("As I said [102], not [101].")]
+    assert (await desk.kept("Sure?")).text == f"As I said [1], not.\n\n[1] {GOOD}"
+
+
 async def test_each_chat_has_numbers_of_its_own(store: Store, clock: SetClock) -> None:
     """What one has found can be cited in no other; a group is one chat."""
     desk = Desk(store, clock, Scripted([]), tools=(Finding(),))
