@@ -5,9 +5,10 @@ journal and the history, so their JSON carries a version; `dumped` and `loaded` 
 Left to others: the wire shapes of the vendors (`bot.providers`), what is kept and for how long (`store`).
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, NewType
+from typing import Annotated, Any, Literal, NewType, cast
 
 from pydantic import Base64Bytes, Field, TypeAdapter
 
@@ -69,6 +70,16 @@ class ToolAnswer:
     ok: bool
     labels: Labels | None = field(default=None, compare=False)
     """Where it comes from; None: it was written before there were labels, or is not labelled yet."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What the tool found; empty where it failed."""
+        try:
+            answer = json.loads(self.content)
+        except ValueError:
+            return {}
+        data = cast("dict[str, Any]", answer).get("untrusted_data") if isinstance(answer, dict) else None
+        return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

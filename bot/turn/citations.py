@@ -26,7 +26,6 @@ from urllib.parse import unquote
 from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
 from bot.policy.trust import urls_in
 from bot.turn.links import inert_host
-from bot.turn.sources import data_of
 from tools import canonical_url
 
 FIRST_NUMBER = 101
@@ -138,7 +137,7 @@ class Pages:
         for answer in message.answers if isinstance(message, ToolMessage) else ():
             if not self._finds_pages(answer.name):
                 continue
-            results = data_of(answer.content).get("results")
+            results = answer.data.get("results")
             for result in cast("list[Any]", results) if isinstance(results, list) else ():
                 match result:
                     case {"number": int(number), "url": str(url)}:

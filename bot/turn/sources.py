@@ -6,7 +6,6 @@
 It is built anew for each attempt of a turn and sees the same calls and answers again, those of the journal first.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -52,7 +51,7 @@ class Sources:
         """Take up what a call has brought into the turn."""
         if spec is None or not run.answer.ok:
             return
-        data = data_of(run.answer.content)
+        data = run.answer.data
         if spec.reads_private:
             self._provenance = self._provenance.reading_private()
         if spec.finds_pages:
@@ -68,16 +67,6 @@ def _own(message: Incoming) -> str:
     """The words in which a person gave addresses; of a prompt that Aldis wrote, the addresses that they gave then."""
     scheduled = message.scheduled
     return message.text if scheduled is None or scheduled.is_own else "\n".join(scheduled.addresses)
-
-
-def data_of(content: str) -> Mapping[str, Any]:
-    """What a tool found, of its answer as the model reads it; empty where it failed."""
-    try:
-        answer = json.loads(content)
-    except ValueError:
-        return {}
-    data = cast("dict[str, Any]", answer).get("untrusted_data") if isinstance(answer, dict) else None
-    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 def urls_of(data: Mapping[str, Any], name: str) -> Iterator[str]:
