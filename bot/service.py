@@ -23,6 +23,7 @@ from bot.loops.sender import Sender
 from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.settings import Settings
+from bot.web.admin.world import Running
 from bot.web.control import Control, listening
 from bot.web.health import HealthPage
 
@@ -56,6 +57,8 @@ class Aldis:
     checkups: Checkups
     health: HealthPage
     control: Control
+    running: Running
+    """What the pages for administration look at."""
 
     async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
         """Answer messages until `stop` is set; then finish or hand back what is under way, within bounded time.

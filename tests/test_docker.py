@@ -36,6 +36,15 @@ def has_compose() -> bool:
     return subprocess.run([docker, "compose", "version"], check=False, capture_output=True).returncode == 0
 
 
+def test_the_pages_for_set_up_are_published_to_this_machine_alone() -> None:
+    """By a file beside the compose file, which publishes nothing; their port is the one that is listened on."""
+    added = composed("compose.setup.yaml")["services"]
+    assert set(added) == {"aldis"}
+    port = added["aldis"]["environment"]["WEB__ADMIN_PORT"]
+    assert added["aldis"]["ports"] == [f"127.0.0.1:{port}:{port}"]
+    assert "aldis" in composed("compose.yaml")["services"]
+
+
 @pytest.mark.parametrize("name", COMPOSE_FILES)
 class TestCompose:
     """Both compose files."""

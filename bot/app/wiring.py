@@ -71,6 +71,7 @@ from bot.turn.status import Live
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from bot.version import current_version
+from bot.web.admin.world import Running
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store
@@ -158,6 +159,7 @@ class Parts:
         watchdog.on_answer = intake.wake
         summary_worker = self._summary_worker(provider, budget)
         multimodal = self._multimodal(provider, equipment.toolbox(settings, tools, more), budget)
+        captchas = Captchas(self._transport, self._store, self._clock, self._counts)
         return Aldis(
             settings=settings,
             worker=self._worker(multimodal, intake, identities, summary_worker.note),
@@ -192,8 +194,16 @@ class Parts:
                 self._clock,
                 health.state,
                 identities=identities,
-                captchas=Captchas(self._transport, self._store, self._clock, self._counts),
+                captchas=captchas,
                 restarts=self._restarts,
+            ),
+            running=Running(
+                store=self._store,
+                clock=self._clock,
+                transport=self._transport,
+                health=health,
+                identities=identities,
+                captchas=captchas,
             ),
         )
 

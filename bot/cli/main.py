@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import cast
 
 from bot import app, logs, settings
+from bot.cli import admin
 from bot.cli import link as linking
 from bot.cli import run as running
 from bot.cli import settings as setting
@@ -200,6 +201,7 @@ def _parser() -> argparse.ArgumentParser:
     trace = verbs.add_parser("trace", help="show the way of one message: when, how long, at what cost; no words")
     trace.add_argument("turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; none: the newest")
     trace.set_defaults(verb=upkeep.trace)
+    admin.add_verbs(verbs.add_parser, running.run, _add_decision)
     captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
     captcha.set_defaults(verb=upkeep.solve)

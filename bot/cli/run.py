@@ -22,10 +22,12 @@ from typing import Any
 
 from bot import app, logs, settings
 from bot.cli import store as upkeep
+from bot.cli.admin import administered
 from bot.errors import ConfigError, Disconnected
 from bot.service import unless
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
+from bot.web.admin.world import World
 from bot.web.control import asked
 from bot.web.health import Pages, served
 from store import StoreError
@@ -72,9 +74,13 @@ class _Runs:
             ConfigError, StoreError: it cannot run, and there are no former settings with which it ran.
         """
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        async with administered(self._now) as world:
+            await self._go(world)
+
+    async def _go(self, world: World) -> None:
         while True:
             try:
-                await self._run_once()
+                await self._run_once(world)
             except (*_REFUSALS, ExceptionGroup) as failure:
                 if not self._return_to_former(failure):
                     raise
@@ -88,21 +94,23 @@ class _Runs:
             _set_up_log(self._now)
             _log.info("Aldis begins anew")
 
-    async def _run_once(self) -> None:
-        """One run, with everything closed at its end."""
+    async def _run_once(self, world: World) -> None:
+        """One run, with everything closed at its end; the pages for administration outlast it."""
+        world.settings = self._now
         given, pages, stop = self._now, self._pages, self._shutdown
         log = app.log_waits()
 
         def on_wait(what: str) -> None:
             log(what)
             pages.wait_for(what)
+            world.wait_for(what)
 
         async with served(pages, given.web.host, given.web.port):
             transport = await unless(stop.requested, app.signal_transport(given, on_wait))
             if transport is None:
                 return
             async with app.assembled(given, transport, realm="signal", restarts=self._restarts) as aldis:
-                with pages.showing(aldis.health):
+                with pages.showing(aldis.health), world.showing(aldis.running):
                     try:
                         await aldis.run(stop.requested, stop.hurried)
                     finally:

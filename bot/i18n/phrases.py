@@ -491,6 +491,87 @@ _ORIGINS: Mapping[SourceKind, str] = {
 }
 
 
+# What stands on the pages for set-up and administration.
+PAGE_SKIP = "Skip to the content"
+PAGE_MENU = "Menu"
+PAGE_OVERVIEW = "Overview"
+PAGE_SETUP = "Set-up"
+PAGE_SIGN_OUT = "Sign out"
+PAGE_LOST = "The connection to Aldis is lost. What you see here may be old."
+PAGE_LANGUAGE = "Language"
+PAGE_CHANGE = "Change"
+PAGE_WELCOME = "Welcome to Aldis"
+PAGE_ENTER_WHY = "This link opens the pages for set-up and administration, once and in this browser."
+PAGE_ENTER = "Open"
+PAGE_SIGNED_OUT = "You need a link"
+PAGE_SIGNED_OUT_WHY = (
+    "These pages open with a link that works once and for ten minutes. On the machine where Aldis runs, this "
+    "prints one:"
+)
+PAGE_SIGNED_OUT_DOCKER = "With Docker:"
+PAGE_CODE = "Second factor"
+PAGE_CODE_LABEL = "Code"
+PAGE_CODE_WHY = "The six digits that your authenticator app shows for Aldis."
+PAGE_CODE_WRONG = "That code is wrong, or was used already. Wait for the next one."
+PAGE_NOT_DONE = "That did not work"
+PAGE_NOT_DONE_WHY = "Nothing was changed (error {status}). Go back, reload the page, and try again."
+PAGE_NOT_RUNNING = "Aldis is not running yet: it has no account so far, or waits for the bridge to Signal."
+PAGE_REFUSED = "It was refused: {words}"
+PAGE_HEALTH = "How Aldis is"
+PAGE_WELL = "All is well"
+PAGE_NOT_WELL = "Something is wrong"
+PAGE_WAITS = "Waiting"
+PAGE_FINDINGS = "To be mended"
+PAGE_QUEUE_IN = "Messages to be answered"
+PAGE_QUEUE_OUT = "Answers to be sent"
+PAGE_GIVEN_UP = "Given up"
+PAGE_SAFETY_NUMBERS = "New safety numbers"
+PAGE_SAFETY_NUMBERS_WHY = (
+    "These people have a new phone, or somebody has taken over their number. Until you trust the new number, "
+    "nothing of them is read and answers to them wait. Ask them in some other way first."
+)
+PAGE_SAFETY_NUMBER_UNKNOWN = "The bridge does not tell the new number."
+PAGE_SAFETY_NUMBER_SINCE = "since {when}"
+PAGE_SAFETY_NUMBER_COMPARED = "The number on their phone, if you have compared it (optional)"
+PAGE_TRUST = "Trust this number"
+PAGE_TRUSTED = "The new number is trusted. What was waiting is on its way."
+PAGE_TRUST_CHANGED = "That number is not the newest one any more. Look at it again."
+PAGE_BRIDGE_SILENT = "The bridge to Signal does not answer right now."
+PAGE_CAPTCHA = "Captcha"
+PAGE_CAPTCHA_WANTED = (
+    "Signal sends nothing more before somebody has solved a captcha. Open this page, solve it, and copy the "
+    "link of “Open Signal”:"
+)
+PAGE_CAPTCHA_NOT_WANTED = "Signal wants none at the moment. If it does, the box for it appears here."
+PAGE_CAPTCHA_LABEL = "Link of the solved captcha"
+PAGE_CAPTCHA_HINT = "It begins with signalcaptcha:// and is long."
+PAGE_CAPTCHA_SEND = "Hand it in"
+PAGE_CAPTCHA_NONE = "That is no solved captcha. Copy the whole link of “Open Signal”; it begins with signalcaptcha://"
+PAGE_CAPTCHA_TAKEN = "Signal took it. What was waiting is on its way."
+PAGE_ACCOUNT = "The account"
+PAGE_LINK = "Link it to your phone"
+PAGE_LINK_WHY = (
+    "Aldis becomes a further device of a Signal account, as Signal Desktop would. Best take an account of its "
+    "own; yours works, too."
+)
+PAGE_LINK_BEGIN = "Show the QR code"
+PAGE_LINK_STOP = "Stop"
+PAGE_LINKED = "Linked"
+PAGE_LINKED_STARTS = "The phone has agreed. Aldis is starting."
+PAGE_NOT_LINKED = "No account yet"
+PAGE_ANSWERS_FOR = "Aldis answers for {account}."
+PAGE_ACCOUNTS_THERE = "The bridge has already: {names}"
+PAGE_LINK_LOOKING = "Asking the bridge …"
+PAGE_LINK_REFUSED = "The bridge refuses"
+PAGE_SCAN = "Scan this code"
+PAGE_SCAN_1 = "Open Signal on your phone."
+PAGE_SCAN_2 = "Go to Settings, Linked devices, Link new device."
+PAGE_SCAN_3 = "Point the camera at the code, and confirm."
+PAGE_SCAN_ALT = "QR code for linking; its address stands below."
+PAGE_SCAN_ADDRESS = "The address in the code"
+PAGE_SCAN_RENEWS = "Code {number}. Each is good for about a minute; the next one comes by itself."
+
+
 def under_way(tool: str | None) -> str:
     """What is going on in a turn that takes long: this tool runs; None: the model is asked."""
     return said(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))

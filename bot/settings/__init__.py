@@ -467,12 +467,21 @@ class LocaleSettings(Group):
 
 
 class WebSettings(Group):
-    """The health page for the machine that watches over Aldis."""
+    """The health page for the machine that watches over Aldis, and the pages for set-up and administration."""
 
     host: str = "127.0.0.1"
-    """The address on which it listens."""
+    """The address on which the health page listens."""
     port: int = Field(default=8787, ge=0, le=65_535)
     """Its port; 0 switches it off."""
+    admin_host: str = "127.0.0.1"
+    """The address on which the pages for set-up and administration listen."""
+    admin_port: int = Field(default=0, ge=0, le=65_535)
+    """Their port, such as 8789; 0 means that there are none. `aldis admin` prints a link that opens them once."""
+    admin_url: Address | None = None
+    """Where browsers find them, where that is not this machine, such as https://aldis.example.org; then they want a
+    code of an authenticator app, too."""
+    admin_totp: SecretStr | None = None
+    """The secret of that app in base32; `aldis admin` makes one where it is missing."""
 
 
 class WorkerSettings(Group):

@@ -9,6 +9,10 @@
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
     GET  /state                                   --> whatever the running one says of itself
 
+On a socket of its own, which is there from the first second where the pages for administration are (`bot.web.admin`):
+
+    POST /admin-link                              --> {"url": "http://127.0.0.1:8789/enter/..."}
+
 A refusal is {"error": a sentence} with another status than 200. The socket stands beside the store and is its owner's
 alone (mode 0600): whoever may read the store may ask. Left to others: the verbs themselves (`bot.cli.main`).
 """
@@ -65,6 +69,7 @@ _METHODS = {
     "trace": "POST",
     "restart": "POST",
     "state": "GET",
+    "admin-link": "POST",
 }
 
 
@@ -255,8 +260,18 @@ async def listening(control: Control, store_path: Path) -> AsyncGenerator[None]:
     Raises:
         ConfigError: no socket can be made there.
     """
-    path = socket_path(store_path)
-    runner = web.AppRunner(control.app, access_log=None, handle_signals=False, shutdown_timeout=0.5)
+    async with answering(control.app, socket_path(store_path)):
+        yield
+
+
+@asynccontextmanager
+async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
+    """Answer on a socket at this path while the block runs; expects that nobody else may have one there.
+
+    Raises:
+        ConfigError: no socket can be made there.
+    """
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.5)
     await runner.setup()
     try:
         endpoint = _bound(path)
@@ -264,7 +279,7 @@ async def listening(control: Control, store_path: Path) -> AsyncGenerator[None]:
             await web.SockSite(runner, endpoint).start()
             yield
         finally:
-            path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder, and the loop is about to end
     finally:
         await runner.cleanup()
 
@@ -272,7 +287,7 @@ async def listening(control: Control, store_path: Path) -> AsyncGenerator[None]:
 async def asked(
     store_path: Path, verb: str, body: Mapping[str, object] | None = None, *, within_seconds: float = ANSWER_SECONDS
 ) -> dict[str, Any] | None:
-    """What the Aldis that runs on this store answers to a verb (`backup`, `rotate-key`, `state`); None: nobody runs.
+    """What the Aldis that runs on this store answers to a verb (`backup`, `state`, ...); None: nobody runs.
 
     After None the caller opens the store itself.
 
@@ -282,7 +297,8 @@ async def asked(
     """
     try:
         async with asyncio.timeout(within_seconds):
-            return await _answer(socket_path(store_path), verb, body)
+            path = admin_socket_path(store_path) if verb == "admin-link" else socket_path(store_path)
+            return await _answer(path, verb, body)
     except TimeoutError as error:
         raise StoreError(f"the running Aldis has not answered within {within_seconds:.0f} s") from error
     except FileNotFoundError:
@@ -298,6 +314,11 @@ async def asked(
 def socket_path(store_path: Path) -> Path:
     """Where the socket of the Aldis that runs on this store stands."""
     return store_path.with_name(store_path.name + "-control")
+
+
+def admin_socket_path(store_path: Path) -> Path:
+    """Where the socket stands at which links to the pages for administration are asked for."""
+    return store_path.with_name(store_path.name + "-admin")
 
 
 async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> dict[str, Any]:

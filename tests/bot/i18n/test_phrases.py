@@ -8,8 +8,11 @@ from bot.i18n import phrases
 SENTENCES = {
     name: value
     for name, value in vars(phrases).items()
-    # Those with places to fill in, and parts of others, are for the functions of the module.
-    if name.isupper() and isinstance(value, str) and not name.startswith(("_", "EVERY_", "DEED_")) and "{" not in value
+    # Those with places to fill in, and parts of others, are for the functions of the module; those of pages for them.
+    if name.isupper()
+    and isinstance(value, str)
+    and not name.startswith(("_", "EVERY_", "DEED_", "PAGE_"))
+    and "{" not in value
 }
 
 

@@ -1,0 +1,126 @@
+"""The verbs `setup` and `admin`, and the pages that a run serves: set-up and administration in a browser.
+
+    setup --an Aldis with pages runs--> its link
+      '-- none runs --> `run`, with pages
+
+A link opens the pages once, within ten minutes. Left to others: the pages (`bot.web.admin`), running (`bot.cli.main`).
+"""
+
+import argparse
+import asyncio
+import base64
+import binascii
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+
+from bot import app
+from bot.doctor.servers import is_loopback
+from bot.errors import ConfigError
+from bot.settings import Settings
+from bot.web.admin.audit import Audit, audit_path
+from bot.web.admin.guard import Place
+from bot.web.admin.sessions import SecondFactor
+from bot.web.admin.site import Site, serving
+from bot.web.admin.world import World
+from bot.web.control import asked
+
+Verb = Callable[[Settings, argparse.Namespace], int]
+AddOptions = Callable[[argparse.ArgumentParser], None]
+
+USUAL_PORT = 8789
+"""Where the pages are if they are asked for by `setup`, and no port is set."""
+
+_MIN_SECRET_BYTES = 16
+_ASKING_SECONDS = 10.0
+
+_FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `aldis admin` prints another."
+
+
+def add_verbs(add_verb: Callable[..., argparse.ArgumentParser], run: Verb, add_decision: AddOptions) -> None:
+    """Add both verbs to the command line; `add_decision` adds the options that `run` has, too."""
+    setup = add_verb("setup", help="set Aldis up in a browser: run it, and print a link to its pages")
+    add_decision(setup)
+    setup.set_defaults(verb=partial(_set_up, run))
+    link = add_verb("admin", help="print a link that opens the pages of the running Aldis, once")
+    link.set_defaults(verb=_show_link)
+
+
+def _show_link(given: Settings, _: argparse.Namespace) -> int:
+    """`admin`: the address that opens the pages of the running Aldis."""
+    url = asyncio.run(_link(given))
+    if url is None:
+        print(
+            f"aldis: no Aldis with pages runs here; set WEB__ADMIN_PORT={USUAL_PORT} and start it, or: aldis setup",
+            file=sys.stderr,
+        )
+        return 1
+    print(url)
+    print("It works once and for ten minutes.", file=sys.stderr)
+    return 0
+
+
+def _set_up(run: Verb, given: Settings, options: argparse.Namespace) -> int:
+    """`setup`: the address that opens the pages; where none runs, Aldis itself."""
+    if asyncio.run(_link(given)) is not None:
+        return _show_link(given, options)
+    if asyncio.run(asked(given.store.path, "state", within_seconds=_ASKING_SECONDS)) is not None:
+        raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
+    return run(_with_pages(given), options)
+
+
+def _with_pages(given: Settings) -> Settings:
+    """The settings, with a port for the pages where none is set."""
+    port = given.web.admin_port or USUAL_PORT
+    return given.model_copy(update={"web": given.web.model_copy(update={"admin_port": port})})
+
+
+@asynccontextmanager
+async def administered(given: Settings) -> AsyncGenerator[World]:
+    """Serve the pages while the block runs, where they are asked for; gives what they know of Aldis.
+
+    Raises:
+        ConfigError: the address cannot be listened on, or pages that others reach have no second factor.
+    """
+    world = World(given, app.doctor_deps)
+    if given.web.admin_port == 0:
+        yield world
+        return
+    place = Place(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
+    factor = _factor(given)
+    audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
+    site = Site(world, place, audit, factor=lambda: factor)
+    async with serving(site, place, audit):
+        if not given.access.admins:
+            print(_FIRST.format(url=site.new_link()), file=sys.stderr, flush=True)
+        yield world
+
+
+async def _link(given: Settings) -> str | None:
+    answer = await asked(given.store.path, "admin-link", within_seconds=_ASKING_SECONDS)
+    return None if answer is None else str(answer["url"])
+
+
+def _factor(given: Settings) -> SecondFactor | None:
+    """By what codes are checked; None where only this machine reaches the pages.
+
+    Raises:
+        ConfigError: others do, and there is no secret, or none that is long enough.
+    """
+    url, secret = given.web.admin_url, given.web.admin_totp
+    if secret is None:
+        if url is not None and not is_loopback(url):
+            raise ConfigError(
+                "WEB__ADMIN_TOTP: must be set, because WEB__ADMIN_URL publishes the pages: 32 letters in base32, which "
+                "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
+            )
+        return None
+    try:
+        found = base64.b32decode(secret.get_secret_value().upper().replace(" ", ""))
+    except binascii.Error as error:
+        raise ConfigError("WEB__ADMIN_TOTP: must be base32: letters and the digits 2 to 7") from error
+    if len(found) < _MIN_SECRET_BYTES:
+        raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")
+    return SecondFactor(found)

@@ -1,0 +1,5 @@
+"""Set-up and administration in a browser: pages on a listener of their own, which is off unless it is asked for.
+
+site        what is served where           guard       who may ask, and what every answer says to the browser
+sessions    links that open it once        audit       what was done, when and by whom
+"""

@@ -1,0 +1,84 @@
+"""What was done on the pages: when, by which session, from where. Names of settings and labels; never a value.
+
+A file of JSON lines beside the store, its owner's alone. When it has grown large, it takes the place of the one before.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+_log = logging.getLogger(__name__)
+
+MAX_BYTES = 1_000_000
+_MAX_READ_BYTES = 200_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deed:
+    """Something that was done."""
+
+    at: str
+    """In ISO's form, UTC."""
+    who: str
+    """The name of the session, or `-` where there was none."""
+    origin: str
+    """The address from which it came."""
+    what: str
+    """A word of ours, such as `settings.changed`."""
+    about: str = ""
+    """Which setting, which label; no value."""
+
+
+def audit_path(store_path: Path) -> Path:
+    """Where the audit log of the Aldis with this store stands."""
+    return store_path.with_name(store_path.name + "-audit.jsonl")
+
+
+class Audit:
+    """The audit log."""
+
+    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
+        self._path = path
+        self._now = now
+
+    def write(self, what: str, *, who: str, origin: str, about: str = "") -> None:
+        """Write a deed down; that it cannot be written is in the log, and keeps nobody from mending what is broken."""
+        deed = Deed(at=self._now().isoformat(timespec="seconds"), who=who, origin=origin, what=what, about=about)
+        line = json.dumps(asdict(deed), ensure_ascii=True) + "\n"
+        try:
+            self._turn_over()
+            opened = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            try:
+                os.write(opened, line.encode())
+            finally:
+                os.close(opened)
+        except OSError as error:
+            _log.error("the audit log cannot be written: %s", error.strerror)
+
+    def newest(self, count: int) -> tuple[Deed, ...]:
+        """The newest deeds, the newest first."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(max(0, self._path.stat().st_size - _MAX_READ_BYTES))
+                lines = file.read(_MAX_READ_BYTES).splitlines()
+        except OSError:
+            return ()
+        deeds = (_deed_in(line) for line in reversed(lines[-count:]))
+        return tuple(deed for deed in deeds if deed is not None)
+
+    def _turn_over(self) -> None:
+        if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
+            self._path.replace(self._path.with_name(self._path.name + ".1"))
+
+
+def _deed_in(line: bytes) -> Deed | None:
+    try:
+        found: dict[str, Any] = json.loads(line)
+        return Deed(**found)
+    except (ValueError, TypeError):
+        return None  # the first line may be cut

@@ -1,0 +1,93 @@
+"""The way in: the page behind a one-time link, the code of the second factor, signing out, and the language.
+
+A link is opened by a button and not by itself, so that a program that looks at links beforehand does not use it up.
+"""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from bot.i18n.locale import LANGUAGES
+from bot.web.admin.desk import Desk, go_to
+from bot.web.admin.guard import SESSION, Guard, form_of
+from bot.web.admin.pages import LANGUAGE_COOKIE, words
+from bot.web.admin.sessions import Remark, SecondFactor, Sessions
+
+_YEAR_SECONDS = 365 * 86_400
+_MAX_TOKEN_CHARS = 100
+
+
+class Door:
+    """The room before all others. `factor` gives what codes are checked by; None: none are wanted."""
+
+    def __init__(self, desk: Desk, guard: Guard, sessions: Sessions, factor: Callable[[], SecondFactor | None]) -> None:
+        self._desk = desk
+        self._guard = guard
+        self._sessions = sessions
+        self._factor = factor
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [
+            web.get("/enter/{token}", self._knock),
+            web.post("/enter/{token}", self._enter),
+            web.get("/code", self._ask),
+            web.post("/code", self._confirm),
+            web.post("/leave", self._leave),
+            web.post("/language", self._speak),
+        ]
+
+    async def _knock(self, request: web.Request) -> web.Response:
+        is_open = self._sessions.is_open(request.match_info["token"][:_MAX_TOKEN_CHARS])
+        return self._desk.page(request, "enter" if is_open else "signed_out", status=200 if is_open else 410)
+
+    async def _enter(self, request: web.Request) -> web.Response:
+        entered = self._sessions.enter(
+            request.match_info["token"][:_MAX_TOKEN_CHARS], is_confirmed=self._factor() is None
+        )
+        if entered is None:
+            self._desk.write_down(request, "link.refused")
+            return self._desk.page(request, "signed_out", status=410)
+        cookie, request[SESSION] = entered
+        self._desk.write_down(request, "link.used")
+        response = go_to("/")
+        self._guard.sign_in(response, cookie)
+        return response
+
+    async def _ask(self, request: web.Request) -> web.Response:
+        if request[SESSION].is_confirmed:
+            raise web.HTTPSeeOther("/")
+        return self._desk.page(request, "code")
+
+    async def _confirm(self, request: web.Request) -> web.Response:
+        session, factor = request[SESSION], self._factor()
+        if factor is None or session.is_confirmed:
+            raise web.HTTPSeeOther("/")
+        if self._sessions.confirm(session, factor, form_of(request).get("code", "")):
+            self._desk.write_down(request, "code.right")
+            return go_to("/")
+        self._desk.write_down(request, "code.wrong")
+        session.remarks.append(Remark("wrong", words("CODE_WRONG")))
+        return go_to("/code")
+
+    async def _leave(self, request: web.Request) -> web.Response:
+        self._desk.write_down(request, "signed_out")
+        self._sessions.leave(request[SESSION])
+        response = go_to("/")
+        self._guard.sign_out(response)
+        return response
+
+    async def _speak(self, request: web.Request) -> web.Response:
+        form = form_of(request)
+        back = form.get("back", "/")
+        response = go_to(back if _is_path(back) else "/")
+        if form.get("language") in LANGUAGES:
+            response.set_cookie(
+                LANGUAGE_COOKIE, form["language"], max_age=_YEAR_SECONDS, httponly=True, samesite="Strict", path="/"
+            )
+        return response
+
+
+def _is_path(back: str) -> bool:
+    """Whether it leads to a page of ours: browsers take two slashes, of either kind, for another server."""
+    return back.startswith("/") and back[1:2] not in {"/", "\\"} and back.isascii() and back.isprintable()

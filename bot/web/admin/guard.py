@@ -1,0 +1,202 @@
+"""Who may ask for the pages, and what every answer tells the browser.
+
+    Host is one of ours? --no--> 421, for a name of a stranger may lead here (DNS rebinding)
+      '-- sent by one of our own pages? --no--> 403, unless it is a bare visit
+            '-- signed in? --no--> the page that says how, or 401
+                  '-- second factor given? --no--> the page that asks for it
+                        '-- a form: is its token the session's? --no--> 403
+                              '-- the handler
+
+Every answer, refusals included, has the same headers. Left to others: sessions (`bot.web.admin.sessions`), pages.
+"""
+
+import asyncio
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from bot.web.admin.sessions import Session, Sessions, is_same
+
+Form = Mapping[str, str]
+
+MAX_BODY_BYTES = 256 * 1024
+"""Nothing that is typed or pasted is longer."""
+BODY_SECONDS = 10.0
+_MAX_FIELDS = 200
+
+SESSION = web.RequestKey("session", Session)
+FORM = web.RequestKey("form", dict[str, str])
+"""The fields of a form whose token was right."""
+
+_FORM_TYPE = "application/x-www-form-urlencoded"
+_POLICY = (
+    "default-src 'self'; base-uri 'none'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "frame-src 'none'; object-src 'none'"
+)
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    # Nothing goes outside. With `no-referrer` browsers would send our own forms with `Origin: null`.
+    "Referrer-Policy": "same-origin",
+    "Server": "Aldis",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_SECURE_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
+
+_PUBLIC = ("/static/", "/enter/")
+_CODE = "/code"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where the pages are: what they listen on, and under which addresses browsers may come."""
+
+    host: str
+    port: int
+    url: str | None = None
+    """Where they are reached otherwise; None: on this machine alone."""
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The origins of our own pages."""
+        names = {"127.0.0.1", "localhost", "[::1]"}
+        if not _is_any(self.host):
+            names.add(f"[{self.host}]" if ":" in self.host else self.host.lower())
+        ours = {f"http://{name}:{self.port}" for name in names}
+        ours |= {f"http://{name}" for name in names if self.port == _HTTP_PORT}
+        return frozenset(ours | ({_origin_of(self.url)} if self.url else set()))
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """What may stand in the header `Host`."""
+        return frozenset(origin.partition("://")[2] for origin in self.origins)
+
+    @property
+    def address(self) -> str:
+        """The address that people open, without a slash at its end."""
+        if self.url:
+            return self.url
+        name = "127.0.0.1" if _is_any(self.host) else self.host
+        return f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come by https."""
+        return self.address.startswith("https:")
+
+
+_HTTP_PORT = 80
+
+
+class Guard:
+    """Stands before every page. `signed_out` and `wants_code` answer for the pages that may not be shown."""
+
+    def __init__(self, place: Place, sessions: Sessions) -> None:
+        self._place = place
+        self._sessions = sessions
+        # The prefix has browsers refuse it unless it came by https, for this host alone and for all of it.
+        self.cookie_name = "__Host-aldis" if place.is_secure else "aldis-session"
+
+    @property
+    def middlewares(self) -> tuple[Middleware, ...]:
+        """What every request goes through, in order."""
+        return (self._where, self._who)
+
+    async def on_prepare(self, _: web.Request, response: web.StreamResponse) -> None:
+        """Give an answer its headers."""
+        response.headers.update(_HEADERS | (_SECURE_HEADERS if self._place.is_secure else {}))
+        if response.headers.get("X-Lasting"):
+            del response.headers["X-Lasting"]
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+
+    def sign_in(self, response: web.StreamResponse, cookie: str) -> None:
+        """Hand the session's cookie out."""
+        response.set_cookie(
+            self.cookie_name, cookie, httponly=True, samesite="Strict", secure=self._place.is_secure, path="/"
+        )
+
+    def sign_out(self, response: web.StreamResponse) -> None:
+        """Take it back."""
+        response.del_cookie(self.cookie_name, path="/", secure=self._place.is_secure, httponly=True, samesite="Strict")
+
+    @web.middleware
+    async def _where(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.headers.get("Host", "").lower() not in self._place.hosts or len(request.headers.getall("Host")) != 1:
+            raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
+        origin = request.headers.get("Origin")
+        if origin is not None and origin.lower() not in self._place.origins:
+            raise web.HTTPForbidden(text="Sent by a page of somebody else.\n")
+        if request.method in {"GET", "HEAD"}:
+            if not self._is_visit(request):
+                raise web.HTTPForbidden(text="Asked for by a page of somebody else.\n")
+        elif request.method != "POST":
+            raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
+        elif origin is None:
+            raise web.HTTPForbidden(text="A form tells where it comes from.\n")
+        return await handler(request)
+
+    @staticmethod
+    def _is_visit(request: web.Request) -> bool:
+        """Whether our own pages ask, or a person who has followed a link: not a picture or a script of another page."""
+        site = request.headers.get("Sec-Fetch-Site", "none")
+        return site in {"none", "same-origin"} or request.headers.get("Sec-Fetch-Mode") == "navigate"
+
+    @web.middleware
+    async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        session = self._sessions.find(self._cookie(request))
+        if session is not None:
+            request[SESSION] = session
+        if request.method == "POST":
+            request[FORM] = await self._form(request)
+        if request.path.startswith(_PUBLIC):
+            return await handler(request)
+        if session is None:
+            raise web.HTTPUnauthorized(text="Signed out.")
+        if not session.is_confirmed and request.path not in {_CODE, "/leave"}:
+            raise web.HTTPSeeOther(_CODE)
+        if request.method == "POST" and not is_same(form_of(request).get("token", ""), session.form_token):
+            raise web.HTTPForbidden(text="This form is not of this session. Go back and reload the page.\n")
+        return await handler(request)
+
+    def _cookie(self, request: web.Request) -> str:
+        return request.cookies.get(self.cookie_name, "")
+
+    @staticmethod
+    async def _form(request: web.Request) -> dict[str, str]:
+        if request.content_type != _FORM_TYPE:
+            raise web.HTTPUnsupportedMediaType(text="Only plain forms are taken.\n")
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                found = await request.post()
+        except TimeoutError as error:
+            raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
+        except ValueError as error:
+            raise web.HTTPBadRequest(text="That is no form.\n") from error
+        if len(found) > _MAX_FIELDS:
+            raise web.HTTPBadRequest(text="Too many fields.\n")
+        return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
+def form_of(request: web.Request) -> Form:
+    """The fields of the form that was sent."""
+    return request[FORM]
+
+
+def _origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
+
+
+def _is_any(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False

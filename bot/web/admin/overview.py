@@ -1,0 +1,84 @@
+"""The first page: how Aldis is, and the boxes for what only a person can do: captchas and new safety numbers."""
+
+from aiohttp import web
+
+from bot.errors import CallRefused, Disconnected
+from bot.features.safety_numbers.service import Suspect
+from bot.turn.captchas import PAGE as CAPTCHA_PAGE
+from bot.turn.captchas import solution_in
+from bot.web.admin.desk import Desk
+from bot.web.admin.guard import form_of
+from bot.web.admin.pages import words
+from store import StoreError
+
+_HOME = "/"
+
+
+class Overview:
+    """The room of the first page."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        desk.add_fragment("state", self._state)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [
+            web.get(_HOME, self._show),
+            web.post("/captcha", self._solve),
+            web.post("/trust", self._trust),
+        ]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        suspects, is_silent = await self._suspects()
+        return self._desk.page(
+            request,
+            "overview",
+            state=await self._desk.fragment("state"),
+            suspects=suspects,
+            is_silent=is_silent,
+            captcha_page=CAPTCHA_PAGE,
+            wants_captcha=self._desk.world.running is not None
+            and self._desk.world.running.transport.challenge is not None,
+        )
+
+    async def _state(self) -> tuple[str, dict[str, object]]:
+        running = self._desk.world.running
+        return "part_state", {"health": await running.health.state() if running else None}
+
+    async def _suspects(self) -> tuple[tuple[Suspect, ...], bool]:
+        """Whose safety number is not trusted, and whether the bridge could not be asked."""
+        running = self._desk.world.running
+        if running is None:
+            return (), False
+        try:
+            return await running.identities.look(), False
+        except (Disconnected, StoreError):
+            return (), True
+
+    async def _solve(self, request: web.Request) -> web.Response:
+        running, pasted = self._desk.world.running, form_of(request).get("captcha", "")
+        if running is None:
+            return self._desk.wrong(request, _HOME, words("NOT_RUNNING"))
+        if solution_in(pasted) is None:
+            return self._desk.wrong(request, _HOME, words("CAPTCHA_NONE"))
+        self._desk.write_down(request, "captcha.handed_in")
+        try:
+            await running.captchas.solve(pasted)
+        except (CallRefused, Disconnected, StoreError) as error:
+            return self._desk.wrong(request, _HOME, words("REFUSED", words=str(error)))
+        return self._desk.done(request, _HOME, "CAPTCHA_TAKEN")
+
+    async def _trust(self, request: web.Request) -> web.Response:
+        running, label = self._desk.world.running, form_of(request).get("label", "")
+        compared = " ".join(form_of(request).get("safety_number", "").split()) or None
+        if running is None:
+            return self._desk.wrong(request, _HOME, words("NOT_RUNNING"))
+        self._desk.write_down(request, "safety_number.trusted", label[:40])
+        try:
+            verdict = await running.identities.trust(label, safety_number=compared)
+        except (CallRefused, Disconnected, StoreError) as error:
+            return self._desk.wrong(request, _HOME, words("REFUSED", words=str(error)))
+        if verdict.kind != "trusted":
+            return self._desk.wrong(request, _HOME, words("TRUST_CHANGED"))
+        return self._desk.done(request, _HOME, "TRUSTED")

@@ -1,0 +1,94 @@
+"""The pages as HTML: templates, filled in and in the language of whoever looks, and the files that go with them.
+
+Everything is escaped but what a template itself says. Left to others: what is shown (the rooms beside this module).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from aiohttp import web
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bot.i18n import phrases
+from bot.i18n.locale import LANGUAGES, Language, moment, number, spoken
+from bot.web.admin.guard import SESSION
+
+LANGUAGE_COOKIE = "language"
+_FOLDER = Path(__file__).parent
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+_NAMES: Mapping[Language, str] = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
+
+
+class Pages:
+    """The templates and static files."""
+
+    def __init__(self, *, timezone: str = "UTC") -> None:
+        self._zone = ZoneInfo(timezone)
+        self._static = {
+            path.name: path.read_bytes() for path in sorted((_FOLDER / "static").iterdir()) if path.is_file()
+        }
+        self._digests = {name: hashlib.sha256(data).hexdigest()[:12] for name, data in self._static.items()}
+        self._jinja = Environment(
+            loader=FileSystemLoader(_FOLDER / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.filters.update(time=self._time, usd=_usd)  # pyright: ignore[reportUnknownMemberType]
+
+    def html(self, template: str, **values: object) -> str:
+        """A template, filled in."""
+        return self._jinja.get_template(f"{template}.html").render(language=spoken(), **values)
+
+    def response(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
+        """A whole page as the answer to a request; says once what was remarked in its session."""
+        session = request.get(SESSION)
+        remarks = list(session.remarks) if session else []
+        if session:
+            session.remarks.clear()
+        text = self.html(template, session=session, remarks=remarks, path=request.path, **values)
+        return web.Response(text=text, content_type="text/html", status=status)
+
+    async def static(self, request: web.Request) -> web.Response:
+        """A file that pages refer to, under the digest of what is in it."""
+        name = request.match_info["name"]
+        if self._digests.get(name) != request.match_info["digest"]:
+            raise web.HTTPNotFound(text="There is no such file.\n")
+        kind = _TYPES[Path(name).suffix]
+        return web.Response(body=self._static[name], content_type=kind, charset="utf-8", headers={"X-Lasting": "yes"})
+
+    def _static_path(self, name: str) -> str:
+        return f"/static/{self._digests[name]}/{name}"
+
+    def _time(self, at: datetime) -> str:
+        return moment((at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(self._zone))
+
+
+def words(name: str, /, **values: object) -> str:
+    """A sentence of the pages by its name, in the language that is spoken now."""
+    phrase: str = getattr(phrases, f"PAGE_{name}")
+    return phrases.said(phrase, **values)
+
+
+def language_of(request: web.Request, default: Language) -> Language:
+    """The language that was chosen, else the first of ours that the browser names."""
+    chosen = request.cookies.get(LANGUAGE_COOKIE)
+    accepted = request.headers.get("Accept-Language", "")[:200]
+    wanted = [part.partition(";")[0].strip().partition("-")[0].lower() for part in accepted.split(",")]
+    for one in filter(None, (chosen, *wanted)):
+        if one in LANGUAGES:
+            return LANGUAGES[LANGUAGES.index(one)]
+    return default
+
+
+def _usd(amount: Decimal | None) -> str:
+    if amount is None:
+        return "?"
+    return f"{number(amount.quantize(Decimal('0.0001') if abs(amount) < 1 else Decimal('0.01')))} $"

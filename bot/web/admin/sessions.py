@@ -1,0 +1,170 @@
+"""Who is signed in: one-time links, the sessions that they open, and the second factor of those that need one.
+
+    new_link --within ten minutes, once--> enter --no second factor--> a session
+                                             '-- a session that may do nothing but give its code --confirm--> a session
+
+Everything lives in memory, and of secrets only their digests: a restart signs everybody out. Left to others: cookies
+and forms (`bot.web.admin.guard`), where a link is asked for (`bot.web.admin.door`).
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor import InvalidToken
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+
+LINK_SECONDS = 600.0
+SESSION_SECONDS = 12 * 3600.0
+IDLE_SECONDS = 2 * 3600.0
+_TOKEN_BYTES = 32
+_MAX_LINKS = 4
+"""Open at a time; a further one closes the oldest."""
+_MAX_SESSIONS = 8
+_MAX_TRIES = 5
+"""Wrong codes until a session is closed."""
+_STEP_SECONDS, _DIGITS = 30, 6
+"""What every authenticator app takes. Source: RFC 6238 (2011) and the key URI format of Google Authenticator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a page says once, at its top, about what was just done."""
+
+    kind: Literal["done", "wrong"]
+    words: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Session:
+    """Somebody who is signed in."""
+
+    name: str
+    """Eight hexadecimal digits, which stand for it in the audit log."""
+    form_token: str
+    """What every form of it must show."""
+    began_at: float
+    seen_at: float
+    is_confirmed: bool
+    """Whether the second factor was given, or none is needed."""
+    tries: int = 0
+    remarks: list[Remark] = field(default_factory=list[Remark])
+
+
+class SecondFactor:
+    """Codes of an authenticator app by a secret of at least 128 bits."""
+
+    def __init__(self, secret: bytes, *, wall: Callable[[], float] = time.time) -> None:
+        self._totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
+        self._wall = wall
+        self._last_step = 0
+
+    def takes(self, code: str) -> bool:
+        """Whether the code is right now, or was half a minute ago; each is taken once."""
+        digits = "".join(code.split())
+        if not (digits.isascii() and digits.isdecimal() and len(digits) == _DIGITS):
+            return False
+        now = int(self._wall()) // _STEP_SECONDS
+        for step in (now, now - 1, now + 1):
+            if step > self._last_step and self._is_of(digits, step):
+                self._last_step = step
+                return True
+        return False
+
+    def _is_of(self, digits: str, step: int) -> bool:
+        try:
+            self._totp.verify(digits.encode(), step * _STEP_SECONDS)
+        except InvalidToken:
+            return False
+        return True
+
+
+class Sessions:
+    """The open links and sessions of one listener. `seconds` is a clock that never goes back."""
+
+    def __init__(self, *, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._links: dict[bytes, float] = {}
+        self._sessions: dict[bytes, Session] = {}
+
+    def new_link(self) -> str:
+        """The token of a link that opens one session."""
+        self._forget()
+        while len(self._links) >= _MAX_LINKS:
+            del self._links[next(iter(self._links))]
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._links[_digest(token)] = self._seconds()
+        return token
+
+    def is_open(self, token: str) -> bool:
+        """Whether a link would still open a session."""
+        self._forget()
+        return _digest(token) in self._links
+
+    def enter(self, token: str, *, is_confirmed: bool) -> tuple[str, Session] | None:
+        """A new session and what its cookie holds; None: the link is used up, too old, or none."""
+        self._forget()
+        if self._links.pop(_digest(token), None) is None:
+            return None
+        while len(self._sessions) >= _MAX_SESSIONS:
+            del self._sessions[min(self._sessions, key=lambda digest: self._sessions[digest].seen_at)]
+        cookie, now = secrets.token_urlsafe(_TOKEN_BYTES), self._seconds()
+        session = Session(
+            name=secrets.token_hex(4),
+            form_token=secrets.token_urlsafe(_TOKEN_BYTES),
+            began_at=now,
+            seen_at=now,
+            is_confirmed=is_confirmed,
+        )
+        self._sessions[_digest(cookie)] = session
+        return cookie, session
+
+    def find(self, cookie: str) -> Session | None:
+        """Whose cookie it is; None: nobody's, or no longer."""
+        self._forget()
+        session = self._sessions.get(_digest(cookie))
+        if session is not None:
+            session.seen_at = self._seconds()
+        return session
+
+    def confirm(self, session: Session, factor: SecondFactor, code: str) -> bool:
+        """Whether the code opens the session; after some wrong ones it is closed."""
+        if factor.takes(code):
+            session.is_confirmed = True
+            return True
+        session.tries += 1
+        if session.tries >= _MAX_TRIES:
+            self.leave(session)
+        return False
+
+    def leave(self, session: Session) -> None:
+        """Close a session."""
+        self._sessions = {digest: one for digest, one in self._sessions.items() if one is not session}
+
+    def leave_all(self) -> None:
+        """Close every session and every link."""
+        self._sessions.clear()
+        self._links.clear()
+
+    def _forget(self) -> None:
+        now = self._seconds()
+        self._links = {digest: at for digest, at in self._links.items() if now - at < LINK_SECONDS}
+        self._sessions = {
+            digest: one
+            for digest, one in self._sessions.items()
+            if now - one.began_at < SESSION_SECONDS and now - one.seen_at < IDLE_SECONDS
+        }
+
+
+def is_same(given: str, expected: str) -> bool:
+    """Whether two secrets are the same, in a time that does not tell how far they are."""
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

@@ -1,0 +1,133 @@
+"""The pages for set-up and administration, served on a listener of their own.
+
+    POST /admin-link on the socket beside the store --> {"url": a link that opens the pages once, within ten minutes}
+
+That socket is its owner's alone, as the control socket is, and there as soon as the pages are: also while Aldis waits
+for its bridge or account. Left to others: who may come in (`guard`, `door`), what stands on the pages (the rooms).
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from bot.errors import ConfigError
+from bot.i18n.locale import speaking
+from bot.logs import described
+from bot.web.admin.account import AccountRoom
+from bot.web.admin.audit import Audit
+from bot.web.admin.desk import Desk
+from bot.web.admin.door import Door
+from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, Guard, Place
+from bot.web.admin.overview import Overview
+from bot.web.admin.pages import Pages, language_of
+from bot.web.admin.sessions import SecondFactor, Sessions
+from bot.web.admin.world import World
+from bot.web.control import admin_socket_path, answering
+
+_log = logging.getLogger(__name__)
+
+_KEEPALIVE_SECONDS = 30.0
+
+
+class Site:
+    """All pages, over one `World`."""
+
+    def __init__(
+        self,
+        world: World,
+        place: Place,
+        audit: Audit,
+        *,
+        factor: Callable[[], SecondFactor | None] = lambda: None,
+        sessions: Sessions | None = None,
+    ) -> None:
+        self.world = world
+        self._place = place
+        self._sessions = sessions or Sessions()
+        self._pages = Pages(timezone=world.settings.locale.timezone)
+        self._guard = Guard(place, self._sessions)
+        self._desk = Desk(world, self._pages, audit)
+        self._account = AccountRoom(self._desk)
+        self._rooms = (Door(self._desk, self._guard, self._sessions, factor), Overview(self._desk), self._account)
+
+    def new_link(self) -> str:
+        """The address that opens the pages, once and within ten minutes."""
+        return f"{self._place.address}/enter/{self._sessions.new_link()}"
+
+    @property
+    def app(self) -> web.Application:
+        """What browsers are answered by."""
+        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
+        app.on_response_prepare.append(self._guard.on_prepare)
+        app.router.add_get("/static/{digest}/{name}", self._pages.static)
+        app.router.add_get("/live/{name}", self._desk.live)
+        for room in self._rooms:
+            app.router.add_routes(room.routes())
+        return app
+
+    @property
+    def control(self) -> web.Application:
+        """What the command line is answered by."""
+        app = web.Application()
+        app.router.add_post("/admin-link", self._link)
+        return app
+
+    async def aclose(self) -> None:
+        """End what runs in the background."""
+        await self._account.link.stop()
+
+    async def _link(self, _: web.Request) -> web.Response:
+        return web.json_response({"url": self.new_link()})
+
+    @web.middleware
+    async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer in the language of whoever asks, refusals as pages, bugs without a word of theirs."""
+        with speaking(language_of(request, self.world.settings.locale.language)):
+            try:
+                return await handler(request)
+            except web.HTTPException as error:
+                if error.status < web.HTTPBadRequest.status_code:
+                    raise
+                return self._refused(request, error.status, error.text or "")
+            except Exception as error:  # noqa: BLE001  (a bug in a page ends no more than that page)
+                _log.error("a page failed: %s", described(error))
+                return self._refused(request, web.HTTPInternalServerError.status_code, "")
+
+    def _refused(self, request: web.Request, status: int, text: str) -> web.Response:
+        if status == web.HTTPUnauthorized.status_code:
+            return self._desk.page(request, "signed_out", status=status)
+        if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
+            return web.Response(text=text or f"{status}\n", status=status)
+        return self._desk.page(request, "refused", status=status, status_code=status, text=text)
+
+
+@asynccontextmanager
+async def serving(site: Site, place: Place, audit: Audit) -> AsyncGenerator[None]:
+    """Serve the pages while the block runs.
+
+    Raises:
+        ConfigError: the address cannot be listened on, or no socket can be made beside the store.
+    """
+    store_path = site.world.settings.store.path
+    store_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    runner = web.AppRunner(
+        site.app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=_KEEPALIVE_SECONDS
+    )
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, place.host, place.port).start()
+        except OSError as error:
+            raise ConfigError(
+                f"WEB__ADMIN_PORT: {place.host}:{place.port} cannot be listened on; set another, or 0 for none"
+            ) from error
+        async with answering(site.control, admin_socket_path(store_path)):
+            _log.info("set-up and administration at %s; `aldis admin` prints a link that opens them", place.address)
+            audit.write("pages.opened", who="-", origin="-")
+            yield
+    finally:
+        await site.aclose()
+        await runner.cleanup()

@@ -1,0 +1,101 @@
+"""The pages on a real listener, and somebody who asks them without a browser: every header is the test's own."""
+
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import aiohttp
+
+from bot.app import doctor_deps
+from bot.settings import Settings, loaded
+from bot.web.admin.audit import Audit, audit_path
+from bot.web.admin.guard import Place
+from bot.web.admin.sessions import SecondFactor, Sessions
+from bot.web.admin.site import Site, serving
+from bot.web.admin.world import World
+from tests.bot.web.test_health import LOOPBACK, free_port
+
+NOTHING = "http://127.0.0.1:1"
+"""Where nobody answers."""
+
+
+@dataclass
+class Visitor:
+    """Asks the pages; keeps the cookie that it is given, and the token of its forms."""
+
+    site: Site
+    place: Place
+    http: aiohttp.ClientSession
+    audit: Audit
+    token: str = ""
+    cookies: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def origin(self) -> str:
+        return f"http://{LOOPBACK}:{self.place.port}"
+
+    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
+        return await self._ask("GET", path, headers or {}, None)
+
+    async def post(
+        self, path: str, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> "Answer":
+        """Send a form as a browser would: from our own page, with its token unless the form says otherwise."""
+        given = {"token": self.token, **(form or {})}
+        return await self._ask("POST", path, {"Origin": self.origin, **(headers or {})}, given)
+
+    async def enter(self) -> "Answer":
+        """Open a new link and push its button."""
+        path = self.site.new_link().removeprefix(self.place.address)
+        answer = await self.post(path)
+        home = await self.get("/")
+        found = re.search(r'name="token" value="([^"]+)"', home.text)
+        self.token = found[1] if found else ""
+        return answer
+
+    async def _ask(
+        self, method: str, path: str, headers: Mapping[str, str], form: Mapping[str, str] | None
+    ) -> "Answer":
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        sent = {**({"Cookie": cookie} if cookie else {}), **headers}
+        async with self.http.request(
+            method, self.origin + path, headers=sent, data=form, allow_redirects=False
+        ) as response:
+            answer = Answer(response.status, dict(response.headers), await response.text())
+            for name, morsel in response.cookies.items():
+                self.cookies[name] = morsel.value
+        return answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+def settings_of(folder: Path, **more: str) -> Settings:
+    given = {"STORE__PATH": str(folder / "aldis.db"), "SIGNAL__URL": NOTHING, **more}
+    return loaded(given, None)
+
+
+@asynccontextmanager
+async def visited(
+    folder: Path,
+    *,
+    url: str | None = None,
+    factor: SecondFactor | None = None,
+    sessions: Sessions | None = None,
+    settings: Settings | None = None,
+) -> AsyncGenerator[Visitor]:
+    """The pages of an Aldis that waits, and a visitor who is not signed in."""
+    given = settings or settings_of(folder)
+    place = Place(host=LOOPBACK, port=free_port(), url=url)
+    audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
+    site = Site(World(given, doctor_deps), place, audit, factor=lambda: factor, sessions=sessions)
+    jar = aiohttp.DummyCookieJar()
+    async with serving(site, place, audit), aiohttp.ClientSession(cookie_jar=jar) as http:
+        yield Visitor(site, place, http, audit)

@@ -1,0 +1,105 @@
+"""Links and sessions: each link opens one, once and in time; codes are taken once; what is old is forgotten."""
+
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+
+from bot.web.admin.sessions import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, SecondFactor, Sessions
+
+SECRET = b"twenty bytes of it.."
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def code_at(seconds: float) -> str:
+    return TOTP(SECRET, 6, SHA1(), 30).generate(int(seconds)).decode()
+
+
+def test_a_link_opens_one_session_once() -> None:
+    """A second time it is none."""
+    sessions = Sessions()
+    token = sessions.new_link()
+    assert len(token) == 43  # 256 bits in base64
+    assert sessions.is_open(token)
+    assert sessions.enter(token, is_confirmed=True) is not None
+    assert not sessions.is_open(token)
+    assert sessions.enter(token, is_confirmed=True) is None
+
+
+def test_a_link_is_good_for_ten_minutes() -> None:
+    """To the second before, and not a second longer."""
+    watch = Watch()
+    sessions = Sessions(seconds=watch)
+    early, late = sessions.new_link(), sessions.new_link()
+    watch.now += LINK_SECONDS - 1
+    assert sessions.enter(early, is_confirmed=True) is not None
+    watch.now += 1
+    assert sessions.enter(late, is_confirmed=True) is None
+
+
+def test_few_links_are_open_at_a_time() -> None:
+    """The oldest gives way."""
+    sessions = Sessions()
+    links = [sessions.new_link() for _ in range(5)]
+    assert [sessions.is_open(link) for link in links] == [False, True, True, True, True]
+
+
+def test_a_session_ends_by_itself() -> None:
+    """After two hours in which nobody asked for anything, and after twelve in any case."""
+    watch = Watch()
+    sessions = Sessions(seconds=watch)
+    entered = sessions.enter(sessions.new_link(), is_confirmed=True)
+    assert entered is not None
+    cookie, session = entered
+    for _ in range(int(SESSION_SECONDS / IDLE_SECONDS * 2) - 1):
+        watch.now += IDLE_SECONDS / 2
+        assert sessions.find(cookie) is session
+    watch.now += IDLE_SECONDS / 2
+    assert sessions.find(cookie) is None
+    second = sessions.enter(sessions.new_link(), is_confirmed=True)
+    assert second is not None
+    watch.now += IDLE_SECONDS
+    assert sessions.find(second[0]) is None
+
+
+def test_secrets_are_not_kept() -> None:
+    """Neither a link nor a cookie stands in memory as it is handed out."""
+    sessions = Sessions()
+    link, used = sessions.new_link(), sessions.new_link()
+    entered = sessions.enter(used, is_confirmed=True)
+    assert entered is not None
+    assert not {link, used, entered[0]} & set(str(vars(sessions)).split("'"))
+
+
+def test_a_code_is_taken_once() -> None:
+    """The present one and its neighbours, for clocks differ; none that is older than one that was taken."""
+    watch = Watch()
+    factor = SecondFactor(SECRET, wall=watch)
+    assert not factor.takes(code_at(watch.now - 90))
+    assert factor.takes(code_at(watch.now - 30))
+    assert not factor.takes(code_at(watch.now - 30))
+    assert factor.takes(" ".join(code_at(watch.now)))
+    assert not factor.takes(code_at(watch.now - 30))
+    assert factor.takes(code_at(watch.now + 30))
+    assert not factor.takes(code_at(watch.now + 90))
+    assert not factor.takes("")
+    assert not factor.takes("٠٠٠٠٠٠")
+
+
+def test_wrong_codes_close_the_session() -> None:
+    """Who guesses has to find another link after five."""
+    watch = Watch()
+    sessions, factor = Sessions(seconds=watch), SecondFactor(SECRET, wall=watch)
+    entered = sessions.enter(sessions.new_link(), is_confirmed=False)
+    assert entered is not None
+    cookie, session = entered
+    wrong = "000000" if code_at(watch.now) != "000000" else "111111"
+    for _ in range(5):
+        assert sessions.find(cookie) is session
+        assert not sessions.confirm(session, factor, wrong)
+    assert sessions.find(cookie) is None
