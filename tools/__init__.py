@@ -4,12 +4,14 @@ Tools know neither the bot nor the store; no tool imports another.
 """
 
 from tools.base import (
+    Answers,
     Arguments,
     BaseUrl,
     Effects,
     Intent,
     Key,
     Options,
+    Records,
     Result,
     ResultFile,
     Tool,
@@ -69,6 +71,7 @@ from tools.web.fetch import Fetcher, Page
 __all__ = [
     "CATALOG",
     "PNG",
+    "Answers",
     "Arguments",
     "BadArguments",
     "BaseUrl",
@@ -106,6 +109,7 @@ __all__ = [
     "Prediction",
     "Predictions",
     "RateLimited",
+    "Records",
     "Remembered",
     "Reminders",
     "Repeat",

@@ -13,6 +13,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, model_val
 Effects = Literal["none", "repeatable", "once"]
 """What a call does to the world: nothing; something that may happen again; something that must not."""
 
+Answers = Literal["anything", "names", "own", "catalogue"]
+"""Whose words a tool's answers hold: anybody's; numbers, days, ids and names of one word alone, which is looked at each
+time; those of the person and Aldis alone; those of whoever runs the service, and no secrets."""
+
 
 class Arguments(BaseModel):
     """The base of every tool's arguments: unknown names are refused, so that a model learns of its typing errors."""
@@ -112,6 +116,19 @@ class Intent:
     """What is listed below the sentence, by name."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Records:
+    """What the records in a tool's answers are."""
+
+    kind: str
+    """`event`, `file`: tools of one server that give the same kind mean the same records."""
+    key: str = ""
+    """The field by which the server knows one; empty: the answers are lists of names, each of which stands for
+    itself."""
+    named_by: tuple[str, ...] = ()
+    """The fields that hold what people call one."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
     """What a tool says of itself."""
@@ -144,6 +161,17 @@ class ToolSpec:
     minor_arguments: frozenset[str] = frozenset()
     """Arguments that a message need not name, for the worst choice of them does no harm: a time, a unit; or one value
     of an argument: `action=set`."""
+    shown_by: frozenset[str] = frozenset()
+    """Arguments by which others get to see what a call does: `participants`. With one of them no argument is minor."""
+    answers: Answers = "anything"
+    """Whose words its answers hold."""
+    records: Records | None = None
+    """The records in its answers, which people call by their names; None: there are none."""
+    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Arguments that may be taken out of a record that a message names: its key (`event`), or a field (`event.guests`)
+    where the message has the word for it."""
+    fills: frozenset[str] = frozenset()
+    """Arguments in which values of a catalogue may stand between words of the message: `Dinner at {restaurant}`."""
     intent: Callable[[Any], Intent] | None = None
     """What a call with these `arguments` would do, in words for the person who is asked about it. None: they are shown
     its name and the arguments one by one."""

@@ -7,8 +7,10 @@ A value is named when its words stand in the message in the same order, but for 
 it is told about somebody ("I am" -> "is"). What turns a meaning around (a "not") and each number must be the same. The
 deed must be named as well: a message that only mentions a file deletes none. What is one thing to a machine (an
 address, an account, a name of a file, a password) must stand there as a whole: it is not put together from parts of
-others. Days and times may be spelled otherwise.
-Left to others: where such a yes is needed at all (`bot.policy.trust`), how times are said (`bot.policy.spoken_times`).
+others. Days and times may be spelled otherwise, and a flag is named by its name. What a server knows a record
+by is named by what people call it; a value of a catalogue may fill a gap in the words.
+Left to others: where such a yes is needed at all (`bot.policy.trust`), how times are said (`bot.policy.spoken_times`),
+what may be taken out of answers (`bot.policy.records`).
 """
 
 import math
@@ -16,10 +18,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import cast
 
+from bot.policy.records import Known, Record, fields_of
 from bot.policy.spoken_times import Times, is_moment, is_moment_named, times_in, without_days
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", re.UNICODE)
@@ -54,20 +57,54 @@ _TURNING_WORDS = (
     "nunca sin ningun ninguna ninguno salvo excepto sino pero nada"
 )
 _TURNING = frozenset(_TURNING_WORDS.split())
+_REMINDING = re.compile(
+    r"\b(?:(?:do not|dont) forget|vergiss (?:es |bitte )*nicht|nicht (?:zu )?vergessen|n'?oubliez? pas|"
+    r"no (?:te |se )?olvides?)\b"
+)
+"""What asks for a thing the more, though it holds a word that turns the meaning around elsewhere."""
 
 
-def names(words: str, arguments: Mapping[str, object], *, besides: AbstractSet[str] = frozenset()) -> bool:
+_NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Takes:
+    """What a tool's arguments may be besides the person's words."""
+
+    of_records: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Arguments with what they may be taken out of: `event`, the key of one, or `event.guests`, a field of it."""
+    fills: AbstractSet[str] = frozenset()
+    """Arguments in which values of catalogues may stand between the person's words."""
+    known: Known = _NOTHING_KNOWN
+    """What was read in the turn."""
+    may_pick: bool = False
+    """Whether a name out of a list that no stranger writes in counts, though the person has not said it."""
+
+
+_TAKES_NOTHING = Takes()
+
+
+def names(
+    words: str,
+    arguments: Mapping[str, object],
+    *,
+    besides: AbstractSet[str] = frozenset(),
+    takes: Takes = _TAKES_NOTHING,
+) -> bool:
     """Whether the words name all values of a call's arguments but those `besides`; false where they have none.
 
     `besides` holds names of arguments, and of arguments with the value that needs no name: `action=set`.
     """
     said = _said(words)
-    values = [
-        value
+    given = {
+        name: value
         for name, value in arguments.items()
         if besides.isdisjoint({name, f"{name}={value}"}) and value not in (None, "", [], {})
-    ]
-    return bool(said.items and values) and all(_is_named(value, said) for value in values)
+    }
+    return bool(said.items and given) and all(
+        _is_named(value, said) or _is_flag_named(name, value, said) or _is_taken(name, value, said, takes)
+        for name, value in given.items()
+    )
 
 
 def asks_for(words: str, deeds: Iterable[str]) -> bool:
@@ -149,6 +186,94 @@ def _is_text_named(text: str, said: list[str]) -> bool:
     return [word for word in said if word in _TURNING] == [word for word in wanted if word in _TURNING]
 
 
+def _is_flag_named(name: str, value: object, said: _Said) -> bool:
+    """Whether it is a flag that is set, and the words have its name."""
+    return value is True and _is_text_named(name.replace("_", " "), said.items)
+
+
+def _is_taken(name: str, value: object, said: _Said, takes: Takes) -> bool:
+    """Whether it is what a record that the words name has there, or fills a gap in the words."""
+    if isinstance(value, str) and name in takes.fills and _is_filled(value, said, takes.known.values):
+        return True
+    return any(_is_taken_from(source, name, value, said, takes) for source in takes.of_records.get(name, ()))
+
+
+def _is_taken_from(source: str, name: str, value: object, said: _Said, takes: Takes) -> bool:
+    scope, slash, rest = source.rpartition("/")
+    kind, _, field_name = rest.partition(".")
+    kind = f"{scope}{slash}{kind}"
+    if not field_name and takes.may_pick and (kind, value) in takes.known.names:
+        return True
+    if kind in takes.known.incomplete or (field_name and not _has_word(said, name, field_name)):
+        return False
+    named = [one for one in takes.known.records if one.kind == kind and _called(one, said)]
+    if _is_whole(value, named, field_name):
+        return True
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return bool(items) and all(_is_named(item, said) or _is_each(item, named, field_name, said) for item in items)
+
+
+def _is_whole(value: object, named: list[Record], field_name: str) -> bool:
+    """Whether it is what these records have there, all of them, and one of them surely the one that is meant."""
+    found = fields_of(named, field_name)
+    return len(found) == 1 and _same(found[0], value) and any(record.is_sure for record in named)
+
+
+def _is_each(item: object, named: list[Record], field_name: str, said: _Said) -> bool:
+    """Whether it is what the records of one of the names have, all of them."""
+    names_said = {name for record in named for name in _called(record, said)}
+    return any(_is_whole(item, [record for record in named if name in record.names], field_name) for name in names_said)
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    return one == other or (isinstance(one, str | int) and isinstance(other, str | int) and str(one) == str(other))
+
+
+def _called(record: Record, said: _Said) -> tuple[str, ...]:
+    """The names of a record that stand in the words: as a whole, and with nothing that turns the meaning around."""
+    return tuple(name for name in record.names if _stands_in(_items(name), said.items))
+
+
+def _stands_in(wanted: list[str], said: list[str]) -> bool:
+    if not wanted or all(word in _SMALL for word in wanted):
+        return False
+    if [word for word in said if word in _TURNING] != [word for word in wanted if word in _TURNING]:
+        return False
+    return any(said[at : at + len(wanted)] == wanted for at in range(len(said) - len(wanted) + 1))
+
+
+def _has_word(said: _Said, *wanted: str) -> bool:
+    """Whether one of these names of arguments or fields stands in the words."""
+    return any(_is_text_named(name.replace("_", " "), said.items) for name in wanted)
+
+
+def _is_filled(text: str, said: _Said, values: Iterable[str]) -> bool:
+    """Whether it is made of the person's words in their order, at least one, and of whole values between them."""
+    wanted = _items(text)
+    fillings = sorted({tuple(_items(value)) for value in values}, key=len, reverse=True)
+    fillings = [words for words in fillings if words and not any(map(_WHOLE.match, words))]
+    turning = [word for word in said.items if word in _TURNING]
+    at = place = own = 0
+    while at < len(wanted):
+        filling = next((words for words in fillings if tuple(wanted[at : at + len(words)]) == words), None)
+        if filling is not None:
+            at += len(filling)
+            continue
+        word = wanted[at]
+        at += 1
+        if word in _TURNING and (not turning or turning.pop(0) != word):
+            return False
+        if word in _SMALL:
+            continue
+        found = next((spot for spot in range(place, len(said.items)) if _is_same(word, said.items[spot])), None)
+        if found is None:
+            return False
+        place, own = found + 1, own + 1
+    return own > 0 and not turning
+
+
 def _is_same(word: str, other: str) -> bool:
     """Whether two words are one, perhaps with another ending; what are not words must be the same."""
     if word == other:
@@ -181,4 +306,4 @@ def _words(text: str) -> list[str]:
 
 def _plain(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.replace("’", "'").replace("n't", "nt").casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    return _REMINDING.sub(" ", "".join(sign for sign in decomposed if not unicodedata.combining(sign)))

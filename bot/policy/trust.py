@@ -5,7 +5,8 @@ order all the same. So the rules look at the labels of everything in the request
 
 1. A tool with effects asks a person first when anything untrusted is in the request (`approval_causes`).
 2. What strangers see of a call (a search, a description) asks first when anything private is in the request (likewise).
-   Neither asks about what the person's own words name.
+   Neither asks about what the person's own words name, or a record that they name (`bot.policy.records`); nor the
+   second about a name that the server has given itself, where no stranger could have chosen it.
 3. An address that nobody gave is shown as no link when anything untrusted or private is in the request
    (`may_carry_out`).
 4. An address may be fetched only if it was not the model's to make up (`may_fetch`): an address carries words out, to
@@ -74,15 +75,23 @@ def may_carry_out(labels: Labels) -> bool:
 
 
 def approval_causes(
-    effects: Effects, *, discloses: bool, labels: Labels, person: str, is_named: bool, is_asked_for: bool
+    effects: Effects,
+    *,
+    discloses: bool,
+    labels: Labels,
+    person: str,
+    is_named: bool,
+    is_asked_for: bool,
+    tells_nothing: bool = False,
 ) -> tuple[Source, ...]:
     """Because of what a person must agree before a call of a tool runs; empty: nobody need agree.
 
     `labels` are those of everything in the request; `discloses` tells whether strangers see the arguments, `is_named`
-    whether the person's own words name these, `is_asked_for` whether they ask for the deed as well.
+    whether the person's own words name these, `is_asked_for` whether they ask for the deed as well; `tells_nothing`
+    whether what they do not name are names that the server has given itself, in answers no stranger writes in.
     """
     causes = () if effects == "none" or (is_named and is_asked_for) else untrusted(labels, person)
-    shown = private(labels) if discloses and not is_named else ()
+    shown = private(labels) if discloses and not (is_named or tells_nothing) else ()
     return tuple(dict.fromkeys((*causes, *shown)))
 
 

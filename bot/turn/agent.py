@@ -94,6 +94,8 @@ class _Work:
     """Of everything that any request of the turn has held."""
     words: str
     """Those of the question that whoever asks wrote themselves."""
+    first_labels: Labels
+    """Of what was in the first request."""
     rounds_left: int
     size: int
     """The number of the size of its requests."""
@@ -209,6 +211,7 @@ class Agent:
             sources=Sources(turn, labels),
             labels=labels,
             words=provenance.own_words(turn.incoming, turn.person),
+            first_labels=labels,
             rounds_left=self._limits.max_rounds if offers else 0,
             size=self._room.size(turn.conversation, turn.settings.model),
             pages=self._pages(turn),
@@ -216,6 +219,7 @@ class Agent:
         for run in journal.runs.values():
             work.pages.take(ToolMessage(answers=(run.answer,)))
         self._fit(work)
+        work.first_labels = work.labels
         work.sources = Sources(turn, work.labels)
         return work
 
@@ -487,7 +491,8 @@ class Agent:
 
     def _causes(self, work: _Work, call: ToolCall) -> tuple[Source, ...] | None:
         """Because of what somebody has to agree to a call; None: nobody has to."""
-        causes = self._toolbox.approval(call, work.labels, work.turn.person, work.words)
+        known = self._toolbox.known(work.runs, work.first_labels, work.turn.person)
+        causes = self._toolbox.approval(call, work.labels, work.turn.person, work.words, known)
         # Where nobody is there nobody sees what comes of it either: there a yes for good is none.
         is_allowed = not work.turn.is_unattended and self._toolbox.allowance(call, work.labels) in work.turn.allowed
         return None if is_allowed else causes

@@ -17,6 +17,7 @@ from bot.events import Incoming
 from bot.labels import UNKNOWN, Labels, Source, Writer, joined, loaded, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
 from bot.policy.chat import Persona
+from bot.policy.records import is_plain
 from bot.turn.journal import in_group
 from tools import ToolSpec
 
@@ -44,7 +45,14 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
         return Labels()  # words of Aldis's own: why it failed
     if spec is not None and (spec.computes_only or spec.own_words):
         return joined(map(loaded, origins))
-    return Labels(sources=(_source(answer.name, spec, address),))
+    return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_trusted(answer, spec)),))
+
+
+def _is_trusted(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
+    """Whether no stranger can have written in it, as far as the operator knows the tool, and as it looks."""
+    if spec is None or not answer.ok or spec.answers == "anything":
+        return False
+    return spec.answers != "names" or is_plain(answer.data)
 
 
 def of_persona(persona: Persona | None) -> Labels:
@@ -106,13 +114,13 @@ def _writer(message: Incoming) -> Writer:
     return Writer(id=message.author, name=shown_name(message.name))
 
 
-def _source(name: str, spec: ToolSpec | None, address: str | None) -> Source:
+def _source(name: str, spec: ToolSpec | None, address: str | None, *, is_trusted: bool) -> Source:
     is_private = spec is None or spec.reads_private
     if spec is not None and spec.fetches is not None:
         return Source(kind="page", name=shown_name(_host(address)), is_private=is_private)
     if spec is not None and spec.finds_pages:
         return Source(kind="search", is_private=is_private)
-    return Source(kind="tool", name=shown_name(name), is_private=is_private)
+    return Source(kind="tool", name=shown_name(name), is_trusted=is_trusted, is_private=is_private)
 
 
 def _host(address: str | None) -> str | None:

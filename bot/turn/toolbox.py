@@ -13,7 +13,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -27,8 +27,9 @@ from bot.labels import UNKNOWN, Labels, Source, dumped
 from bot.logs import described
 from bot.messages import ToolAnswer, ToolCall
 from bot.policy.limits import Rate
-from bot.policy.own_words import asks_for, names
-from bot.policy.trust import approval_causes, private, urls_in
+from bot.policy.own_words import Takes, asks_for, names
+from bot.policy.records import Known, is_cut
+from bot.policy.trust import approval_causes, private, untrusted, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
 from bot.turn.citations import Pages, numbered
@@ -146,14 +147,47 @@ class Toolbox:
         spec = self.spec(call.name)
         return spec is not None and asks_for(words, spec.deeds) and _names(words, call, spec)
 
-    def approval(self, call: ToolCall, labels: Labels, person: PersonId, words: str) -> tuple[Source, ...] | None:
-        """Because of what a person has to agree before the call runs, with these labels in the request and these words
-        their own; empty: because its author or the operator wants it. None: nobody has to.
+    def known(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> Known:
+        """What these calls have read that counts besides the person's words: up to the first that did anything.
+
+        `labels` are those of what was in the request before them.
+        """
+        known, is_led = Known(), bool(untrusted(labels, person))
+        for run in runs:
+            if self.changes(run):
+                break
+            known = self._known_with(known, run, is_led=is_led)
+            is_led = is_led or bool(untrusted(run.answer.labels or UNKNOWN, person))
+        return known
+
+    def _known_with(self, known: Known, run: ToolRun, *, is_led: bool) -> Known:
+        """With what one call has read; `is_led`: words of strangers were in the request that it was made of."""
+        spec = self.spec(run.answer.name)
+        if spec is None or not run.answer.ok or (spec.records is None and spec.answers != "catalogue"):
+            return known
+        is_list = spec.records is not None and not spec.records.key
+        if is_list and (spec.answers == "anything" or untrusted(run.answer.labels or UNKNOWN, "")):
+            return known  # somebody may have written in it
+        return known.reading(
+            run.answer.data,
+            spec.records,
+            is_catalogue=spec.answers == "catalogue",
+            is_cut=is_cut(run.answer.content),
+            looked_up=run.arguments if is_led else None,
+        )
+
+    def approval(
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: Known | None = None
+    ) -> tuple[Source, ...] | None:
+        """Because of what a person has to agree before the call runs, with these labels in the request, these words
+        their own, and `known` read in the turn; empty: because its author or the operator wants it. None: nobody has
+        to.
         """
         spec = self.spec(call.name)
         if spec is None or not _is_valid(spec.arguments, call):
             return None  # it will not run
-        is_named, is_asked_for = _names(words, call, spec), asks_for(words, spec.deeds)
+        known = known or Known()
+        is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
         causes = approval_causes(
             "none" if _only_looks(spec, call.arguments) else spec.effects,
             discloses=spec.is_disclosing,
@@ -161,6 +195,7 @@ class Toolbox:
             person=person,
             is_named=is_named,
             is_asked_for=is_asked_for,
+            tells_nothing=is_named or _names(words, call, spec, known, may_pick=True),
         )
         if causes or self._is_wanted(spec) or (spec.needs_naming and not (is_named and is_asked_for)):
             return causes
@@ -325,8 +360,11 @@ def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
     return any(f"{name}={value}" in spec.looking for name, value in arguments.items())
 
 
-def _names(words: str, call: ToolCall, spec: ToolSpec) -> bool:
-    return bool(words) and names(words, call.arguments, besides=spec.minor_arguments)
+def _names(words: str, call: ToolCall, spec: ToolSpec, known: Known | None = None, *, may_pick: bool = False) -> bool:
+    is_shown = any(call.arguments.get(name) not in (None, "", [], {}) for name in spec.shown_by)
+    takes = Takes(of_records=spec.takes, fills=spec.fills, known=known or Known(), may_pick=may_pick)
+    besides = frozenset[str]() if is_shown else spec.minor_arguments
+    return bool(words) and names(words, call.arguments, besides=besides, takes=takes)
 
 
 def _is_valid(model: type[Arguments], call: ToolCall) -> bool:

@@ -26,12 +26,27 @@ from pydantic import (
     model_validator,
 )
 
-from tools.base import BaseUrl, Options
+from tools.base import Answers, BaseUrl, Options
 
 MAX_SERVERS = 16
 
+Word = Annotated[str, Field(min_length=1, max_length=80)]
+
 Approve = Literal["writes", "all", "never"]
 """Which calls a person has to agree to: those of tools that are not marked as only reading; each; none."""
+
+
+class RecordHints(BaseModel):
+    """What the operator knows of the records in a tool's answers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    kind: str = Field(pattern=r"^[a-z0-9_-]{1,40}$")
+    """Tools of the server that give the same kind mean the same records."""
+    key: str = Field(default="", max_length=80)
+    """The field by which the server knows one; without it the answers are lists of names."""
+    named_by: tuple[Word, ...] = Field(default=(), max_length=10)
+    """The fields that hold what people call one."""
 
 
 class ToolHints(BaseModel):
@@ -41,8 +56,18 @@ class ToolHints(BaseModel):
 
     deeds: tuple[Annotated[str, Field(min_length=2, max_length=80)], ...] = Field(default=(), max_length=40)
     """How people ask for it besides by its name: beginnings of words, or several with spaces between."""
-    minor: tuple[Annotated[str, Field(min_length=1, max_length=80)], ...] = Field(default=(), max_length=40)
+    minor: tuple[Word, ...] = Field(default=(), max_length=40)
     """Arguments that their words need not name, for the worst choice of them does no harm; `unit=km`: one choice."""
+    shown_by: tuple[Word, ...] = Field(default=(), max_length=40)
+    """Arguments by which others get to see what a call does; with one of them none is minor."""
+    answers: Answers = "anything"
+    """Whose words its answers hold; `names`, `own` and `catalogue` are no words of strangers."""
+    records: RecordHints | None = None
+    """The records in its answers, which people call by names."""
+    takes: Mapping[Word, tuple[Word, ...]] = {}
+    """Arguments that may be taken out of a record that people name: `event`, its key, or `event.guests`, a field."""
+    fills: tuple[Word, ...] = Field(default=(), max_length=40)
+    """Arguments in which values of a catalogue may stand between people's words."""
 
 
 class ServerOptions(BaseModel):

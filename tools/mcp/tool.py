@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tools.base import Result, ToolContext, ToolSpec
+from tools.base import Records, Result, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
 from tools.mcp.base import Listed, Lost
 from tools.mcp.options import ToolHints
@@ -42,11 +42,16 @@ class McpTool:
             needs_approval=options.approve == "all",
             allows_always=options.always,
             needs_naming=options.approve == "writes" and writes,
-            reads_private=options.private,
+            reads_private=options.private and known.answers != "catalogue",
             # What a server that is not public is asked stays with it, unless it says otherwise.
             discloses=writes or not options.private or self.listed.reaches_out,
             deeds=(_WORD_BEGINS.sub(" ", self.listed.name), *known.deeds),
             minor_arguments=frozenset(known.minor),
+            shown_by=frozenset(known.shown_by),
+            answers=known.answers,
+            records=_records(known, options.name),
+            takes={name: tuple(_scoped(one, options.name) for one in ones) for name, ones in known.takes.items()},
+            fills=frozenset(known.fills),
             timeout_seconds=options.timeout,
         )
 
@@ -58,3 +63,13 @@ class McpTool:
             if self.listed.effects == "once":
                 raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
             raise Unavailable(f"{error}; try once more") from error
+
+
+def _records(known: ToolHints, server: str) -> Records | None:
+    told = known.records
+    return None if told is None else Records(kind=_scoped(told.kind, server), key=told.key, named_by=told.named_by)
+
+
+def _scoped(kind: str, server: str) -> str:
+    """The kind as one of this server: what another calls so is something else."""
+    return f"{server}/{kind}"

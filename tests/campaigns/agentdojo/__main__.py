@@ -17,7 +17,7 @@ from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.rounds import Result, played
 from tests.campaigns.agentdojo.suites import VERSION, Task, attacks, suites, tasks
 
-MIN_DONE = 45
+MIN_DONE = 60
 """So many of all tasks need no question."""
 MIN_DONE_SHORT = 9
 """Likewise of those of a short round."""

@@ -3,6 +3,7 @@
 from bot.events import PersonId
 from bot.labels import Labels, Source
 from bot.messages import ToolCall
+from bot.policy.records import Known
 from bot.policy.trust import untrusted
 from bot.turn.toolbox import Toolbox
 
@@ -10,14 +11,18 @@ from bot.turn.toolbox import Toolbox
 class Open(Toolbox):
     """Nobody is asked about anything."""
 
-    def approval(self, call: ToolCall, labels: Labels, person: PersonId, words: str) -> tuple[Source, ...] | None:
+    def approval(
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: Known | None = None
+    ) -> tuple[Source, ...] | None:
         return None
 
 
 class Plain(Toolbox):
     """Whatever changes something, or reaches out, asks once anything was read that somebody else may have written."""
 
-    def approval(self, call: ToolCall, labels: Labels, person: PersonId, words: str) -> tuple[Source, ...] | None:
+    def approval(
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: Known | None = None
+    ) -> tuple[Source, ...] | None:
         spec = self.spec(call.name)
         only_looks = spec is None or (spec.effects == "none" and not spec.is_disclosing)
         return None if only_looks else untrusted(labels, person) or None

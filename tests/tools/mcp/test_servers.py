@@ -16,7 +16,7 @@ import pytest
 
 from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
-from tools import Result, Tool, ToolContext, Unavailable, UnknownOutcome
+from tools import Records, Result, Tool, ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.options import McpOptions
 from tools.mcp.server import Pace
 from tools.mcp.servers import McpServers
@@ -67,7 +67,10 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
     """
     monkeypatch.setenv("LLM__ANTHROPIC__API_KEY", "canary")
     monkeypatch.setenv("TZ", "Europe/Berlin")
-    known = {"Light.Up": {"deeds": ["lamp on"], "minor": ["word"]}}
+    known = {
+        "Light.Up": {"deeds": ["lamp on"], "minor": ["word"], "takes": {"word": ["lamp", "lamp.room"]}},
+        "add": {"answers": "catalogue", "records": {"kind": "lamp", "key": "id", "named_by": ["name"]}},
+    }
     async with running({"The Lamps": command(LAMPS, env={"MODE": "own"}, per_tool=known)}) as source:
         tools = await by_name(source)
         assert source.absent == []
@@ -98,6 +101,9 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         assert [specs[name].is_disclosing for name in ("add", "shine", "light_up", "die")] == [False, *([True] * 3)]
         assert [specs[name].deeds for name in ("add", "light_up")] == [("add",), ("Light.Up", "lamp on")]
         assert [specs[name].minor_arguments for name in ("add", "light_up")] == [set(), {"word"}]
+        assert specs["add"].records == Records(kind="The Lamps/lamp", key="id", named_by=("name",))
+        assert specs["light_up"].takes == {"word": ("The Lamps/lamp", "The Lamps/lamp.room")}
+        assert [specs[name].reads_private for name in ("add", "light_up")] == [False, True]
         pid = int(found["pid"])
         assert is_alive(pid)
         assert complaints_of(pid) == os.devnull
