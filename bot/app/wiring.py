@@ -403,4 +403,12 @@ def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budge
         timeout_seconds=settings.llm.timeout_seconds,
     )
     system = prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place)
-    return Agent(provider, tools, system=system, limits=limits, budget=budget, secrets=policies.secrets(settings))
+    return Agent(
+        provider,
+        tools,
+        system=system,
+        limits=limits,
+        budget=budget,
+        secrets=policies.secrets(settings),
+        shows_sources=settings.answers.show_sources,
+    )

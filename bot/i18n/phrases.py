@@ -680,6 +680,11 @@ def origin(sources: Sequence[Source]) -> str:
     return ", ".join(dict.fromkeys(said(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
 
 
+def rests_on(sources: Sequence[Source]) -> str:
+    """The line below an answer that tells what it rests on, as Markdown."""
+    return f"_({origin(sources)})_"
+
+
 def _causes(sources: Sequence[Source]) -> str:
     """The newest causes in words, newest first, each once."""
     named = [said(_cause(source), name=source.name) for source in _newest(sources)]

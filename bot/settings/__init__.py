@@ -352,6 +352,13 @@ class ApprovalsSettings(Group):
     """How many seconds a tool waits for a yes; after that it is a no."""
 
 
+class AnswersSettings(Group):
+    """What stands in answers besides the words of the model."""
+
+    show_sources: bool = False
+    """Whether a line below an answer tells what it rests on: "(from the web)", "(from your file)"."""
+
+
 class StoreSettings(Group):
     """What is kept, and the key that seals it."""
 
@@ -519,6 +526,7 @@ class Settings(BaseSettings):
     limits: LimitsSettings = LimitsSettings()
     budget: BudgetSettings = BudgetSettings()
     approvals: ApprovalsSettings = ApprovalsSettings()
+    answers: AnswersSettings = AnswersSettings()
     store: StoreSettings = StoreSettings()
     history: HistorySettings = HistorySettings()
     intake: IntakeSettings = IntakeSettings()

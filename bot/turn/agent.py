@@ -60,6 +60,9 @@ _MORE_ROOM = 4
 """By so much an answer may be longer that is asked for again."""
 _SHOWN_RUNS = 3
 _MAX_NUMBERED = 1000
+_OF_THE_WEB = frozenset({"page", "search"})
+_TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
+"""Kinds of sources that people are told an answer rests on."""
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
@@ -148,10 +151,12 @@ class Agent:
         budget: Budget | None = None,
         secrets: Secrets | None = None,
         room: Room | None = None,
+        shows_sources: bool = False,
     ) -> None:
         """`secrets` are the operator's own, which neither models nor people are told; None: there are none. `room` is
-        what is known of the models' room already.
+        what is known of the models' room already. `shows_sources`: a line below an answer tells what it rests on.
         """
+        self._shows_sources = shows_sources
         self._secrets = secrets or Secrets()
         self._provider = provider
         self._toolbox = toolbox
@@ -190,7 +195,8 @@ class Agent:
                 continue
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or work.rounds_left == 0:
-                return self._with_remark(work, self._with_undone(work, self._ended(work, completion)))
+                outcome = self._with_sources(work, self._ended(work, completion))
+                return self._with_remark(work, self._with_undone(work, outcome))
             answers = await self._answers(work, message.calls)
             if isinstance(answers, Pause):
                 return answers
@@ -401,6 +407,18 @@ class Agent:
             return completion
         parts = (self._toolbox.understood(part) if isinstance(part, ToolCall) else part for part in message.parts)
         return replace(completion, message=replace(message, parts=tuple(parts)))
+
+    def _with_sources(self, work: _Work, outcome: Outcome) -> Outcome:
+        """The outcome; below its answer stands what it rests on: what came with the question, and what tools read.
+
+        Pages that it cites are named already; what tools reckon or services say needs no such line.
+        """
+        if not (self._shows_sources and outcome.ok):
+            return outcome
+        read = joined([work.turn.question.labels or Labels(), *(run.answer.labels or Labels() for run in work.runs)])
+        is_cited = any(isinstance(message, AssistantMessage) and message.pages for message in outcome.messages[-1:])
+        told = [one for one in read.sources if one.kind in _TOLD and not (is_cited and one.kind in _OF_THE_WEB)]
+        return replace(outcome, text=f"{outcome.text}\n\n{phrases.rests_on(told)}") if told else outcome
 
     def _with_undone(self, work: _Work, outcome: Outcome) -> Outcome:
         """The outcome of a scheduled run; its answer tells what was not done, because nobody was there to agree."""

@@ -154,6 +154,7 @@ class Desk:
     max_calls_per_round: int = 8
     room: Room = field(default_factory=Room)
     max_history_tokens: int = 16_000
+    shows_sources: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     shown: list[Progress] = field(default_factory=list[Progress])
     arrivals: int = 0
@@ -181,6 +182,7 @@ class Desk:
             system="Be kind.",
             limits=limits,
             room=self.room,
+            shows_sources=self.shows_sources,
         )
 
     async def arrive(self, chat: str = "direct:alice") -> None:
