@@ -1,15 +1,202 @@
-"""Counts of what happened since the start, by name, for the health page and the log. No labels, no words of people."""
+"""Figures of what happened since the start: for the health page, the log, and Prometheus (`GET /metrics`).
 
+    a count       by a plain name: `aldis_<name>_total`, and on the health page where it is not zero
+    a histogram   how long something took, by labels
+    a sum         tokens, money, failures, by labels
+    a gauge       of the moment; gathered elsewhere for each page
+
+Everything that is declared here has its HELP and stands at zero before the first event. A label has one of the values
+that are declared for it; any other is told as `other`, so that no word, name or number of a person can become one.
+Left to others: gathering the gauges (`bot.web.health`), what is noted from where (`bot.app.metering`).
+
+Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4; prometheus-client 0.26.0 (2026-11-22).
+"""
+
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import prometheus_client
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+__all__ = ["CONTENT_TYPE", "COUNTS", "Counts", "Gauge"]
+
+_PREFIX = "aldis_"
+_OTHER = "other"
+_NO_NAME = re.compile(r"[^a-z0-9_]")
+
+_FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_SLOW = (0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 300)
+
+COUNTS: Mapping[str, str] = {
+    "captchas_solved": "Captchas that were handed in and taken.",
+    "codes_given": "Codes that strangers were given, by which an admin can let them in.",
+    "copies_removed": "Messages that turned out to have been sent twice, and were removed.",
+    "feed_articles": "New articles of feeds.",
+    "feeds_failed": "Reads of feeds that failed.",
+    "feeds_read": "Reads of feeds that brought something.",
+    "feeds_unchanged": "Reads of feeds in which nothing was new.",
+    "files_refused": "Files that Signal did not take, so that only the words went out.",
+    "members_unknown": "Messages of groups whose members the bridge did not tell.",
+    "numbers_changed": "Messages of listed numbers that belong to another account than before.",
+    "receipts_too_many": "Delivery receipts beyond what is looked at.",
+    "reminders_came": "Reminders that came due.",
+    "reminders_dropped": "Reminders of people who may not write any more.",
+    "replies_sent": "Messages, edits and deletions that went out.",
+    "safety_numbers_accepted": "New safety numbers that were trusted by the settings.",
+    "safety_numbers_trusted": "New safety numbers that an admin trusted.",
+    "sends_held": "Sends that wait until a new safety number is trusted.",
+    "sends_proved": "Sends of which only a receipt proved that they went out.",
+    "sends_unknown": "Sends of which nobody knew whether they went out.",
+    "streams": "How often the stream of messages was opened; each time after the first is a reconnect.",
+    "summaries": "Conversations of which earlier turns were summed up.",
+    "texts_split": "Long answers that the bridge did not take in one message.",
+    "turns_answered": "Turns that were answered.",
+    "turns_answered_with_failure": "Turns whose answer tells of a failure.",
+    "turns_buried": "Turns that were given up.",
+    "turns_failed": "Turns that failed by themselves and are tried again.",
+    "turns_paused": "Turns that wait for a person's yes.",
+    "turns_refused": "Turns that were answered with a refusal alone, such as of messages that had waited too long.",
+    **{
+        f"envelopes_{kind}": f"Envelopes that came: {words}."
+        for kind, words in {
+            "message": "messages",
+            "edit": "edits",
+            "delete": "deletions",
+            "reaction": "reactions",
+            "timer": "changes of a timer",
+            "receipt": "receipts",
+            "undecryptable": "messages that could not be decrypted",
+            "reminder": "reminders, from Aldis itself",
+            "other": "calls, stories, typing signs and the like",
+        }.items()
+    },
+    **{
+        f"missed_{reason}": f"Members of groups whom a message did not reach: {words}."
+        for reason, words in {
+            "untrusted": "their safety number has changed",
+            "unregistered": "they have left Signal",
+            "no_keys": "they have no usable device",
+            "rate_limit": "Signal took no more sends",
+            "network": "their server could not be reached",
+        }.items()
+    },
+    **{
+        f"undeliverable_{reason}": f"Sends that were given up: {words}."
+        for reason, words in {
+            "unregistered": "there is no such account any more",
+            "not_in_group": "Aldis is not in the group, or may not write there",
+            "no_keys": "the account has no usable device",
+            "refused": "the bridge refused their form",
+            "too_large": "they were too large",
+            "unreadable": "what was kept of them cannot be read",
+        }.items()
+    },
+}
+"""The counts by their names, each with its HELP; those of `bot.unanswered` are declared there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gauge:
+    """A figure of the moment; `value` None means that it is not known now, and it is left out."""
+
+    name: str
+    """With its unit, without `aldis_`."""
+    help: str
+    value: float | Mapping[str, float] | None
+    """One figure, or one for each value of the label."""
+    label: str = ""
+    fixed: Mapping[str, str] | None = None
+    """Labels that say what stands behind the figure, such as a version."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Labelled:
+    """What is counted or measured by labels."""
+
+    help: str
+    labels: Mapping[str, tuple[str, ...]]
+    """The values that each label may have besides `other`."""
+    buckets: tuple[float, ...] = ()
+    """Of a histogram, in seconds; none means a sum."""
+
+
+_PROVIDERS = ("anthropic", "openai", "offline")
+_LABELLED: Mapping[str, _Labelled] = {
+    "turn_seconds": _Labelled(
+        help="From the arrival of a question until its answer was kept, or until it waits for a person.",
+        labels={"outcome": ("answered", "failed", "paused")},
+        buckets=_SLOW,
+    ),
+    "model_call_seconds": _Labelled(
+        help="Calls of models that were answered.", labels={"provider": _PROVIDERS}, buckets=_SLOW
+    ),
+    "tool_call_seconds": _Labelled(help="Calls of tools, however they ended.", labels={"tool": ()}, buckets=_FAST),
+    "send_seconds": _Labelled(
+        help="Sends to Signal, however they ended.",
+        labels={"outcome": ("sent", "again_later", "unknown", "held", "undeliverable")},
+        buckets=_FAST,
+    ),
+    "model_failures": _Labelled(
+        help="Calls of models that failed.",
+        labels={
+            "provider": _PROVIDERS,
+            "error": ("Overloaded", "Unavailable", "ContextTooLong", "BadKey", "Rejected", "NoSuchModel"),
+        },
+    ),
+    "model_tokens": _Labelled(
+        help="Tokens that models read (input, of which cached_input came from a cache) and wrote (output).",
+        labels={"provider": _PROVIDERS, "kind": ("input", "cached_input", "output")},
+    ),
+    "model_calls_unpriced": _Labelled(help="Answers of models whose price is unknown.", labels={}),
+    "tool_failures": _Labelled(
+        help="Calls of tools that failed.",
+        labels={
+            "error": (
+                *("timeout", "invalid_arguments", "rate_limited", "not_found", "disabled", "denied", "unavailable"),
+                *("too_large", "unknown_outcome"),
+            )
+        },
+    ),
+    "cost_usd": _Labelled(help="What models and tools have cost, as far as known.", labels={"kind": ("model", "tool")}),
+}
+
+prometheus_client.disable_created_metrics()
 
 
 class Counts:
-    """A counter for each name."""
+    """The figures of one run; each has its own registry, and nothing of the process is in it."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
+        self._declared: dict[str, str] = dict(COUNTS)
+        self._registry = CollectorRegistry()
+        self._values: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._histograms: dict[str, Histogram] = {}
+        self._sums: dict[str, prometheus_client.Counter] = {}
+        for name, one in _LABELLED.items():
+            given = (_PREFIX + name, one.help, tuple(one.labels))
+            if one.buckets:
+                self._histograms[name] = Histogram(*given, registry=self._registry, buckets=one.buckets)
+            else:
+                self._sums[name] = prometheus_client.Counter(*given, registry=self._registry)
+            self._values |= {(name, label): values for label, values in one.labels.items()}
+            self._begin(name)
+
+    def declare(self, helps: Mapping[str, str]) -> None:
+        """Have more counts, by their names with their HELP, stand at zero before the first event."""
+        self._declared |= helps
+
+    def allow(self, name: str, label: str, values: Iterable[str]) -> None:
+        """Let a label have these values, too: they come from the settings or from Aldis, never from people."""
+        self._values[name, label] = (*self._values[name, label], *values)
+        self._begin(name)
 
     def add(self, name: str, more: int = 1) -> int:
         """Count one more, or several; gives the new count."""
@@ -20,7 +207,67 @@ class Counts:
         """Take a count in that is kept elsewhere."""
         self._elsewhere[name] = count
 
+    def observe(self, name: str, seconds: float, **labels: str) -> None:
+        """Note how long something took, in one of the histograms."""
+        self._histograms[name].labels(**self._known(name, labels)).observe(max(0.0, seconds))
+
+    def increase(self, name: str, amount: float = 1, **labels: str) -> None:
+        """Add to one of the sums."""
+        known = self._known(name, labels)
+        (self._sums[name].labels(**known) if known else self._sums[name]).inc(max(0.0, amount))
+
     def all(self) -> dict[str, int]:
         """Every name that was counted, in alphabetical order."""
         elsewhere = {name: number for name, count in self._elsewhere.items() if (number := count())}
         return dict(sorted({**self._counts, **elsewhere}.items()))
+
+    def exposition(self, gauges: Iterable[Gauge] = ()) -> str:
+        """Everything as the page that Prometheus reads, with these gauges."""
+        return generate_latest(_Page([*self._families(), *self._registry.collect(), *map(_family, gauges)])).decode()
+
+    def _families(self) -> Iterator[Metric]:
+        """The counts: those that are declared, and whatever else was counted."""
+        counted = self.all()
+        for name in sorted({*self._declared, *counted}):
+            full_name = _PREFIX + _NO_NAME.sub("_", name.lower())
+            help_ = self._declared.get(name, "Counted since the start.")
+            yield CounterMetricFamily(full_name, help_, value=counted.get(name, 0))
+
+    def _known(self, name: str, labels: Mapping[str, str]) -> dict[str, str]:
+        return {label: value if value in self._values[name, label] else _OTHER for label, value in labels.items()}
+
+    def _begin(self, name: str) -> None:
+        """Have every combination of labels at zero."""
+        combinations: list[dict[str, str]] = [{}]
+        for label in _LABELLED[name].labels:
+            values = (*self._values[name, label], _OTHER)
+            combinations = [{**one, label: value} for one in combinations for value in values]
+        metric = self._histograms.get(name) or self._sums[name]
+        for labels in combinations:
+            if labels:
+                metric.labels(**labels)
+
+
+class _Page(Collector):
+    """Families that were gathered, as the library wants them handed over."""
+
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        """The families whose figure is known."""
+        return [family for family in self._families if family.samples]
+
+
+def _family(gauge: Gauge) -> Metric:
+    labels = [gauge.label] if gauge.label else list(gauge.fixed or ())
+    family = GaugeMetricFamily(_PREFIX + gauge.name, gauge.help, labels=labels)
+    match gauge.value:
+        case None:
+            pass
+        case Mapping():
+            for value, figure in gauge.value.items():
+                family.add_metric([value], figure)
+        case _:
+            family.add_metric(list((gauge.fixed or {}).values()), gauge.value)
+    return family

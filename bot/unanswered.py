@@ -88,6 +88,7 @@ class Unanswered:
     def __init__(self, counts: Counts, seconds: Callable[[], float] = time.monotonic) -> None:
         """`seconds` tells the time, on a clock that nobody sets back."""
         self._counts = counts
+        counts.declare({f"unanswered_{name}": f"Not answered: {reason.words}." for name, reason in REASONS.items()})
         self._seconds = seconds
         self._told_at: dict[str, float] = {}
 

@@ -1,6 +1,9 @@
 """The version of Aldis: that of its package, or of the working copy that it is started from."""
 
+import os
+import platform
 import tomllib
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -16,3 +19,15 @@ def current_version() -> str:
         if project.get("name") == _DISTRIBUTION:
             return str(project["version"])
     return metadata.version(_DISTRIBUTION)
+
+
+def build() -> Mapping[str, str]:
+    """What this Aldis was built from: `version`, `revision` (empty where nobody said it) and `python`.
+
+    The revision is that of the working copy from which an image was built; whoever builds it names it.
+    """
+    return {
+        "version": current_version(),
+        "revision": os.environ.get("ALDIS_REVISION", "").strip(),
+        "python": platform.python_version(),
+    }

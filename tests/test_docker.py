@@ -305,3 +305,41 @@ class TestExample:
         found = loaded({"ANTHROPIC_API_KEY": "key"}, path)
         assert found.llm.providers_in_order == ("anthropic", "openai")
         assert found.access.allowed[0] == "+12025550123"
+
+
+class TestMonitoring:
+    """What watches over Aldis, beside either of the other files."""
+
+    def test_figures_are_reached_by_who_gathers_them_alone(self) -> None:
+        """Over a network without a way out; the one page that is published is so to this machine alone."""
+        found = composed("compose.monitoring.yaml")
+        services, networks = found["services"], found["networks"]
+        assert networks["metrics"] == {"internal": True}
+        assert [name for name, service in services.items() if "metrics" in service["networks"]] == [
+            "aldis",
+            "prometheus",
+            "grafana",
+        ]
+        assert services["prometheus"]["networks"] == ["metrics"]
+        published = [port for service in services.values() for port in service.get("ports", ())]
+        assert published
+        assert all(port.startswith("127.0.0.1:") for port in published)
+
+    def test_it_changes_of_aldis_only_where_the_page_listens(self) -> None:
+        """With settings that there are, at the port where Prometheus looks."""
+        aldis = composed("compose.monitoring.yaml")["services"]["aldis"]
+        assert aldis.keys() == {"environment", "networks"}
+        page = loaded(aldis["environment"], None).web
+        scraped = yaml.safe_load((ROOT / "docker" / "monitoring" / "prometheus.yaml").read_text(encoding="utf-8"))
+        [target] = scraped["scrape_configs"][0]["static_configs"][0]["targets"]
+        assert (page.host, target) == ("0.0.0.0", f"{aldis['networks']['metrics']['aliases'][0]}:{page.port}")
+
+    def test_every_service_is_kept_within_bounds(self) -> None:
+        """As those of the other files; their images are pinned, and every file that they are handed is there."""
+        services = composed("compose.monitoring.yaml")["services"]
+        for name in ("prometheus", "grafana"):
+            service = services[name]
+            assert (service["cap_drop"], service["read_only"], service["restart"]) == (["ALL"], True, "unless-stopped")
+            assert re.search(r":v?\d+\.\d+\.\d+$", service["image"])
+            handed = [volume.split(":") for volume in service["volumes"] if volume.startswith("./")]
+            assert all((ROOT / "docker" / source).is_file() and mode == "ro" for source, _, mode in handed)

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from bot.app import machine, models, policies, transports
 from bot.app import tools as equipment
+from bot.app.metering import Meter
 from bot.app.models import unpriced_models
 from bot.app.tools import surroundings_alone, toolbox, user_agent
 from bot.app.transports import linking, linking_ready, log_waits, signal_transport, terminal
@@ -114,8 +115,8 @@ async def assembled(
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
-        troubles = ModelTroubles()
-        provider = models.provider(settings, troubles)
+        troubles, counts = ModelTroubles(), Counts()
+        provider = models.provider(settings, troubles, Meter(counts))
         stack.push_async_callback(_close, provider)
         sandbox = stack.enter_context(closing(Sandbox()))
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
@@ -133,6 +134,7 @@ async def assembled(
             sandbox,
             reader,
             clock=clock,
+            counts=counts,
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
             restarts=restarts,

@@ -3,27 +3,38 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
+from bot.app.metering import Meter
 from bot.doctor.troubles import ModelTroubles
-from bot.errors import ConfigError
+from bot.errors import ConfigError, ProviderError
+from bot.metrics import Counts
 from bot.policy.budgets import Budgets
-from bot.providers.base import Provider
+from bot.providers.base import Completion, Provider
 from bot.providers.fallback import Fallback
 from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Prices, published, unknown_price
 from bot.settings import Settings
 
 
-def provider(settings: Settings, troubles: ModelTroubles | None = None) -> Provider:
+def provider(settings: Settings, troubles: ModelTroubles | None = None, meter: Meter | None = None) -> Provider:
     """The providers in their order, and those of the models that people may choose besides.
 
-    `troubles` is told what fails and what answers.
+    `troubles` and `meter` are told what fails and what answers.
     """
     llm = settings.llm
     providers = {llm.model_of(name): _offering(vendor(settings, name)) for name in llm.providers_in_order}
     others = [choice for choice in llm.choices if choice not in providers]
     chosen = {choice: _offering(vendor(settings, *choice.split("/", 1))) for choice in others}
-    told = troubles or ModelTroubles()
-    return Fallback([*providers.values()], choices=providers | chosen, on_error=told.on_error, on_answer=told.on_answer)
+    told = (troubles or ModelTroubles(), meter or Meter(Counts()))
+
+    def on_error(error: ProviderError) -> None:
+        for one in told:
+            one.on_error(error)
+
+    def on_answer(completion: Completion) -> None:
+        for one in told:
+            one.on_answer(completion)
+
+    return Fallback([*providers.values()], choices=providers | chosen, on_error=on_error, on_answer=on_answer)
 
 
 def _offering(provider: Provider) -> Provider:

@@ -2,7 +2,7 @@
 
 import difflib
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from bot.errors import ConfigError
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
+from bot.turn.journal import ToolRun
 from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from bot.version import current_version
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, extended, sources
@@ -42,10 +43,20 @@ async def surroundings_alone(contact: str | None) -> AsyncGenerator[ToolDeps]:
             yield replace(alone(http, fetcher), papers=Library(sandbox))
 
 
-def toolbox(settings: Settings, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Toolbox:
-    """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs."""
+def toolbox(
+    settings: Settings,
+    tools: Sequence[Tool],
+    more: Sequence[ToolSource] = (),
+    *,
+    on_run: Callable[[ToolRun], None] = lambda _: None,
+) -> Toolbox:
+    """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs.
+
+    `on_run` is told of each run.
+    """
     return Toolbox(
         tools,
+        on_run=on_run,
         sources=more,
         clock=MachineClock(),
         timezone=settings.locale.timezone,

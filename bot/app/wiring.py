@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from bot.app import models, policies
 from bot.app import tools as equipment
+from bot.app.metering import Meter
 from bot.clock import Clock
 from bot.commands.admin import AdminCommands
 from bot.commands.base import Commands, Desk
@@ -98,6 +99,7 @@ class Parts:
         reader: FeedReader | None = None,
         *,
         clock: Clock,
+        counts: Counts | None = None,
         troubles: ModelTroubles | None = None,
         ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
         restarts: Restarts | None = None,
@@ -113,7 +115,7 @@ class Parts:
         self._troubles = troubles or ModelTroubles()
         self._ask = ask or _nothing_asked
         self._restarts = restarts
-        self._counts = Counts()
+        self._counts = counts or Counts()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
         self._menu = Menu()
@@ -140,9 +142,11 @@ class Parts:
         names = tuple(tool.spec.name for tool in tools)
         self._menu = Menu(models=settings.llm.models_to_choose, tools=names, sources=tuple(more))
         minutes = settings.signal.round_trip_minutes
+        self._counts.allow("tool_call_seconds", "tool", (*names, "unknown"))
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         resend_policy = ResendPolicy(grace_seconds=settings.signal.unknown_grace_seconds)
         checkups = self._checkups(watchdog, lambda: intake.allowed)
+        budget = self._budget()
         health = HealthPage(
             self._store,
             watchdog,
@@ -150,15 +154,18 @@ class Parts:
             self._counts,
             level=lambda: self._sandbox.known_level,
             findings=lambda: checkups.findings,
+            free_bytes=lambda: free_bytes_of(settings),
+            used_share=budget.used_share,
             restarts=self._restarts,
         )
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
         )
-        intake, budget = self._intake(watchdog, identities.notice), self._budget()
+        intake = self._intake(watchdog, identities.notice)
         watchdog.on_answer = intake.wake
         summary_worker = self._summary_worker(provider, budget)
-        multimodal = self._multimodal(provider, equipment.toolbox(settings, tools, more), budget)
+        toolbox = equipment.toolbox(settings, tools, more, on_run=Meter(self._counts).on_run)
+        multimodal = self._multimodal(provider, toolbox, budget)
         captchas = Captchas(self._transport, self._store, self._clock, self._counts)
         return Aldis(
             settings=settings,

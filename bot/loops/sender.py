@@ -21,7 +21,8 @@ Left to others: what is said (`bot.turn`), the proof by receipts (`bot.loops.int
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -65,6 +66,15 @@ _EDITABLE = timedelta(days=1)
 _STATUS_GRACE = timedelta(seconds=10)
 """How long the answer waits for the receipt of a status in doubt, so that it can edit it. Phones that are on confirm
 within a second or two; for the others the answer is a new message."""
+
+_OUTCOMES: Mapping[type[TransportError], str] = {
+    SentUnnamed: "sent",
+    NotSent: "again_later",
+    NotUploaded: "again_later",
+    Untrusted: "held",
+    Undeliverable: "undeliverable",
+}
+"""What a send that failed is called in the figures; of any other nobody knows what became of it."""
 
 _Begun = tuple[tuple[OutboxItem, ...], float | None]
 """What is to be sent now, and in how many seconds something will be due; None when nothing waits for a time."""
@@ -265,7 +275,7 @@ class Sender:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = _editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
-            sent_at, edits = await self._sent_at(outgoing, edits)
+            sent_at, edits = await self._timed(outgoing, edits)
         except SentUnnamed as error:
             return self._unnamed(item, error)
         except TransportError as error:
@@ -280,6 +290,20 @@ class Sender:
                 self._tell_of_lost_files(repos, item, outgoing)
 
         return went_out
+
+    async def _timed(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
+        """As `_sent_at`; how long it took is noted by how it ended."""
+        began, outcome = time.monotonic(), "unknown"
+        try:
+            sent = await self._sent_at(outgoing, edits)
+        except TransportError as error:
+            outcome = next((word for kind, word in _OUTCOMES.items() if isinstance(error, kind)), outcome)
+            raise
+        else:
+            outcome = "sent"
+            return sent
+        finally:
+            self._counts.observe("send_seconds", time.monotonic() - began, outcome=outcome)
 
     async def _failed(
         self, item: OutboxItem, outgoing: Outgoing, error: TransportError

@@ -363,16 +363,23 @@ class Worker:
                 until = self._clock.now() + timedelta(seconds=self._pace.approval_seconds)
                 await self._turns.pause(turn, outcome, until=until)
                 self._counts.add("turns_paused")
+                self._note_seconds(claim, "paused")
                 return
             told = replace(outcome, text="\n\n".join(map(phrases.said, (outcome.text, *notes))))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
             is_kept = await self._turns.keep(turn, told)
         if is_kept:
+            self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
         if is_kept and outcome.messages:
             self._kept(turn)
         if is_kept and outcome.ok:
             self._group_context.answered(turn.talk)
+
+    def _note_seconds(self, claim: Claim, outcome: str) -> None:
+        """How long the oldest of the messages has waited for this."""
+        waited = self._clock.now() - min(item.received_at for item in claim.items)
+        self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
     async def _asked(self, claim: Claim, envelopes: list[Envelope]) -> list[_Asked]:
         """What of a claim is to be answered, in order; talk among others is overheard."""

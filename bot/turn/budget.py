@@ -11,7 +11,7 @@ Left to others: the decision (`bot.policy.budgets`), what people hear (`bot.i18n
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -94,6 +94,22 @@ class Budget:
             return None
         bill.told = budgets.nearly_used_up(self._limits, _with_own(bill))
         return bill.told
+
+    async def used_share(self) -> Mapping[str, float]:
+        """Which part of the budgets of everybody together is used up, by the ledger; only those that there are.
+
+        Raises:
+            StoreError: the ledger could not be read.
+        """
+        now = budgets.periods(self._clock.settled(), self._timezone)
+        limits: dict[Span, Decimal | None] = {span: self._limits.limit_usd("all", span) for span in ("day", "month")}
+        totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
+        spent: dict[Span, Decimal] = {
+            "day" if total.period == now.day else "month": total.spending.cost_usd for total in totals
+        }
+        return {
+            span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
+        }
 
     async def _spent_by_others(self, turn: TurnId, asking: _Bill) -> tuple[Spent, ...]:
         now = budgets.periods(self._clock.settled(), self._timezone)

@@ -13,7 +13,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -80,8 +80,13 @@ class Toolbox:
         max_result_chars: int,
         calls_per_minute: int,
         approve: Collection[str] = (),
+        on_run: Callable[[ToolRun], None] = lambda _: None,
     ) -> None:
-        """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each."""
+        """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each.
+
+        `on_run` is told of each run.
+        """
+        self._on_run = on_run
         self._approve = frozenset(approve)
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreTools(self._specs),) if self._has_more else ()
@@ -340,7 +345,7 @@ class Toolbox:
         answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
         address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
         named = address if isinstance(address, str) else None
-        return ToolRun(
+        run = ToolRun(
             answer=replace(answer, labels=provenance.of_answer(answer, spec, address=named, origins=origins)),
             arguments=call.arguments,
             outcome=outcome,
@@ -348,6 +353,8 @@ class Toolbox:
             cost_usd=cost,
             tool=tool,
         )
+        self._on_run(run)
+        return run
 
 
 def _shape(spec: ToolSpec) -> str:

@@ -8,10 +8,10 @@ over Aldis (docker's health check, say); they listen on loopback unless set othe
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from aiohttp import web
 
@@ -20,9 +20,10 @@ from bot.doctor.findings import Finding, as_json, problem
 from bot.errors import ConfigError
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
-from bot.metrics import Counts
+from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
-from bot.web.metrics import CONTENT_TYPE, Gauge, exposition
+from bot.turn.notices import Kind
+from bot.version import build
 from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ STOPS = "Aldis is stopping"
 RESTARTS = "Aldis is restarting"
 _UNSENT = "an answer has been due to be sent for too long"
 _CORRECT = "correct them, then restart it: aldis restart"
+_BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 _UNREMINDED = "a reminder has been due for too long"
 
 
@@ -51,10 +53,13 @@ class HealthPage:
         *,
         level: Callable[[], Level | None] = lambda: None,
         findings: Callable[[], Sequence[Finding]] = tuple,
+        free_bytes: Callable[[], int | None] = lambda: None,
+        used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
         restarts: Restarts | None = None,
     ) -> None:
         """`level` is what is known of the cells in which files of strangers are opened; None: nothing yet. `findings`
-        are what a running Aldis has found itself. `restarts` None: this one cannot be restarted.
+        are what a running Aldis has found itself. `free_bytes` is what the disk has left, `used_share` which part of
+        the budgets of everybody together is used up. `restarts` None: this one cannot be restarted.
         """
         self._store = store
         self._watchdog = watchdog
@@ -62,6 +67,8 @@ class HealthPage:
         self._counts = counts
         self._level = level
         self._own_findings = findings
+        self._free_bytes = free_bytes
+        self._used_share = used_share
         self._restarts = restarts
 
     async def state(self) -> dict[str, Any]:
@@ -132,15 +139,35 @@ class HealthPage:
         """The figures now; a store that fails leaves its own out."""
         try:
             inbox, outbox = await self._backlogs()
+            used: Mapping[str, float] = {} if self._used_share is None else dict(await self._used_share())
         except StoreError:
-            queues = (_gauge("store_up", "Whether the store answers.", value=False),)
+            kept = (_gauge("store_up", "Whether the store answers.", value=False),)
         else:
-            queues = (
+            kept = (
                 _gauge("store_up", "Whether the store answers.", value=True),
+                Gauge(name="budget_used_ratio", help=_BUDGETS, label="span", value=used),
                 *self._queue("inbox", inbox),
                 *self._queue("outbox", outbox),
             )
-        return exposition(self._counts.all(), (*_running(is_ready=True), *self._hearing(), *queues))
+        return self._counts.exposition((*_running(is_ready=True), *self._hearing(), *self._machine(), *kept))
+
+    def _machine(self) -> tuple[Gauge, ...]:
+        level = self._level()
+        kinds: tuple[str, ...] = get_args(Kind)
+        found = {finding.notice.kind for finding in self._findings() if finding.notice is not None}
+        return (
+            Gauge(
+                name="finding",
+                help="Whether something hurts: a key or a model is refused, the disk is nearly full, nothing is heard.",
+                label="kind",
+                value={kind: kind in found for kind in kinds},
+            ),
+            _gauge("disk_free_bytes", "What the disk of the store has left.", value=self._free_bytes()),
+            _gauge("cells_hold", "Whether what opens files of strangers is held.", value=level and level.holds),
+            _gauge("cells_landlock", "The version of Landlock that holds it; 0: none.", value=level and level.landlock),
+            _gauge("runs", "How many runs this process has begun.", value=self._restarts.runs if self._restarts else 1),
+            _gauge("settings_refused", "Whether the newest settings are not in use.", value=self._refused is not None),
+        )
 
     async def _backlogs(self) -> tuple[Waiting, Waiting]:
         return await self._store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
@@ -212,7 +239,7 @@ class Pages:
 
     async def metrics(self, _: web.Request) -> web.Response:
         """The figures now, always with status 200."""
-        figures = await self._page.metrics() if self._page else exposition({}, _running(is_ready=False))
+        figures = await self._page.metrics() if self._page else Counts().exposition(_running(is_ready=False))
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
 
 
@@ -260,6 +287,7 @@ def _running(*, is_ready: bool) -> tuple[Gauge, ...]:
     return (
         _gauge("ready", "Whether Aldis runs; it does not while it waits for its bridge or account.", value=is_ready),
         _gauge("tasks", "How many tasks of asyncio there are.", value=len(asyncio.all_tasks())),
+        Gauge(name="build_info", help="Which Aldis this is.", value=1, fixed=build()),
     )
 
 

@@ -64,8 +64,8 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             state = await page(port, until=200)
             assert (state["ok"], state["problems"]) == (True, [])
             assert state["counts"]["envelopes_message"] == 2
-            assert "aldis_unanswered_not_allowed_total 1\n" in await figures(port)
-            assert "aldis_stream_open 1\n" in await figures(port)
+            assert "aldis_unanswered_not_allowed_total 1.0\n" in await figures(port)
+            assert "aldis_stream_open 1.0\n" in await figures(port)
             well = await asked(settings, tmp_path)
             assert (well.status, json.loads(well.stdout)["ok"], well.stderr) == (0, True, "")
 
@@ -73,7 +73,7 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             assert (await page(port, until=503))["problems"] == [CLOSED]
             ill = await asked(settings, tmp_path)
             assert (ill.status, json.loads(ill.stdout)["problems"], ill.stderr) == (1, [CLOSED], "")
-            assert "aldis_stream_open 0\n" in await figures(port)
+            assert "aldis_stream_open 0.0\n" in await figures(port)
 
             await signal.start()
             await page(port, until=200)
@@ -90,7 +90,7 @@ async def test_the_page_is_there_while_nobody_else_is(tmp_path: Path) -> None:
         async with started("run", settings=settings, folder=tmp_path, is_warm=False) as process:
             waits = "waiting for Signal: nothing answers at SIGNAL__URL yet"
             await until(port, lambda problems: problems[0].startswith(waits))
-            assert "aldis_ready 0\n" in await figures(port)
+            assert "aldis_ready 0.0\n" in await figures(port)
             await signal.start()
             await until(port, lambda problems: problems == [UNLINKED])
             ill = await asked(settings, tmp_path)
@@ -99,7 +99,7 @@ async def test_the_page_is_there_while_nobody_else_is(tmp_path: Path) -> None:
                 assert f"problem  running: {UNLINKED}" in (await doctor.ended()).stdout
             await signal.note(signal.accounts, ACCOUNT)
             assert (await page(port, until=200))["ok"]
-            assert "aldis_ready 1\n" in await figures(port)
+            assert "aldis_ready 1.0\n" in await figures(port)
             ended = await process.terminate()
     assert ended.status == 0
 
@@ -127,7 +127,7 @@ async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: 
             while CLOSED in state["problems"] or state["challenge"] is None:
                 state = await page(port, until=503)
             assert (state["problems"], state["challenge"]) == ([CAPTCHA], TOKEN)
-            assert "aldis_captcha_wanted 1\n" in await figures(port)
+            assert "aldis_captcha_wanted 1.0\n" in await figures(port)
             signal.plans.clear()
             await signal.sent_count(1)
             assert (await page(port, until=200))["challenge"] is None

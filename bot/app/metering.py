@@ -1,0 +1,45 @@
+"""What of answers, failures and runs of tools becomes figures, and under which labels.
+
+Left to others: the figures (`bot.metrics`), turns and sends, which note their own (`bot.loops`).
+"""
+
+from decimal import Decimal
+
+from bot.errors import ProviderError
+from bot.metrics import Counts
+from bot.providers.base import Completion
+from bot.turn.journal import ToolRun
+
+
+class Meter:
+    """Notes what models and tools did, in the figures of one run."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def on_answer(self, completion: Completion) -> None:
+        """A model has answered."""
+        usage, provider = completion.usage, completion.provider
+        self._counts.observe("model_call_seconds", completion.latency_seconds, provider=provider)
+        self._counts.increase("model_tokens", usage.input_tokens, provider=provider, kind="input")
+        self._counts.increase("model_tokens", usage.cached_input_tokens, provider=provider, kind="cached_input")
+        self._counts.increase("model_tokens", usage.output_tokens, provider=provider, kind="output")
+        if completion.cost_usd is None:
+            self._counts.increase("model_calls_unpriced")
+        else:
+            self._charge("model", completion.cost_usd)
+
+    def on_error(self, error: ProviderError) -> None:
+        """A try has failed."""
+        self._counts.increase("model_failures", provider=error.provider, error=type(error).__name__)
+        self._charge("model", error.cost_usd or Decimal(0))
+
+    def on_run(self, run: ToolRun) -> None:
+        """A tool has run."""
+        self._counts.observe("tool_call_seconds", run.latency_seconds, tool=run.tool)
+        self._charge("tool", run.cost_usd)
+        if run.outcome != "ok":
+            self._counts.increase("tool_failures", error=run.outcome)
+
+    def _charge(self, kind: str, cost_usd: Decimal) -> None:
+        self._counts.increase("cost_usd", float(cost_usd), kind=kind)

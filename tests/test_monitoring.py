@@ -1,0 +1,153 @@
+"""What watches over Aldis: the rules do what they are for, and every figure that anything here names is there."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.clock import SetClock
+from bot.doctor.findings import problem
+from bot.loops.watchdog import Watchdog
+from bot.media.confinement import Level
+from bot.metrics import Counts
+from bot.transports.bridge_versions import Release
+from bot.turn.notices import Notice
+from bot.unanswered import Unanswered
+from bot.web.health import HealthPage, Pages
+from store import Store
+from tests.bot.loops.fake_transport import FakeTransport
+
+ROOT = Path(__file__).parent.parent
+MONITORING = ROOT / "docker" / "monitoring"
+PROMTOOL = shutil.which("promtool") or shutil.which("promtool", path=str(ROOT / ".venv/prometheus/usr/bin"))
+NAME = re.compile(r"\baldis_[a-z_]+\b")
+
+needs_promtool = pytest.mark.skipif(
+    PROMTOOL is None, reason="NO PROMTOOL HERE: the rules are not tried; it is in Debian's package prometheus"
+)
+
+
+def promtool(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PROMTOOL), *arguments], cwd=MONITORING, check=False, capture_output=True, text=True, input=stdin
+    )
+
+
+@pytest.fixture
+async def exposition(store: Store, clock: SetClock) -> str:
+    """The page of an Aldis of which everything is known."""
+    transport = FakeTransport(is_open=True, heard_at=88.0)
+    transport.known_release = Release(bridge="signal_cli", version="0.14.8")
+    counts = Counts()
+    Unanswered(counts)
+    counts.allow("tool_call_seconds", "tool", ["calculator"])
+    watchdog = Watchdog(transport, counts)
+    await watchdog.look()
+
+    async def used_share() -> Mapping[str, float]:
+        return {"day": 0.5, "month": 0.25}
+
+    page = HealthPage(
+        store,
+        watchdog,
+        clock,
+        counts,
+        level=lambda: Level(landlock=4, seccomp=True),
+        findings=lambda: (problem("a key", notice=Notice(kind="key")),),
+        free_bytes=lambda: 10**9,
+        used_share=used_share,
+    )
+    return await page.metrics()
+
+
+def names_in(exposition: str) -> set[str]:
+    return {line.split("{")[0].split(" ")[0] for line in exposition.splitlines() if not line.startswith("#")}
+
+
+def expressions() -> dict[str, list[str]]:
+    """Every expression by the file in which it stands."""
+    rules = yaml.safe_load((MONITORING / "rules.yaml").read_text(encoding="utf-8"))
+    dashboard: dict[str, Any] = json.loads((MONITORING / "dashboard.json").read_text(encoding="utf-8"))
+    panels = [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+    return {
+        "rules.yaml": [rule["expr"] for group in rules["groups"] for rule in group["rules"]],
+        "dashboard.json": [target["expr"] for panel in panels for target in panel["targets"]],
+    }
+
+
+async def test_every_figure_that_is_named_is_there(exposition: str) -> None:
+    """With its labels: a panel over a name that was changed would be empty for ever, an alert silent."""
+    there, samples = names_in(exposition), exposition.splitlines()
+    for file, found in expressions().items():
+        named = {name for expression in found for name in NAME.findall(expression)}
+        assert len(named) > 10, file
+        assert named <= there, file
+        for expression in found:
+            for name, label, value in re.findall(r'(aldis_\w+)\{(\w+)="(\w+)"', expression):
+                assert any(line.startswith(f"{name}{{") and f'{label}="{value}"' in line for line in samples), name
+
+
+async def test_every_family_has_its_explanation(exposition: str) -> None:
+    """And a page before the start has the same ones, as far as they are counted."""
+    helped = re.findall(r"^# HELP (\w+) (.{10,})$", exposition, re.MULTILINE)
+    typed = re.findall(r"^# TYPE (\w+) ", exposition, re.MULTILINE)
+    assert [name for name, _ in helped] == typed
+    assert len(typed) == len(set(typed))
+    before = (await Pages().metrics(None)).text  # type: ignore[arg-type]
+    assert before is not None
+    assert {"aldis_turn_seconds_count", "aldis_build_info", "aldis_ready"} <= names_in(before)
+
+
+@needs_promtool
+async def test_prometheus_finds_nothing_to_complain_of(exposition: str) -> None:
+    """Names, units, explanations; but for one name that is older than these rules and known to those who run Aldis."""
+    told = promtool("check", "metrics", stdin=exposition).stderr.splitlines()
+    assert [line for line in told if not line.startswith("aldis_bridge_age_days ")] == []
+
+
+@needs_promtool
+def test_the_rules_alert_when_they_should_and_not_before() -> None:
+    """Each case with its time stands in rules.test.yaml."""
+    for arguments in (("check", "rules", "rules.yaml"), ("test", "rules", "rules.test.yaml")):
+        checked = promtool(*arguments)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@needs_promtool
+def test_the_configuration_is_one(tmp_path: Path) -> None:
+    """As the compose file hands it over: the rules lie beside it."""
+    for name in ("prometheus.yaml", "rules.yaml"):
+        shutil.copy(MONITORING / name, tmp_path)
+    checked = promtool("check", "config", str(tmp_path / "prometheus.yaml"))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@needs_promtool
+def test_every_expression_of_the_dashboard_can_be_read(tmp_path: Path) -> None:
+    """Prometheus takes each as the expression of a rule."""
+    found = [expression.replace("$__rate_interval", "5m") for expression in expressions()["dashboard.json"]]
+    rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(found)]
+    path = tmp_path / "panels.yaml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}), encoding="utf-8")
+    checked = promtool("check", "rules", str(path))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_alerts_that_were_asked_for_are_there() -> None:
+    """Each with a severity, a sentence and what to do."""
+    rules = yaml.safe_load((MONITORING / "rules.yaml").read_text(encoding="utf-8"))["groups"][0]["rules"]
+    by_name = {rule["alert"]: rule for rule in rules}
+    wanted = {"AldisDeaf", "AldisQueueOld", "AldisCaptchaWanted", "AldisKeyRefused", "AldisBudgetNear"}
+    assert wanted | {"AldisDiskNearlyFull"} <= by_name.keys()
+    for rule in rules:
+        assert rule["labels"]["severity"] in {"warning", "critical"}
+        assert rule["annotations"].keys() == {"summary", "description"}
+    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    for title in re.findall(r'"([A-Z][^"]+)" in docs/operating.md', (MONITORING / "rules.yaml").read_text("utf-8")):
+        assert f"## {title}\n" in page
