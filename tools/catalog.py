@@ -21,7 +21,7 @@ from tools.mcp.options import McpOptions
 from tools.mcp.servers import McpServers
 from tools.memory import Remember, RememberOptions
 from tools.news import IntelRecent, IntelSearch, NewsOptions
-from tools.ports import Memory, News, Papers, Predictions, Quotas, Reminders
+from tools.ports import Judge, Memory, News, Papers, Predictions, Quotas, Reminders
 from tools.predictions.tool import (
     CalibrationStats,
     ListPredictions,
@@ -52,6 +52,7 @@ class ToolDeps:
     news: News
     quotas: Quotas
     papers: Papers
+    judge: Judge
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +86,8 @@ CATALOG: Mapping[str, Entry] = {
         WebSearchOptions, lambda options, around: WebSearch(options, around.search) if around.search.is_open else ()
     ),
     "verify_news": Entry(
-        VerifyNewsOptions, lambda options, around: VerifyNews(options, around.search) if around.search.is_open else ()
+        VerifyNewsOptions,
+        lambda options, around: VerifyNews(options, around.search, around.judge) if around.search.is_open else (),
     ),
     "twitter": Entry(
         TwitterOptions,

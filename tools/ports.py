@@ -4,6 +4,7 @@ Who stands behind a port is handed over in `bot/app/`. The names in a `ToolConte
 context on and reads nothing out of it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
@@ -349,5 +350,42 @@ class News(Protocol):
         Raises:
             NotFound: no feed has this in its name.
             Disabled: no feed is read here.
+        """
+        ...
+
+
+Stance = Literal["agrees", "contradicts", "mentions"]
+"""What a report says of a claim: it, the opposite, or neither."""
+
+Tone = Literal["panic", "neutral", "optimistic"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """What is known of a report: a title and some words, both of strangers."""
+
+    title: str
+    snippet: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """What a report says of a claim, as a model has read it."""
+
+    stance: Stance
+    tone: Tone
+    cites_official: bool
+    """Whether it says that an authority has confirmed or denied the claim."""
+
+
+class Judge(Protocol):
+    """Reads reports and says what they say of a claim; never whether it is true."""
+
+    async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
+        """One judgement for each report, in their order; what that costs is written down by whoever judges.
+
+        Raises:
+            Disabled: no model is set up.
+            Unavailable: the model did not answer, or what it answered cannot be relied on.
         """
         ...

@@ -148,6 +148,7 @@ async def assembled(
             news=parts.feeds,
             quotas=parts.quotas,
             papers=Library(sandbox),
+            judge=parts.judge(provider),
         )
         own = equipment.own_tools(settings, around)
         equipment.check_approve(settings, own)

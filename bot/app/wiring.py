@@ -23,6 +23,7 @@ from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
 from bot.events import PersonId
+from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller, Subscription
 from bot.features.feeds.service import Feeds
@@ -213,6 +214,11 @@ class Parts:
                 captchas=captchas,
             ),
         )
+
+    def judge(self, provider: Provider) -> ReportJudge:
+        """Who reads what pages say of a claim; nobody where there is no model."""
+        has_model = set(self._settings.llm.providers_in_order) != {"offline"}
+        return ReportJudge(self._store, self._clock, self._turns, provider if has_model else None)
 
     def _checkups(self, watchdog: Watchdog, allowed: Callable[[], AccessList]) -> Checkups:
         settings = self._settings

@@ -30,6 +30,7 @@ from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
+from tests.tools.evidence.test_tool import Reading
 from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
@@ -320,6 +321,7 @@ def tool_deps() -> ToolDeps:
         news=Archive(),
         quotas=Plenty(),
         papers=Repository(),
+        judge=Reading(),
     )
 
 

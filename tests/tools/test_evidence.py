@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tools.evidence.claims import Claim, language
 from tools.evidence.dates import dated
 from tools.evidence.independence import reports
 from tools.evidence.publishers import kind, publisher, registrable
-from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, Reader, Rules, Source, confidence, sources, weighed
+from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, Rules, Source, confidence, sources, weighed
 from tools.evidence.search_plan import SEARCHES_PER_ROUND, Inquiry, Step
-from tools.evidence.stance import Claim, language, read
-from tools.evidence.word_lists import AUTHORITIES, CONFIRMED, CREDITS, DENIED, FALSE, HEDGED, WordList, folded
+from tools.evidence.word_lists import CREDITS, folded
+from tools.ports import Judgement, Stance
 from tools.search.base import Hit
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
@@ -127,127 +128,37 @@ def test_no_age_breaks_the_reading(age: str) -> None:
         ("Die Brücke ist eingestürzt und der Fluss ist gesperrt", "de"),
         ("Le pont est tombé dans la rivière et les routes sont fermées", "fr"),
         ("El puente se ha caído y las carreteras están cerradas", "es"),
-        ("Il ponte è crollato e le strade della città sono chiuse", None),
-        ("De brug is ingestort en het verkeer is niet mogelijk op de weg", None),
         ("橋が崩落し多数の死者が出た", None),
         ("Larkhaven", None),
         ("Bridge down in Larkhaven", "en"),
     ],
 )
 def test_a_language_is_told_by_its_small_words(text: str, spoken: str | None) -> None:
-    """Only of those whose denials are known is anything believed."""
+    """Of those in which denials are searched for."""
     assert language(text) == spoken
 
 
 @pytest.mark.parametrize(
-    ("title", "snippet", "stance"),
+    ("title", "snippet", "is_about"),
     [
-        ("Larkhaven bridge collapse: 43 people dead", "The bridge fell into the river.", "agrees"),
-        ("43 people died as the bridge in Larkhaven collapsed", "", "agrees"),
-        ("Larkhaven bridge collapse is a hoax", "It was said that 43 people died.", "contradicts"),
-        (
-            "Fact check: Larkhaven bridge",
-            "The claim that the bridge collapsed and 43 people died is false.",
-            "contradicts",
-        ),
-        ("Mayor denies that the Larkhaven bridge collapsed", "The rumour says 43 people died.", "contradicts"),
-        ("Mayor denies guilt, police confirm 43 people died in Larkhaven bridge collapse", "", "unclear"),
-        ("Larkhaven bridge collapse, 43 people died", "The builder denies any guilt.", "unclear"),
-        ("Larkhaven bridge collapse is not a hoax, 43 people died", "The police say it.", "unclear"),
-        ("Did the Larkhaven bridge collapse and 43 people died?", "", "unclear"),
-        ("Larkhaven bridge did not collapse, 43 people safe", "The people are safe.", "unclear"),
-        ("Unconfirmed: Larkhaven bridge collapsed, 43 people died", "The town waits.", "unclear"),
-        ("Larkhaven bridge collapse: 12 people died", "It was in the night.", "unclear"),
-        ("Larkhaven bridge collapsed, 43 people died", "il ponte della città non è più nel fiume", "unclear"),
-        ("Larkhaven bridge reopens to 43 bus lines", "The people are glad.", "unclear"),
-        ("Larkhaven bridge reopens to bus lines", "The people are glad.", None),
-        ("A bridge elsewhere", "The people of the town.", None),
+        ("Larkhaven bridge collapse: 43 people dead", "The bridge fell into the river.", True),
+        ("43 people died as the bridge in Larkhaven collapsed", "", True),
+        ("Larkhaven bridge collapse is a hoax", "It was said that 43 people died.", True),
+        ("Larkhaven bridge did not collapse, 43 people safe", "The people are safe.", True),
+        ("Larkhaven bridge reopens to bus lines", "The people are glad.", False),
+        ("A bridge elsewhere", "The people of the town.", False),
     ],
 )
-def test_a_text_says_what_its_words_say(title: str, snippet: str, stance: str | None) -> None:
-    """It agrees only if it has the claim's words and numbers and nothing against them; what is not sure is unclear."""
-    found = read(BRIDGE, title, snippet)
-    assert (found.stance if found else None) == stance
-
-
-@pytest.mark.parametrize(
-    ("claim", "agreeing", "contradicting"),
-    [
-        (
-            "In Larkhaven ist eine Brücke eingestürzt",
-            ("Brücke in Larkhaven eingestürzt", "Das teilte die Polizei am Abend mit."),
-            ("Brücke in Larkhaven eingestürzt? Falschmeldung macht die Runde", "Das ist frei erfunden."),
-        ),
-        (
-            "Un pont s'est effondré à Larkhaven",
-            ("Un pont s'effondre à Larkhaven", "Le ministère a confirmé l'accident dans la nuit."),
-            ("Non, un pont ne s'est pas effondré à Larkhaven", "C'est faux, dit la mairie : une infox est partagée."),
-        ),
-        (
-            "Un puente se derrumbó en Larkhaven",
-            ("Se derrumba un puente en Larkhaven", "El gobierno confirmó el accidente en la noche."),
-            ("Es falso que un puente se derrumbó en Larkhaven", "El bulo se comparte en las redes."),
-        ),
-    ],
-)
-def test_other_languages_are_read_alike(claim: str, agreeing: tuple[str, str], contradicting: tuple[str, str]) -> None:
-    """German, French, Spanish: agreement, an authority that is cited, and a denial."""
-    said = Claim.of(claim)
-    one, other = read(said, *agreeing), read(said, *contradicting)
-    assert one is not None
-    assert other is not None
-    assert (one.stance, one.cites_official, other.stance) == ("agrees", True, "contradicts")
-
-
-@pytest.mark.parametrize(
-    ("listed", "texts"),
-    [
-        (FALSE, "a hoax|das stimmt nicht|c'est faux|es un bulo|FAKE  NEWS|Fake-News|gefälschtes Foto"),
-        (DENIED, "he denies it|weist den Vorwurf zurück|le ministre dément|lo desmiente|a nié"),
-        (HEDGED, "rumours|soll gestohlen haben|aurait été vu|sin confirmar"),
-        (CONFIRMED, "officially|bestätigt|communiqué|anunció|teilte am Abend mit"),
-        (AUTHORITIES, "police|Innenministerium|porte-parole|fiscalía|Bundeskanzleramt"),
-    ],
-)
-def test_the_lists_know_their_words(listed: WordList, texts: str) -> None:
-    """Of each list some of every language, through accents, capitals, hyphens and gaps."""
-    assert all(listed.stands(folded(text)) for text in texts.split("|")), texts
-
-
-def test_a_list_does_not_find_words_within_words() -> None:
-    """A `denial` is none in `undeniable`, an agency none in `map`."""
-    text = folded("undeniable satirist map (apple) humorous debut, hoaxer of dementia")
-    assert not any(listed.stands(text) for listed in (FALSE, DENIED, HEDGED))
-    assert not CREDITS.search(text)
-    assert all(map(CREDITS.search, ("berlin (dpa) - ", "rome /reuters/ ", "quelle: afp", "(ap, 12 november)")))
-
-
-def test_the_claim_s_own_words_deny_nothing() -> None:
-    """Whoever repeats a claim about a denial agrees; without any denial it is unclear."""
-    claim = Claim.of("The minister denies the lamp affair")
-    agreeing = read(claim, "Minister denies lamp affair", "In the parliament of the land.")
-    other = read(claim, "Minister in lamp affair", "The minister and the lamp.")
-    assert agreeing is not None
-    assert other is not None
-    assert (agreeing.stance, other.stance) == ("agrees", "unclear")
-    assert other.because == ("says nothing of a denial",)
-
-
-def test_the_claim_s_own_doubts_are_no_doubts_of_it() -> None:
-    """A claim about rumours, or about a hoax, is told in these words by those who agree."""
-    for text in ("Rumours of a lamp affair spread in Larkhaven", "The lamp of Larkhaven is a hoax"):
-        found = read(Claim.of(text), text, "In the town of the lamp.")
-        assert found is not None
-        assert (found.stance, found.because) == ("agrees", ())
+def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_about: bool) -> None:
+    """Whatever it says of it: that is not for words to tell."""
+    assert BRIDGE.is_told_by(title, snippet) is is_about
 
 
 def test_a_claim_in_several_wordings_is_found_in_each() -> None:
     """That is how a page in the language of the place is compared at all."""
     german = ("Brücke in Larkhaven eingestürzt", "Es ist die größte der Stadt, sagt die Polizei.")
-    assert read(Claim.of("A bridge fell down in Larkhaven"), *german) is None
-    both = read(Claim.of("A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt"), *german)
-    assert both is not None
-    assert both.stance == "agrees"
+    assert not Claim.of("A bridge fell down in Larkhaven").is_told_by(*german)
+    assert Claim.of("A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt").is_told_by(*german)
 
 
 @pytest.mark.parametrize(
@@ -260,26 +171,13 @@ def test_a_claim_in_several_wordings_is_found_in_each() -> None:
 )
 def test_numbers_and_scripts_are_compared_however_they_are_written(claim: str, title: str) -> None:
     """Separators of thousands do not matter; where no spaces are, pairs of signs are compared."""
-    found = read(Claim.of(claim), title, "")
-    assert found is not None
-    assert not [reason for reason in found.because if reason.startswith("without")]
+    assert Claim.of(claim).is_told_by(title, "")
 
 
-@pytest.mark.parametrize(
-    ("title", "tone"),
-    [
-        ("Larkhaven bridge collapsed, 43 people died", "matter_of_fact"),
-        ("SHOCK: Larkhaven bridge collapsed, 43 people died", "alarming"),
-        ("Larkhaven bridge collapsed, 43 people died!", "alarming"),
-        ("LARKHAVEN BRIDGE COLLAPSED PEOPLE DIED 43", "alarming"),
-        ("Rumours: Larkhaven bridge collapsed, 43 people died", "hedged"),
-    ],
-)
-def test_the_tone_is_told(title: str, tone: str) -> None:
-    """By words that stir up, by exclamation and capitals; by words of doubt."""
-    found = read(BRIDGE, title, "In the night.")
-    assert found is not None
-    assert found.tone == tone
+def test_an_agency_is_found_where_a_text_credits_it() -> None:
+    """Not within words."""
+    assert not CREDITS.search(folded("map (apple) reuterslike"))
+    assert all(map(CREDITS.search, ("berlin (dpa) - ", "rome /reuters/ ", "quelle: afp", "(ap, 12 november)")))
 
 
 LONG = "The bridge across the river fell in the night and forty cars were on it when the middle part gave way"
@@ -323,8 +221,17 @@ def hit_at(number: int, words: str = "Larkhaven bridge collapse: 43 people dead 
 PLAIN = Rules()
 
 
+def judged(*hits: Hit) -> dict[Hit, Judgement]:
+    """As somebody would who reads them: a hoax is none, and the police are an authority."""
+
+    def stance(hit: Hit) -> Stance:
+        return "contradicts" if "hoax" in hit.title else "agrees"
+
+    return {hit: Judgement(stance=stance(hit), tone="neutral", cites_official="Police" in hit.title) for hit in hits}
+
+
 def evidence_of(*hits: Hit, rules: Rules = PLAIN) -> Evidence:
-    return weighed(sources(Reader(BRIDGE).about(hits), rules, NOW))
+    return weighed(sources(hits, rules, NOW, judgements=judged(*hits)))
 
 
 def test_reports_are_counted_and_not_pages() -> None:
@@ -336,7 +243,7 @@ def test_reports_are_counted_and_not_pages() -> None:
     ]
     found = evidence_of(*printed, hit_at(7), *loose)
     assert (found.agreeing, found.contradicting, found.independent) == (2, 0, 2)
-    assert found.tones == (("matter_of_fact", 6),)
+    assert found.tones == (("neutral", 6),)
 
 
 def test_a_report_that_also_contradicts_contradicts() -> None:
@@ -365,7 +272,7 @@ def test_sources_come_with_the_weightiest_first() -> None:
     rules = Rules(preferred_sites=("paper2.example",))
     denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.", "2026-11-20")
     hits = [hit_at(1), replace(hit_at(2), age="2 days ago"), replace(hit_at(3), age="2026-11-01"), denial]
-    found = sources(Reader(BRIDGE).about(hits), rules, NOW)
+    found = sources(hits, rules, NOW, judgements=judged(*hits))
     assert [source.hit.site for source in found] == ["d.example", "paper2.example", "paper1.example", "paper3.example"]
     assert weighed(found).days == (date(2026, 11, 1), date(2026, 11, 19))
 
@@ -391,7 +298,7 @@ NOTHING = evidence_of()
         ({"agreeing": 3, "contradicting": 1, "fact_check_contradicts": True}, 3, False, 0.33),
         ({"agreeing": 3, "contradicting": 1, "official_denial_is_cited": True}, 3, False, 0.47),
         ({"agreeing": 3, "contradicting": 3, "official_contradicts": True}, 3, False, 0.0),
-        ({"unclear": 9}, 3, False, 0.0),
+        ({"mentioning": 9}, 3, False, 0.0),
     ],
 )
 def test_the_confidence_is_the_formula(found: dict[str, Any], needed: int, is_incomplete: bool, sure: float) -> None:
@@ -426,7 +333,8 @@ def inquiry(**more: Any) -> Inquiry:
 
 
 def steps(asked: Inquiry, tried: tuple[Step, ...] = (), *hits: Hit, rules: Rules = PLAIN) -> tuple[Step, ...]:
-    found: tuple[Source, ...] = sources(Reader(asked.claim).about(hits), rules, NOW)
+    about = [hit for hit in hits if asked.claim.is_told_by(hit.title, hit.snippet)]
+    found: tuple[Source, ...] = sources(about, rules, NOW)
     return asked.following(found, weighed(found), tried)
 
 
@@ -461,13 +369,11 @@ def test_the_next_rounds_ask_for_what_is_missing() -> None:
 
 
 def test_what_was_found_is_not_looked_for() -> None:
-    """Several reports, an official word, and either denials or a look for them: that is enough."""
+    """Several reports, an official site, and a look for denials: that is enough."""
     official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
-    denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.")
     enough = [hit_at(1), hit_at(2), official]
     tried = steps(inquiry())
     assert [step.aim for step in steps(inquiry(), tried, *enough)] == ["denials"]
-    assert steps(inquiry(), tried, *enough, denial) == ()
     tried += steps(inquiry(), tried, *enough)
     assert steps(inquiry(), tried, *enough) == ()
 

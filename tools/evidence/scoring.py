@@ -10,18 +10,19 @@ The confidence says how well what was found carries the claim. It is no probabil
 
 `agreeing` and `contradicting` count reports, not pages (`tools.evidence.independence`); `needed` is the operator's
 threshold. A report that has a contradicting page contradicts, whatever its other pages say. Platforms where everybody
-writes and encyclopaedias are shown and not counted. A source that is unclear counts for neither side.
+writes and encyclopaedias are shown and not counted. A source that only mentions the claim counts for neither side.
+Left to others: what a page says (`tools.ports.Judge`); without that there is neither support nor opposition.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from tools.evidence.dates import dated
 from tools.evidence.independence import reports
 from tools.evidence.publishers import Kind, kind
-from tools.evidence.stance import Claim, Reading, Stance, Tone, read
+from tools.ports import Judgement, Stance, Tone
 from tools.search.base import Hit, lies_in
 
 BY_REPORTS = 0.7
@@ -34,7 +35,7 @@ MAX_INCOMPLETE = 0.5
 _WITNESSES: frozenset[Kind] = frozenset({"official", "fact_check", "site"})
 _AUTHORITIES: frozenset[Kind] = frozenset({"official"})
 _EXAMINERS: frozenset[Kind] = frozenset({"official", "fact_check"})
-_STANCES: tuple[Stance, ...] = ("contradicts", "agrees", "unclear")
+_STANCES: tuple[Stance | None, ...] = ("contradicts", "agrees", "mentions", None)
 _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "platform")
 
 
@@ -44,7 +45,8 @@ class Source:
 
     hit: Hit
     kind: Kind
-    reading: Reading
+    judgement: Judgement | None
+    """What it says of the claim; None: nobody has read it."""
     report: int
     """Sources of one number tell one report and are not independent of each other."""
     day: date | None
@@ -55,6 +57,11 @@ class Source:
     def is_witness(self) -> bool:
         """Whether it counts: no platform, no encyclopaedia."""
         return self.kind in _WITNESSES
+
+    @property
+    def stance(self) -> Stance | None:
+        """What it says of the claim; None: nobody has read it."""
+        return None if self.judgement is None else self.judgement.stance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +82,7 @@ class Evidence:
     agreeing: int
     """Independent reports that say the claim."""
     contradicting: int
-    unclear: int
+    mentioning: int
     official_confirms: bool
     """An official site says it."""
     official_is_cited: bool
@@ -89,72 +96,66 @@ class Evidence:
     days: tuple[date, ...]
     """When pages that do not contradict were published, the first first; those of which it is known."""
 
+    has_official: bool
+    """Whether an official site is among the pages, whatever it says."""
+    has_fact_check: bool
+
     @property
     def independent(self) -> int:
         """Independent reports about the claim, whatever they say."""
-        return self.agreeing + self.contradicting + self.unclear
-
-
-class Reader:
-    """Reads what pages say about one claim, each page once: that takes a moment."""
-
-    def __init__(self, claim: Claim) -> None:
-        self._claim = claim
-        self._readings: dict[Hit, Reading | None] = {}
-
-    def about(self, hits: Iterable[Hit]) -> tuple[tuple[Hit, Reading], ...]:
-        """Those of the pages that are about the claim, with what they say."""
-        read_so = ((hit, self._reading(hit)) for hit in hits)
-        return tuple((hit, reading) for hit, reading in read_so if reading is not None)
-
-    def _reading(self, hit: Hit) -> Reading | None:
-        if hit not in self._readings:
-            self._readings[hit] = read(self._claim, hit.title, hit.snippet)
-        return self._readings[hit]
+        return self.agreeing + self.contradicting + self.mentioning
 
 
 def sources(
-    about: Sequence[tuple[Hit, Reading]], rules: Rules, now: datetime, *, articles: Collection[str] = ()
+    hits: Sequence[Hit],
+    rules: Rules,
+    now: datetime,
+    *,
+    articles: Collection[str] = (),
+    judgements: Mapping[Hit, Judgement] | None = None,
 ) -> tuple[Source, ...]:
     """The pages about the claim, those first that say most: contradiction, then agreement; officials first.
 
-    `articles` are the addresses of pages that are an encyclopaedia's, wherever they lie.
+    `judgements` are of those that were read, None: none was. `articles` are the addresses of pages that are an
+    encyclopaedia's, wherever they lie.
     """
-    numbers = reports([hit for hit, _ in about])
+    numbers = reports(hits)
     told = [
         Source(
             hit=hit,
             kind="reference" if hit.url in articles else kind(hit.site, official_sites=rules.official_sites),
-            reading=reading,
+            judgement=(judgements or {}).get(hit),
             report=number,
             day=dated(hit.age, now),
             is_preferred=lies_in(hit.site, rules.preferred_sites),
         )
-        for (hit, reading), number in zip(about, numbers, strict=True)
+        for hit, number in zip(hits, numbers, strict=True)
     ]
     return tuple(sorted(told, key=_place))
 
 
 def _place(source: Source) -> tuple[int, bool, int]:
-    return _STANCES.index(source.reading.stance), not source.is_preferred, _KINDS.index(source.kind)
+    return _STANCES.index(source.stance), not source.is_preferred, _KINDS.index(source.kind)
 
 
 def weighed(found: Sequence[Source]) -> Evidence:
     """What the sources say together, by independent reports."""
     witnesses = [source for source in found if source.is_witness]
     stances = Counter(_stances_by_report(witnesses).values())
-    tones: Counter[Tone] = Counter(source.reading.tone for source in found)
+    tones: Counter[Tone] = Counter(source.judgement.tone for source in found if source.judgement is not None)
     return Evidence(
         agreeing=stances["agrees"],
         contradicting=stances["contradicts"],
-        unclear=stances["unclear"],
+        mentioning=stances["mentions"] + stances[None],
         official_confirms=_says(witnesses, "agrees", _AUTHORITIES),
         official_is_cited=_cites(witnesses, "agrees"),
         official_contradicts=_says(witnesses, "contradicts", _AUTHORITIES),
         fact_check_contradicts=_says(witnesses, "contradicts", _EXAMINERS - _AUTHORITIES),
         official_denial_is_cited=_cites(witnesses, "contradicts"),
         tones=tuple(tones.most_common()),
-        days=tuple(sorted(s.day for s in found if s.day is not None and s.reading.stance != "contradicts")),
+        has_official=any(source.kind == "official" for source in found),
+        has_fact_check=any(source.kind == "fact_check" for source in found),
+        days=tuple(sorted(s.day for s in found if s.day is not None and s.stance != "contradicts")),
     )
 
 
@@ -176,17 +177,18 @@ def _weight(independent: int, needed: int, *, itself: bool, cited: bool) -> floa
     return BY_REPORTS * min(independent / needed, 1) + official
 
 
-def _stances_by_report(witnesses: Sequence[Source]) -> dict[int, Stance]:
+def _stances_by_report(witnesses: Sequence[Source]) -> dict[int, Stance | None]:
     """Of each report what its pages say; the one against the claim weighs most, then the one for it."""
-    stances: dict[int, Stance] = {}
-    for source in sorted(witnesses, key=lambda witness: _STANCES.index(witness.reading.stance)):
-        stances.setdefault(source.report, source.reading.stance)
+    stances: dict[int, Stance | None] = {}
+    for source in sorted(witnesses, key=lambda witness: _STANCES.index(witness.stance)):
+        stances.setdefault(source.report, source.stance)
     return stances
 
 
 def _says(witnesses: Sequence[Source], stance: Stance, kinds: frozenset[Kind]) -> bool:
-    return any(source.reading.stance == stance and source.kind in kinds for source in witnesses)
+    return any(source.stance == stance and source.kind in kinds for source in witnesses)
 
 
 def _cites(witnesses: Sequence[Source], stance: Stance) -> bool:
-    return any(source.reading.stance == stance and source.reading.cites_official for source in witnesses)
+    judged = (source.judgement for source in witnesses if source.judgement is not None)
+    return any(judgement.stance == stance and judgement.cites_official for judgement in judged)

@@ -1,11 +1,12 @@
 """Pure: what is searched for next, of what was found and what was looked for already; nothing when that is enough.
 
     round 1   the claim in its own words, in the news and on the web
-    then      what is missing: denials, unless one was found; an official word, unless one was found; the operator's
+    then      what is missing: a look at denials; an official word, unless an official site was found; the operator's
               preferred sites, unless one is among the sources; and while too few independent reports are there, the
               claim's other wordings, at last fewer of its words
 
-Nothing is looked for twice. A check whose sources are several, with an official word and a look at denials, ends early.
+What pages say of the claim is read once, when all of them are there, so it has no part in this. Nothing is looked
+for twice. A check whose sources are several, with an official word and a look at denials, ends early.
 """
 
 import re
@@ -13,8 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tools.evidence.claims import Claim, language
 from tools.evidence.scoring import Evidence, Source
-from tools.evidence.stance import Claim, language
 from tools.evidence.word_lists import IDLE, LANGUAGES, words
 from tools.search.base import Query, trimmed
 
@@ -78,9 +79,9 @@ class Inquiry:
 
     def _missing(self, found: Sequence[Source], evidence: Evidence, looked_for: Collection[Aim]) -> Iterator[Step]:
         spoken = self._marker_language()
-        if not evidence.contradicting and "denials" not in looked_for:
+        if "denials" not in looked_for:
             yield Step(aim="denials", query=self._query(f"{self._key_words()} {_DENIALS[spoken]}"))
-        if not (evidence.official_confirms or evidence.official_contradicts) and "official word" not in looked_for:
+        if not evidence.has_official and "official word" not in looked_for:
             yield Step(aim="official word", query=self._query(f"{self._key_words()} {_OFFICIAL[spoken]}"))
         is_lacking = self.preferred_sites and not any(source.is_preferred for source in found)
         if is_lacking and "preferred sites" not in looked_for:

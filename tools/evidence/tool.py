@@ -1,12 +1,13 @@
 """The tool `verify_news`: looks for what speaks for a claim and what against it, and gives evidence, never a verdict.
 
-    claim --> plan --> searches side by side --> read, grouped, weighed --what is missing?--> plan, up to three rounds
-                                                                       '--nothing more, or time is up--> evidence
+    claim --> plan --> searches side by side --> grouped by report --what is missing?--> plan, up to three rounds
+                                                                  '--nothing more, or time is up--> read --> evidence
 
-No model takes part in here: planning and judging are tables (`tools.evidence`), and what they cannot see is told with
-every answer; the model that asked explains it. `tools.search.service` asks the services, and its ten minutes and
-its months hold here too. A search that fails costs the others nothing: the answer says that data are
-incomplete.
+What is searched, who stands behind a page, which reports are independent and how much they weigh are tables here. What
+a report says of the claim is asked of a model, once, when all of them are there (`tools.ports.Judge`); where there is
+none, or nothing that it says can be relied on, there is all the rest, and the answer says so. A search that fails costs
+the others nothing: the answer says that data are incomplete. `tools.search.service` asks the services, and its ten
+minutes and its months hold here too.
 """
 
 import asyncio
@@ -20,9 +21,10 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
-from tools.evidence.scoring import Evidence, Reader, Rules, Source, confidence, sources, weighed
+from tools.evidence.claims import Claim
+from tools.evidence.scoring import Evidence, Rules, Source, confidence, sources, weighed
 from tools.evidence.search_plan import Inquiry, Step
-from tools.evidence.stance import Claim
+from tools.ports import Excerpt, Judge, Judgement
 from tools.search.base import Hit, lies_in
 from tools.search.cache import Found
 from tools.search.service import SearchService, row, worded
@@ -32,15 +34,21 @@ from tools.text import shortened
 from tools.web.addresses import canonical_url
 
 NOTE = (
-    "This is evidence, not a verdict. It was read by word lists (en, de, fr, es) out of titles and snippets alone: it"
-    " sees no irony, no rewritten copies and no other wordings of a denial. Before you rely on a source, fetch it; say"
-    " what agrees, what contradicts and what is missing."
+    "This is evidence, not a verdict. A model has read titles and snippets alone, and may be wrong; a copy that was"
+    " rewritten counts as a report of its own. Before you rely on a source, fetch it; say what agrees, what"
+    " contradicts and what is missing."
+)
+NOTE_UNREAD = (
+    "These are pages about the claim, and no verdict: whether they agree or contradict was not read. A copy that was"
+    " rewritten counts as a report of its own. Fetch the pages that matter before you say what they say."
 )
 
 _MAX_CLAIM_CHARS = 400
 _MAX_SNIPPET_CHARS = 300
 _MAX_RESULT_CHARS = 14_000  # ten sources of usual length, whole: a citation needs its address uncut
 _MAX_SITES = 30
+_MAX_READ = 24  # pages: more than are told of by default
+_SECONDS_TO_READ = 22.0
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
 
 Sites = Annotated[tuple[Site, ...], BeforeValidator(listed), Field(max_length=_MAX_SITES)]
@@ -92,13 +100,21 @@ class VerifyNewsArguments(Arguments):
 class _Case:
     """What one check has gathered so far."""
 
-    reader: Reader
+    claim: Claim
     tried: list[Step] = field(default_factory=list)
     rounds: int = 0
     found_by_step: dict[Step, Found] = field(default_factory=dict)
     failures_by_step: dict[Step, tuple[ToolError, ...]] = field(default_factory=dict)
     """Of searches that no service answered, or the encyclopaedia in the place of one that failed."""
     is_out_of_time: bool = False
+    judgements: Mapping[Hit, Judgement] | None = None
+    """What the pages say of the claim; None: nobody has read them."""
+    unread_because: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is known what the pages say of the claim."""
+        return self.judgements is not None
 
     @property
     def found(self) -> tuple[Found, ...]:
@@ -114,9 +130,10 @@ class _Case:
 class VerifyNews:
     """Gathers evidence on a claim."""
 
-    def __init__(self, options: VerifyNewsOptions, desk: SearchService) -> None:
+    def __init__(self, options: VerifyNewsOptions, desk: SearchService, judge: Judge) -> None:
         self._options = options
         self._desk = desk
+        self._judge = judge
         self._rules = Rules(
             needed=options.independent_sources,
             preferred_sites=options.preferred_sites,
@@ -136,7 +153,7 @@ class VerifyNews:
             arguments=VerifyNewsArguments,
             intent=lambda given: Intent("verify", {"claim": given.claim}),
             finds_pages=True,
-            timeout_seconds=options.timeout_seconds + _SECONDS_TO_ANSWER,
+            timeout_seconds=options.timeout_seconds + _SECONDS_TO_READ + _SECONDS_TO_ANSWER,
             cost_usd=options.max_searches * desk.usual_usd,
             max_result_chars=_MAX_RESULT_CHARS,
         )
@@ -148,12 +165,13 @@ class VerifyNews:
             BadArguments: the claim holds nothing that can be read.
         """
         inquiry = self._inquiry(arguments)
-        case = _Case(Reader(inquiry.claim))
+        case = _Case(inquiry.claim)
         try:
             async with asyncio.timeout(self._options.timeout_seconds):
                 await self._examine(inquiry, case, context.now)
         except TimeoutError:
             case.is_out_of_time = True
+        await self._read(case, context)
         cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
         return Result(data=self._told(inquiry, case, context.now), cost_usd=cost_usd)
 
@@ -180,6 +198,17 @@ class VerifyNews:
                 for step in steps:
                     searches.create_task(self._search(step, case, now))
 
+    async def _read(self, case: _Case, context: ToolContext) -> None:
+        """Have the pages read; those that come first, where there are many."""
+        hits = [source.hit for source in self._sources(case, context.now)][:_MAX_READ]
+        excerpts = [Excerpt(title=hit.title, snippet=hit.snippet) for hit in hits]
+        try:
+            judged = await self._judge.judge(case.claim.wordings[0], excerpts, context) if hits else ()
+        except ToolError as error:
+            case.unread_because = str(error)
+            return
+        case.judgements = dict(zip(hits, judged, strict=True))
+
     def _can(self, step: Step) -> bool:
         return self._desk.takes(step.query)
 
@@ -195,8 +224,9 @@ class VerifyNews:
 
     def _sources(self, case: _Case, now: datetime) -> tuple[Source, ...]:
         hits = (hit for hit in _each_once(case.found) if not lies_in(hit.site, self._options.excluded_sites))
+        about = [hit for hit in hits if case.claim.is_told_by(hit.title, hit.snippet)]
         articles = {hit.url for found in case.found if found.source == Wikipedia.name for hit in found.hits}
-        return sources(case.reader.about(hits), self._rules, now, articles=articles)
+        return sources(about, self._rules, now, articles=articles, judgements=case.judgements)
 
     def _told(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)
@@ -205,14 +235,22 @@ class VerifyNews:
         lacking = list(_lacking(case, evidence, needed))
         data: dict[str, Any] = {
             "claim": inquiry.claim.wordings[0],
-            "evidence": _told_evidence(evidence, needed, is_incomplete=bool(lacking)),
+            "evidence": _told_evidence(evidence, needed, is_incomplete=bool(lacking))
+            if case.is_read
+            else _told_pages(evidence, needed),
             "data_incomplete": bool(lacking),
         }
         if lacking:
             data["incomplete_because"] = lacking
+        if case.unread_because:
+            data["not_read_because"] = case.unread_because
         if case.failures:
             data["failed"] = list(dict.fromkeys(map(str, case.failures)))
-        data |= {"rounds": case.rounds, "searched": list(map(_told_step, case.tried)), "note": NOTE}
+        data |= {
+            "rounds": case.rounds,
+            "searched": list(map(_told_step, case.tried)),
+            "note": NOTE if case.is_read else NOTE_UNREAD,
+        }
         pages_left = len(found) - len(shown)
         if pages_left:
             data["more_pages"] = pages_left
@@ -240,6 +278,8 @@ def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
         yield "only_the_encyclopaedia_answered"
     if evidence.independent < needed:
         yield "too_few_sources"
+    if not case.is_read:
+        yield "not_read"
 
 
 def _told_step(step: Step) -> Mapping[str, str]:
@@ -250,7 +290,7 @@ def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> M
     told: dict[str, Any] = {
         "independent_agreeing": evidence.agreeing,
         "independent_contradicting": evidence.contradicting,
-        "independent_unclear": evidence.unclear,
+        "independent_mentioning": evidence.mentioning,
         "independent_needed": needed,
         "several_agree": evidence.agreeing >= needed,
         "official_confirms": evidence.official_confirms,
@@ -260,9 +300,25 @@ def _told_evidence(evidence: Evidence, needed: int, *, is_incomplete: bool) -> M
         "fact_check_contradicts": evidence.fact_check_contradicts,
         "tone": dict(evidence.tones),
     }
-    if evidence.days:
-        told |= {"first_reported": evidence.days[0].isoformat(), "last_reported": evidence.days[-1].isoformat()}
-    return told | {"confidence": confidence(evidence, needed=needed, is_incomplete=is_incomplete)}
+    sure = confidence(evidence, needed=needed, is_incomplete=is_incomplete)
+    return {**told, **_told_days(evidence), "confidence": sure}
+
+
+def _told_pages(evidence: Evidence, needed: int) -> Mapping[str, Any]:
+    """What can be told of pages that nobody has read."""
+    return {
+        "independent_reports": evidence.independent,
+        "independent_needed": needed,
+        "official_site_found": evidence.has_official,
+        "fact_check_found": evidence.has_fact_check,
+        **_told_days(evidence),
+    }
+
+
+def _told_days(evidence: Evidence) -> Mapping[str, Any]:
+    if not evidence.days:
+        return {}
+    return {"first_reported": evidence.days[0].isoformat(), "last_reported": evidence.days[-1].isoformat()}
 
 
 def _row(source: Source) -> Mapping[str, Any]:
@@ -270,15 +326,15 @@ def _row(source: Source) -> Mapping[str, Any]:
     told: dict[str, Any] = {
         **found,
         "snippet": shortened(found["snippet"], _MAX_SNIPPET_CHARS),
-        "stance": source.reading.stance,
         "kind": source.kind,
         "report": source.report,
-        "tone": source.reading.tone,
     }
+    judgement = source.judgement
     more: Mapping[str, Any] = {
         "date": source.day.isoformat() if source.day else None,
-        "because": list(source.reading.because),
-        "cites_official": source.reading.cites_official,
+        "stance": judgement and judgement.stance,
+        "tone": judgement and judgement.tone,
+        "cites_official": judgement is not None and judgement.cites_official,
         "preferred": source.is_preferred,
     }
     return told | {name: value for name, value in more.items() if value}

@@ -13,6 +13,7 @@ from store import Store
 from tests.bot.turn.turn_helpers import Desk, Scripted, calls, contents, says
 from tests.servers.searxng import SearXNG
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
+from tests.tools.evidence.test_tool import Reading
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
 from tools import Arguments, Fetcher, Http, Result, ToolContext, ToolSpec
@@ -206,7 +207,7 @@ async def test_evidence_is_read_further_and_cited(store: Store, clock: SetClock)
         desk = SearchService(WebSearchOptions(searxng_base_url=searxng.url), http, Plenty())
         check = calls(("verify_news", {"claim": "The harbour lamps were lit"}))
         provider = Scripted([check, fetch(site.url_of("/")), says("One report says so [1].")])
-        tools = (VerifyNews(VerifyNewsOptions(), desk), WebFetch(PageOptions(), fetcher, Repository()))
+        tools = (VerifyNews(VerifyNewsOptions(), desk, Reading()), WebFetch(PageOptions(), fetcher, Repository()))
         table = Desk(store, clock, provider, tools=tools)
         outcome = await table.answer(await table.loaded("Were the lamps lit?"))
         assert outcomes(table) == ["ok", "ok"]

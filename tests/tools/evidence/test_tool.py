@@ -1,7 +1,7 @@
 """Checking a claim: rounds of searches over doubles of the services, to evidence and never to a verdict."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -17,8 +17,21 @@ from tests.servers.tavily import KEY, Tavily
 from tests.servers.wikipedia import Wikipedia
 from tests.tools.conftest import USER_AGENT, Plenty
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
-from tools import BadArguments, Http, Result, ToolContext, fitted
-from tools.evidence.tool import NOTE, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
+from tools import (
+    BadArguments,
+    Disabled,
+    Excerpt,
+    Http,
+    Judgement,
+    Result,
+    Stance,
+    Tone,
+    ToolContext,
+    ToolError,
+    Unavailable,
+    fitted,
+)
+from tools.evidence.tool import NOTE, NOTE_UNREAD, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
 from tools.search.service import SearchService
 from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
 
@@ -95,6 +108,25 @@ class Spent:
         self.left += 1
 
 
+@dataclass
+class Reading:
+    """Stands behind the port `Judge`: reads by a word that stands in the title, and remembers what it was asked."""
+
+    fails: ToolError | None = None
+    asked: list[tuple[str, tuple[Excerpt, ...]]] = field(default_factory=list[tuple[str, tuple[Excerpt, ...]]])
+
+    async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
+        self.asked.append((claim, tuple(reports)))
+        if self.fails is not None:
+            raise self.fails
+        return tuple(map(self._judgement, reports))
+
+    def _judgement(self, report: Excerpt) -> Judgement:
+        stance: Stance = "contradicts" if "hoax" in report.title else "agrees"
+        tone: Tone = "panic" if "!" in report.title else "neutral"
+        return Judgement(stance=stance, tone=tone, cites_official="ministry" in report.snippet)
+
+
 class Newsroom:
     """The tool over the doubles."""
 
@@ -102,13 +134,14 @@ class Newsroom:
         self._urls = {"tavily_base_url": press.url, "wikipedia_base_url": wikipedia.url}
         self._http, self.context = http, context
         self.desk = self.opened()
+        self.reading = Reading()
 
     def opened(self, quotas: Any = None, **search: Any) -> SearchService:
         given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **self._urls, **search}
         return SearchService(WebSearchOptions(**given), self._http, quotas or Plenty())
 
     async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
-        tool = VerifyNews(VerifyNewsOptions(**options), self.desk)
+        tool = VerifyNews(VerifyNewsOptions(**options), self.desk, self.reading)
         return await tool.run(VerifyNewsArguments(claim=claim, other_words=other_words), self.context)
 
 
@@ -126,7 +159,7 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
     assert data["evidence"] == {
         "independent_agreeing": 4,
         "independent_contradicting": 0,
-        "independent_unclear": 0,
+        "independent_mentioning": 0,
         "independent_needed": 3,
         "several_agree": True,
         "official_confirms": True,
@@ -134,7 +167,7 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
         "official_contradicts": False,
         "official_denial_is_cited": False,
         "fact_check_contradicts": False,
-        "tone": {"matter_of_fact": 5},
+        "tone": {"neutral": 5},
         "first_reported": "2026-11-18",
         "last_reported": "2026-11-19",
         "confidence": 1.0,
@@ -158,7 +191,7 @@ async def test_a_claim_that_many_tell(press: Press, newsroom: Newsroom) -> None:
         "stance": "agrees",
         "kind": "site",
         "report": 1,
-        "tone": "matter_of_fact",
+        "tone": "neutral",
         "date": "2026-11-19",
     }
 
@@ -171,8 +204,49 @@ async def test_a_claim_that_is_debunked(press: Press, newsroom: Newsroom) -> Non
     assert (data["evidence"]["independent_contradicting"], data["evidence"]["fact_check_contradicts"]) == (1, True)
     assert data["evidence"]["confidence"] == 0.33
     first = data["results"][0]
-    assert (first["site"], first["stance"], first["because"]) == ("snopes.com", "contradicts", ["hoax"])
+    assert (first["site"], first["stance"]) == ("snopes.com", "contradicts")
     assert not data["data_incomplete"]
+
+
+@pytest.mark.parametrize("failure", [Disabled("no model is set up"), Unavailable("it left some out")])
+async def test_without_a_model_the_sources_are_told_and_no_agreement(
+    press: Press, newsroom: Newsroom, failure: ToolError
+) -> None:
+    """What can be known without one: reports, publishers, dates, official sites; and why nothing else is."""
+    press.news = [DAILY]
+    press.findings = {"official statement": [OFFICIAL], "fact check": [DENIAL], "": [EVENING, REPRINT, ORIGINAL]}
+    newsroom.reading.fails = failure
+    data: Any = (await newsroom.check()).data
+    assert data["evidence"] == {
+        "independent_reports": 5,
+        "independent_needed": 3,
+        "official_site_found": True,
+        "fact_check_found": True,
+        "first_reported": "2026-11-18",
+        "last_reported": "2026-11-19",
+    }
+    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["not_read"])
+    assert (data["not_read_because"], data["note"]) == (str(failure), NOTE_UNREAD)
+    assert len(data["results"]) == 6
+    assert not any({"stance", "tone", "cites_official"} & row.keys() for row in data["results"])
+
+
+async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Press, newsroom: Newsroom) -> None:
+    """After the last round, with the claim as it was given; what is beyond the bound only mentions."""
+    pages = [page(f"Larkhaven bridge collapse: 43 people dead {n}{n}", f"https://p{n}.example/", "") for n in range(30)]
+    press.findings, press.news = {"fact check": pages[20:], "": pages[:10]}, pages[10:20]
+    data: Any = (await newsroom.check()).data
+    [(claim, read)] = newsroom.reading.asked
+    assert (claim, len(read)) == (CLAIM, 24)
+    assert (data["evidence"]["independent_agreeing"], data["evidence"]["independent_mentioning"]) == (24, 6)
+
+
+async def test_nothing_is_read_where_nothing_was_found(press: Press, newsroom: Newsroom) -> None:
+    """A model is not paid for an empty page."""
+    press.findings = {"": [OTHER]}
+    data: Any = (await newsroom.check()).data
+    assert (newsroom.reading.asked, data["evidence"]["independent_agreeing"]) == ([], 0)
+    assert data["note"] == NOTE
 
 
 async def test_the_order_is_that_of_the_plan(press: Press, newsroom: Newsroom) -> None:
@@ -356,7 +430,7 @@ async def test_time_that_is_up_at_once_is_no_error_either(newsroom: Newsroom, pr
 def test_its_own_time_ends_before_the_call_s() -> None:
     """So that the call is never cut off in the middle of the searches."""
     options = VerifyNewsOptions(timeout_seconds=40)
-    spec = VerifyNews(options, SearchService(WebSearchOptions(), Http(USER_AGENT), Plenty())).spec
+    spec = VerifyNews(options, SearchService(WebSearchOptions(), Http(USER_AGENT), Plenty()), Reading()).spec
     assert spec.timeout_seconds is not None
     assert spec.timeout_seconds > options.timeout_seconds
 
@@ -387,7 +461,7 @@ async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, p
     data: Any = result.data
     assert (len(data["results"]), data["more_pages"]) == (10, 10)
     assert data["results"][0]["site"] == "snopes.com"
-    spec = VerifyNews(VerifyNewsOptions(), newsroom.desk).spec
+    spec = VerifyNews(VerifyNewsOptions(), newsroom.desk, newsroom.reading).spec
     told = fitted(data, spec.max_result_chars or 0)
     assert all(row["url"] in told for row in data["results"])
     assert "cut:" not in told
