@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
+from tests.tools.evidence.test_tool import Reading
 from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_news import Archive
@@ -45,6 +46,7 @@ def tool_deps() -> ToolDeps:
         news=Archive(),
         quotas=Plenty(),
         papers=Repository(),
+        judge=Reading(),
     )
 
 
