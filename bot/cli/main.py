@@ -8,16 +8,12 @@ Left to others: everything that lasts (`bot.app`), the verbs for what is kept (`
 
 import argparse
 import asyncio
-import http.client
 import json
 import os
 import signal
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
 from bot import app, logs, settings
 from bot.cli import admin
@@ -26,6 +22,7 @@ from bot.cli import run as running
 from bot.cli import settings as setting
 from bot.cli import store as upkeep
 from bot.cli import tools as workbench
+from bot.doctor.http import fetch_json
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.service import Aldis
 from bot.settings import Settings
@@ -104,33 +101,14 @@ def _health(given: Settings, _: argparse.Namespace) -> int:
     if web.port == 0:
         print("aldis: the health page is switched off (WEB__PORT=0)", file=sys.stderr)
         return 2
+    place = f"[{web.host}]" if ":" in web.host else web.host
     try:
-        state = _health_state(web.host, web.port)
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        print(f"aldis: no answer from the health page: {type(error).__name__}", file=sys.stderr)
+        state, _date = asyncio.run(fetch_json(f"http://{place}:{web.port}/healthz", seconds=_HEALTH_SECONDS))
+    except Disconnected as error:
+        print(f"aldis: no answer from the health page: {error}", file=sys.stderr)
         return 1
     print(json.dumps(state, indent=2))
     return 0 if state.get("ok") else 1
-
-
-def _health_state(host: str, port: int) -> dict[str, object]:
-    """What the health page says, whether with status 200 or 503.
-
-    Raises:
-        OSError, ValueError, http.client.HTTPException: no health page answers there.
-    """
-    # The machine's proxies have no business on the way to the machine itself.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    place = f"[{host}]" if ":" in host else host
-    try:
-        answer = opener.open(f"http://{place}:{port}/healthz", timeout=_HEALTH_SECONDS)
-    except urllib.error.HTTPError as error:
-        answer = error
-    with answer:
-        state = json.load(answer)
-    if not isinstance(state, dict):
-        raise ValueError("no health page")  # noqa: TRY004  (it is what was read, not what was called with)
-    return cast("dict[str, object]", state)
 
 
 def _text(given: str) -> str:

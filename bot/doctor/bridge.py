@@ -3,7 +3,6 @@
 Left to others: who may write (`lists`), making transports (`bot.app` hands over how).
 """
 
-import http.client
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -68,8 +67,8 @@ async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     """Its name and version, whether its clock is ours, and what is known of the version."""
     try:
         release, date = await _release(bridge, url)
-    except (Disconnected, OSError, ValueError, http.client.HTTPException) as error:
-        return [problem(f"bridge: {bridge} does not tell its version ({type(error).__name__})", "look into its log")]
+    except Disconnected as error:
+        return [problem(f"bridge: {bridge} does not tell its version ({error})", "look into its log")]
     except ConfigError as error:
         return [problem(f"bridge: {error}")]
     what = f"bridge: {release.name} at {without_password(url)}"

@@ -1,36 +1,50 @@
-"""The addresses that the doctor asks: JSON over HTTP, on the way to what is close by.
+"""The addresses close by that one asks, the bridge's and the health page: JSON over HTTP.
 
-Left to others: what the answers mean (`bridge`, `running`).
+Left to others: what the answers mean (`bridge`, `running`, `bot.cli.main`).
 """
 
 import asyncio
 import json
-import urllib.error
-import urllib.request
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from typing import cast
 
-from bot.transports.envelope.json import Json, as_object
+import httpx
+
+from bot.errors import Disconnected
+from bot.transports.envelope.json import Json
 
 ASK_SECONDS = 10.0
 """For one question, whatever it is."""
 
 
-async def fetch_json(url: str, body: Json | None = None) -> tuple[Json, datetime | None]:
-    """The JSON object at an address, and the time that its server shows."""
+async def fetch_json(
+    url: str, body: Json | None = None, *, seconds: float = ASK_SECONDS
+) -> tuple[Json, datetime | None]:
+    """Returns the JSON object at an address, whatever the status, and the time that its server shows.
 
-    def ask() -> tuple[Json, datetime | None]:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310 - http by its type
-        # The machine's proxies have no business on the way to what is close by.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            answer = opener.open(request, timeout=ASK_SECONDS)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            date = answer.headers["Date"]
-            return as_object(json.load(answer)), parsedate_to_datetime(date) if date else None
+    Raises:
+        Disconnected: nobody answers there within so many seconds, or with something else.
+    """
+    # The machine's proxies have no business on the way to what is close by, and no certificate is read without need.
+    verify = url.startswith("https:")
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            httpx.AsyncClient(trust_env=False, timeout=seconds, verify=verify) as client,
+        ):
+            answer = await (client.get(url) if body is None else client.post(url, json=body))
+        date = answer.headers.get("Date")
+        return _object(json.loads(answer.content)), parsedate_to_datetime(date) if date else None
+    except TimeoutError as error:
+        raise Disconnected("no answer in time") from error
+    except (httpx.ConnectError, OSError) as error:
+        raise Disconnected("nobody listens there") from error
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
+        raise Disconnected("what answers there is something else") from error
 
-    async with asyncio.timeout(ASK_SECONDS):
-        return await asyncio.to_thread(ask)
+
+def _object(value: object) -> Json:
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")  # noqa: TRY004  (it is what was read, not what was called with)
+    return cast("Json", value)

@@ -3,12 +3,12 @@
 Left to others: what the page says (`bot.web.health`).
 """
 
-import http.client
 import logging
 from collections.abc import Iterator
 
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.http import fetch_json
+from bot.errors import Disconnected
 from bot.settings import Settings
 from bot.transports.envelope.json import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
@@ -52,7 +52,7 @@ async def check_running(settings: Settings, *, is_expected: bool) -> list[Findin
     place = f"[{web.host}]" if ":" in web.host else web.host
     try:
         state, _ = await fetch_json(f"http://{place}:{web.port}/healthz")
-    except (OSError, ValueError, http.client.HTTPException):
+    except Disconnected:
         if is_expected:
             return [warning(f"running: no health page answers at {place}:{web.port}", "look into the log of Aldis")]
         return [ok("running: Aldis is not running, or not here")]
