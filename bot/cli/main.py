@@ -154,6 +154,13 @@ def _parser() -> argparse.ArgumentParser:
     doctor = verbs.add_parser("doctor", help="look at everything that Aldis stands on, and say what to do")
     doctor.add_argument("--model", action="store_true", help="ask each model a question, too; it costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="show what could be switched on besides, too")
+    doctor.add_argument(
+        "--fix",
+        dest="mending",
+        action="store_const",
+        const=upkeep.fix,
+        help="first mend what can be mended without harm: file rights, folders, slips in .env, what a kill left behind",
+    )
     doctor.set_defaults(verb=upkeep.examine)
     _add_tools(verbs.add_parser("tools", help="list every tool with its state and cost, or run one by hand"))
     backup = verbs.add_parser("backup", help="copy what is kept into a folder, also while Aldis runs")

@@ -18,10 +18,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from bot import app, logs
+from bot import app, logs, settings
 from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
+from bot.doctor.mending import mend
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
 from bot.features.reminders.backlog import Backlog, backlog, replay, settle
@@ -31,7 +32,7 @@ from bot.settings.values import person_of
 from bot.turn.captchas import MAX_PASTED_CHARS
 from bot.turn.export import gathered
 from bot.turn.trace import trace_text
-from bot.web.control import asked, trust_answer
+from bot.web.control import asked, socket_path, trust_answer
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -69,6 +70,13 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
     found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
     print(format_findings(found, is_verbose=options.verbose))
     return exit_status(found)
+
+
+def fix(options: argparse.Namespace) -> int:
+    """`doctor --fix`: mend what can be mended without harm and say so, then look at everything as `doctor` does."""
+    for line in mend(settings.settings_file_path(), socket_of=socket_path):
+        print(line)
+    return examine(settings.loaded(), options)
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:

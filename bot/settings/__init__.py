@@ -629,9 +629,13 @@ def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV
 
 def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
     """Returns where the settings file lies: in the folder of the store that the environment and `.env` name."""
+    return store_path(environ, env_file).with_name(SETTINGS_FILE_NAME)
+
+
+def store_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
+    """Returns where the store is, as the environment and `.env` say, whatever else is wrong with the settings."""
     given = _given(environ, env_file).get(_STORE_PATH)
-    store = Path(given.value) if given else StoreSettings().path
-    return store.with_name(SETTINGS_FILE_NAME)
+    return Path(given.value) if given else StoreSettings().path
 
 
 def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:

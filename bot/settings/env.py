@@ -193,9 +193,24 @@ class Spelling:
         best = max(scores, key=lambda near: scores[near], default="")
         return best if scores.get(best, 0.0) >= _SIMILAR else None
 
+    def slip_in_file(self, name: str) -> str | None:
+        """The same for a name in a file that no other program reads."""
+        return self._by_flat.get(_flat(name)) or self.slip_of(name)
+
     def nearest(self, name: str) -> str | None:
         """Returns the one of our names that is most like a name which is surely none of another program."""
         return self.slip_of(name) or next(iter(difflib.get_close_matches(name, self.names, n=1)), None)
+
+
+def slips(names: Iterable[str], known: Sequence[Variable], passed_over: Sequence[str] = ()) -> dict[str, str]:
+    """Returns the names in a file of ours that no setting has, each with the one that it was surely meant to be."""
+    spelling = Spelling(name for variable in known for name in variable.names)
+    unknown = [
+        name
+        for name in map(str.upper, names)
+        if name not in spelling.names and not name.startswith(tuple(passed_over)) and not _ELSEWHERE.fullmatch(name)
+    ]
+    return {name: meant for name in unknown if (meant := spelling.slip_in_file(name)) is not None}
 
 
 def unread(environ: Iterable[str], known: Sequence[Variable]) -> tuple[str, ...]:

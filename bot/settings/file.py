@@ -80,7 +80,7 @@ class SettingsFile:
             values_from(self._environ, self._env_file, file=(self.path, found))
             # A value that is hidden today, by the environment, must not turn out wrong on the day that it counts.
             values_from(self._environ, self._env_file, file=(self.path, found), is_file_first=True)
-            _write_atomically(self.path, new)
+            write_atomically(self.path, new)
 
     def origin(self, name: str) -> Origin:
         """Where the value of a setting comes from, by any of its names.
@@ -135,6 +135,7 @@ def _locked(path: Path) -> Generator[None]:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(path.with_name(f"{path.name}-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        _give_to_owner_of(path.parent, lock)
     except OSError as error:
         raise _unusable(path, "written", error) from error
     try:
@@ -151,7 +152,7 @@ def _locked(path: Path) -> Generator[None]:
         os.close(lock)
 
 
-def _write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Put the text in the place of the file, whole or not at all, readable by its owner alone.
 
     Raises:
@@ -162,6 +163,7 @@ def _write_atomically(path: Path, text: str) -> None:
         data = text.encode()
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)  # with mode 0600
         try:
+            _give_to_owner_of(target if target.exists() else target.parent, descriptor)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
@@ -178,6 +180,13 @@ def _write_atomically(path: Path, text: str) -> None:
             os.close(folder)
     except (OSError, UnicodeEncodeError) as error:
         raise _unusable(path, "written", error) from error
+
+
+def _give_to_owner_of(path: Path, descriptor: int) -> None:
+    """What root writes for Aldis is to be read by the user that Aldis runs as."""
+    owner = path.stat()
+    if os.geteuid() == 0 and owner.st_uid != 0:
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
 
 
 def _unusable(path: Path, done: str, error: Exception) -> ConfigError:

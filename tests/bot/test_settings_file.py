@@ -87,6 +87,19 @@ def test_it_is_its_owners_alone(tmp_path: Path) -> None:
     assert sorted(path.name for path in there.file.path.parent.iterdir()) == ["settings.env", "settings.env-lock"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes for others")
+def test_what_root_writes_belongs_to_whom_the_folder_does(tmp_path: Path) -> None:
+    """`sudo aldis settings set` must not lock out the user that Aldis runs as."""
+    there = Place(tmp_path)
+    there.file.path.parent.mkdir()
+    os.chown(there.file.path.parent, 10001, 10001)
+    there.file.write({"SIGNAL__NAME": "A"})
+    os.chown(there.file.path, 10002, 10002)
+    there.file.write({"SIGNAL__NAME": "B"})
+    found = {path.name: path.stat().st_uid for path in there.file.path.parent.iterdir()}
+    assert found == {"settings.env": 10002, "settings.env-lock": 10001}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
