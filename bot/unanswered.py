@@ -39,7 +39,12 @@ REASONS: Mapping[str, Reason] = {
         words="it stood in a group and addressed somebody else (no mention)",
         advice="people mention Aldis, quote it or begin with its name; `/always on` makes it answer everything there",
     ),
-    "paused": Reason(words="Aldis is paused in its conversation", advice="`/resume` there"),
+    "not_asker": Reason(
+        words="its author may not ask in that group (`/who`)", advice="an admin writes `/who all` there, or `/who list`"
+    ),
+    "paused": Reason(
+        words="Aldis is paused in its conversation, or an admin has taken it over", advice="`/resume` there"
+    ),
     "too_many": Reason(
         words="its author or its conversation wrote too much in a minute",
         advice="LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE",

@@ -92,6 +92,15 @@ class Ledger(Repository):
         )
         return min(1.0, cached / read) if read else None
 
+    def last_model(self, conversation: ConversationId) -> str | None:
+        """Which model answered last in a conversation, as `provider/model`; None: none is known."""
+        rows = self.rows(
+            "SELECT provider, name FROM ledger WHERE conversation_id = ? AND kind = 'model' AND outcome = 'ok' "
+            "AND input_tokens > 0 ORDER BY id DESC LIMIT 1",
+            (conversation,),
+        )
+        return f"{rows[0][0]}/{rows[0][1]}" if rows else None
+
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
         """The sums of the person, the group and all, each for all the periods, in this order; zero where there is none.
 

@@ -18,6 +18,7 @@ from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.status import StandingCommands
+from bot.commands.takeover import TakeoverCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
@@ -312,6 +313,7 @@ class Parts:
             MemoryCommands(desk, self.memory),
             FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
             AdminCommands(desk, self._pairing, audience, budgets, account=account, timezone=zone),
+            TakeoverCommands(desk, approvals, audience),
             TrustCommands(desk, identities),
             BroadcastCommands(desk, audience),
         )

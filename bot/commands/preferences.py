@@ -14,7 +14,7 @@ from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.commands.names import closest, folded
 from bot.i18n import phrases
 from bot.i18n.locale import LANGUAGES, Language
-from bot.policy.chat import MAX_PERSONA_CHARS, ChatSettings, Persona
+from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from store import Repositories
 from tools import ToolSource
 
@@ -37,6 +37,16 @@ _MAX_SHOWN = 60
 _SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("on", "an", "ein", "activer", "active", "activar", "activa"), True),
     **dict.fromkeys(("off", "aus", "desactiver", "desactive", "desactivar", "desactiva"), False),
+}
+_ASKERS: Mapping[str, Askers] = {
+    **dict.fromkeys(("all", "alle", "everybody", "everyone", "tous", "todos"), "all"),
+    **dict.fromkeys(("admins", "admin"), "admins"),
+    **dict.fromkeys(("list", "liste", "lista"), "list"),
+}
+_ASKERS_TOLD: Mapping[Askers, str] = {
+    "all": phrases.ASKERS_ALL,
+    "admins": phrases.ASKERS_ADMINS,
+    "list": phrases.ASKERS_LIST,
 }
 _LANGUAGE_NAMES: Mapping[Language, str] = {
     "en": "english englisch anglais ingles",
@@ -98,6 +108,15 @@ class PreferenceCommands:
                 run=self._always,
                 for_keepers=True,
                 section="admins",
+            ),
+            Entry(
+                name="who",
+                form="/who [all|admins|list]",
+                summary=phrases.ABOUT_WHO,
+                run=self._who,
+                for_keepers=True,
+                section="admins",
+                examples=("/who", "/who all", "/who admins", "/who list"),
             ),
             Entry(
                 name="pause",
@@ -234,12 +253,28 @@ class PreferenceCommands:
         told = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
         await self._desk.set(call, lambda: phrases.said(told), answers_always=is_on)
 
+    async def _who(self, call: Call) -> None:
+        """Who may ask in this group, or who may from now on."""
+        word = folded(call.command.rest)
+        askers = _ASKERS.get(word)
+        if not call.is_in_group:
+            await self._desk.answer(call, lambda _: phrases.ONLY_IN_GROUPS)
+        elif not word:
+            await self._desk.answer(call, lambda repos: _ASKERS_TOLD[self._desk.settings(repos, call).askers])
+        elif askers is None:
+            raise WrongForm
+        else:
+            told = _ASKERS_TOLD[askers]
+            await self._desk.set(call, lambda: phrases.said(told), askers=askers, told_askers=False)
+
     async def _pause(self, call: Call) -> None:
         now = self._desk.clock.now()
         await self._desk.set(call, lambda: phrases.said(phrases.PAUSED), paused_at=now, told_paused=False)
 
     async def _resume(self, call: Call) -> None:
-        await self._desk.set(call, lambda: phrases.said(phrases.RESUMED), paused_at=None, told_paused=False)
+        await self._desk.set(
+            call, lambda: phrases.said(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False
+        )
 
 
 def _revoked(repos: Repositories, call: Call, name: str) -> str:

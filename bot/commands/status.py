@@ -3,6 +3,8 @@
 Left to others: what is set (`bot.commands.preferences`), what was spent (`bot.commands.chat`).
 """
 
+from datetime import datetime
+
 from bot.commands.base import Call, Desk, Entry
 from bot.i18n import phrases
 from bot.policy.chat import ChatSettings
@@ -37,8 +39,16 @@ class StandingCommands:
             # The command itself is under way as well.
             waiting = repos.inbox.waiting(here) - 1 - words - is_answering
             settings = self._desk.settings(repos, call)
+            model, last = settings.model or self._model, repos.ledger.last_model(here)
+            # Vendors answer under longer names than they are asked by.
+            is_other = last is not None and not last.startswith(model)
             figures = phrases.status(
-                waiting=waiting, words=words, model=settings.model or self._model, tools_off=settings.tools_off
+                waiting=waiting,
+                words=words,
+                model=model,
+                answered_by=last if is_other and last else "",
+                taken_minutes=_minutes_left(settings, self._desk.clock.now()),
+                tools_off=settings.tools_off,
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
             return "\n".join([phrases.said(doing), *figures, *_set(settings), f"Aldis {self._version}"])
@@ -54,6 +64,12 @@ class StandingCommands:
             return phrases.who(message.name, label, message.author, here, is_admin=call.is_admin)
 
         await self._desk.answer(call, told)
+
+
+def _minutes_left(settings: ChatSettings, now: datetime) -> float:
+    """How long an admin still answers there; 0: nobody does."""
+    until = settings.taken_until
+    return (until - now).total_seconds() / 60 if until is not None and settings.is_taken(now) else 0.0
 
 
 def _set(settings: ChatSettings) -> list[str]:

@@ -89,9 +89,13 @@ SENTENCES: Mapping[str, str] = {
     "ONLY_DIRECTLY": "Das sage ich nur in unserem eigenen Chat, nicht in einer Gruppe.",
     "ALWAYS_ON": "Von jetzt an gilt hier jede Nachricht mir.",
     "ALWAYS_OFF": "Von jetzt an antworte ich hier nur, wenn ich angesprochen werde.",
+    "ASKERS_ALL": "In dieser Gruppe dürfen mich alle fragen.",
+    "ASKERS_ADMINS": "In dieser Gruppe dürfen mich nur meine Admins fragen.",
+    "ASKERS_LIST": "In dieser Gruppe darf mich nur fragen, wer mir auch direkt schreiben darf.",
     "PAUSED": "Pause: Bis `/resume` beantworte ich hier nur Befehle. Was inzwischen gefragt wird, bleibt "
     "unbeantwortet.",
     "IS_PAUSED": "Ich mache hier Pause und antworte nicht. Ein Admin kann `/resume` schreiben.",
+    "IS_TAKEN_OVER": "Hier antwortet gerade jemand persönlich, deshalb halte ich mich zurück.",
     "RESUMED": "Da bin ich wieder.",
     "NO_GROUPS": "Ich bin in keiner Gruppe.",
     "BRIDGE_SILENT": "Die Brücke zu Signal antwortet nicht, also kann ich das jetzt nicht nachsehen. Bitte versuch es "
@@ -120,8 +124,12 @@ SENTENCES: Mapping[str, str] = {
     "ABOUT_STATUS": "sagt, was hier im Gange und was eingestellt ist.",
     "ABOUT_WHOAMI": "sagt, als wen ich dich kenne.",
     "ABOUT_ALWAYS": "lässt mich auf jede Nachricht einer Gruppe antworten oder nur auf die an mich.",
+    "ABOUT_WHO": "sagt, wer mich in dieser Gruppe fragen darf: alle darin, nur die Admins oder nur, "
+    "wer mir auch direkt schreiben darf.",
     "ABOUT_PAUSE": "lässt mich hier nichts als Befehle beantworten.",
     "ABOUT_RESUME": "beendet das.",
+    "ABOUT_TAKEOVER": "lässt dich eine Weile selbst antworten: Ich verwerfe die Antwort, an der ich "
+    "sitze, und halte mich zurück.",
     "ABOUT_ALLOW": "lässt ein, wer diesen Code bekommen hat.",
     "ABOUT_DENY": "nimmt das zurück; `/people` zeigt die Kürzel.",
     "ABOUT_PEOPLE": "zeigt, wer mit einem Code eingelassen wurde.",
@@ -214,7 +222,12 @@ SENTENCES: Mapping[str, str] = {
     "PREDICTION_DID_NOT": "Es ist nicht eingetreten.",
     "PREDICTION_VOID": "Es lässt sich nicht sagen.",
     "STATUS_MODEL": "Modell: {model}",
+    "STATUS_TAKEN": "Hier antwortet noch {duration} lang ein Admin persönlich.",
+    "STATUS_ANSWERED": "Die letzte Antwort kam von {model}.",
     "STATUS_TOOLS": "Abgeschaltet: {tools}",
+    "TAKEN_OVER": "Für {duration} gehört der Chat dir: Ich halte mich hier zurück. `/takeover off` holt mich zurück.",
+    "TAKEN_OVER_OF": "Der Chat mit {label} gehört für {duration} dir: Ich halte mich dort zurück. "
+    "`/takeover {label} off` holt mich zurück.",
     "STATUS_WAITING": "Wartet auf Antwort: {count}",
     "STATUS_WORDS": "Wartet auf ein Ja oder Nein: {count}",
     "TOO_LONG_PERSONA": "Das ist zu lang: Eine Rolle hat höchstens {most} Zeichen.",

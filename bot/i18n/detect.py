@@ -68,11 +68,17 @@ _READ_CHARS = 2000
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NO_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|@\S+", re.DOTALL)
 """Code, addresses and names are in no language."""
+_CODE_LINE = re.compile(
+    r"^[^\n]*(?:[{};]|\w\([^)\n]*\):?)[ \t]*$|^[ \t]*(?:def|class|import|from|return|elif|else:)\b[^\n.?!]*$"
+    r"|^[ \t]*[\w.]+[ \t]*[-+]?=[^\n]*$|^[^\n]*(?:==|=>|::|</\w+>)[^\n]*$|^[ \t]*(?:for|if|while|with)\b[^\n]*:[ \t]*$",
+    re.MULTILINE,
+)
+"""A line that nobody says: of a program that was pasted without marks."""
 
 
 def heard(text: str) -> Language | None:
     """The language of a message; None where it is not sure, too short, or another one."""
-    plain = _NO_WORDS.sub(" ", text[:_READ_CHARS]).lower().replace("’", "'")
+    plain = _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
     words = _WORD.findall(plain)
     if not words:
         return None

@@ -88,9 +88,14 @@ SENTENCES: Mapping[str, str] = {
     "ONLY_DIRECTLY": "Je ne le dis que dans notre propre discussion, pas dans un groupe.",
     "ALWAYS_ON": "Désormais je prends ici chaque message pour moi.",
     "ALWAYS_OFF": "Désormais je ne réponds ici que si l'on s'adresse à moi.",
+    "ASKERS_ALL": "Tout le monde peut me poser des questions dans ce groupe.",
+    "ASKERS_ADMINS": "Dans ce groupe, seuls mes admins peuvent me poser des questions.",
+    "ASKERS_LIST": "Dans ce groupe, seules les personnes qui peuvent aussi m'écrire en privé peuvent "
+    "me poser des questions.",
     "PAUSED": "En pause : jusqu'à `/resume` je ne réponds ici qu'aux commandes. Ce qu'on demande d'ici là reste sans "
     "réponse.",
     "IS_PAUSED": "Je suis en pause ici, donc je ne réponds pas. Un admin peut écrire `/resume`.",
+    "IS_TAKEN_OVER": "Quelqu'un répond ici en personne pour le moment, alors je me tais.",
     "RESUMED": "Me revoilà.",
     "NO_GROUPS": "Je ne suis dans aucun groupe.",
     "BRIDGE_SILENT": "Le pont vers Signal ne répond pas, donc je ne peux pas regarder cela maintenant. Réessaie dans "
@@ -119,8 +124,11 @@ SENTENCES: Mapping[str, str] = {
     "ABOUT_STATUS": "dit ce qui est en cours ici et ce qui est réglé.",
     "ABOUT_WHOAMI": "dit comment je te connais.",
     "ABOUT_ALWAYS": "me fait répondre à chaque message d'un groupe, ou seulement à ceux pour moi.",
+    "ABOUT_WHO": "dit qui peut me poser des questions dans ce groupe : tout le monde, seulement les "
+    "admins, ou seulement ceux qui peuvent m'écrire en privé.",
     "ABOUT_PAUSE": "me fait ne répondre ici qu'aux commandes.",
     "ABOUT_RESUME": "y met fin.",
+    "ABOUT_TAKEOVER": "te laisse répondre en personne un moment : j'abandonne la réponse en cours et je me tais.",
     "ABOUT_ALLOW": "admet qui a reçu ce code.",
     "ABOUT_DENY": "annule cela ; `/people` montre les repères.",
     "ABOUT_PEOPLE": "montre qui a été admis par un code.",
@@ -211,7 +219,12 @@ SENTENCES: Mapping[str, str] = {
     "PREDICTION_DID_NOT": "Cela ne s'est pas réalisé.",
     "PREDICTION_VOID": "On ne peut pas le dire.",
     "STATUS_MODEL": "Modèle : {model}",
+    "STATUS_TAKEN": "Un admin répond ici en personne pendant encore {duration}.",
+    "STATUS_ANSWERED": "La dernière réponse venait de {model}.",
     "STATUS_TOOLS": "Désactivés : {tools}",
+    "TAKEN_OVER": "À toi pour {duration} : je me tais ici. `/takeover off` me fait revenir.",
+    "TAKEN_OVER_OF": "La discussion avec {label} est à toi pour {duration} : je m'y tais. `/takeover "
+    "{label} off` me fait revenir.",
     "STATUS_WAITING": "En attente de réponse : {count}",
     "STATUS_WORDS": "En attente d'un oui ou d'un non : {count}",
     "TOO_LONG_PERSONA": "C'est trop long : un rôle a au plus {most} caractères.",

@@ -7,7 +7,7 @@ other languages they stand in `bot.languages`, by the same names. The functions 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
@@ -89,8 +89,12 @@ ONLY_IN_GROUPS = "That is for groups only."
 ONLY_DIRECTLY = "I tell that in our own chat only, not in a group."
 ALWAYS_ON = "From now on I take every message here as meant for me."
 ALWAYS_OFF = "From now on I answer here only when I am addressed."
+ASKERS_ALL = "Everybody in this group can ask me."
+ASKERS_ADMINS = "In this group only my admins can ask me."
+ASKERS_LIST = "In this group only people who can also write to me directly can ask me."
 PAUSED = "Paused: until `/resume` I answer nothing here but commands. What is asked meanwhile stays unanswered."
 IS_PAUSED = "I am paused here, so I do not answer. An admin can write `/resume`."
+IS_TAKEN_OVER = "Somebody is answering here in person at the moment, so I'm keeping quiet."
 RESUMED = "Here I am again."
 NO_GROUPS = "I am in no group."
 BRIDGE_SILENT = "The bridge to Signal does not answer, so I cannot look that up now. Please try again in a minute."
@@ -124,8 +128,12 @@ ABOUT_LANGUAGE = "chooses the language that I speak here."
 ABOUT_STATUS = "tells what is under way here and what is set."
 ABOUT_WHOAMI = "tells how I know you."
 ABOUT_ALWAYS = "makes me answer every message of a group, or only those for me."
+ABOUT_WHO = (
+    "says who may ask me in this group: everybody in it, only the admins, or only those who may write to me directly."
+)
 ABOUT_PAUSE = "makes me answer nothing here but commands."
 ABOUT_RESUME = "ends that."
+ABOUT_TAKEOVER = "lets you answer in person for a while: I drop the answer I'm working on and keep quiet."
 ABOUT_ALLOW = "lets in whoever was given this code."
 ABOUT_DENY = "takes that back; `/people` shows the labels."
 ABOUT_PEOPLE = "shows who was let in by a code."
@@ -213,7 +221,14 @@ _PREDICTION_CAME_TRUE = "It came true."
 _PREDICTION_DID_NOT = "It did not come true."
 _PREDICTION_VOID = "It cannot be told."
 _STATUS_MODEL = "Model: {model}"
+_STATUS_TAKEN = "An admin is answering here in person for another {duration}."
+_STATUS_ANSWERED = "The last answer came from {model}."
 _STATUS_TOOLS = "Switched off: {tools}"
+_TAKEN_OVER = "It's all yours for {duration}: I'm keeping quiet here. `/takeover off` brings me back."
+_TAKEN_OVER_OF = (
+    "The chat with {label} is all yours for {duration}: I'm keeping quiet there. `/takeover "
+    "{label} off` brings me back."
+)
 _STATUS_WAITING = "Waiting to be answered: {count}"
 _STATUS_WORDS = "Waiting for a yes or no: {count}"
 _TOO_LONG_PERSONA = "That is too long: a persona has at most {most} characters."
@@ -898,14 +913,36 @@ def language_set() -> str:
     return said(_LANGUAGE_SET)
 
 
-def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str]) -> tuple[str, ...]:
-    """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no."""
+def status(
+    *,
+    waiting: int,
+    words: int,
+    model: str,
+    tools_off: Sequence[str],
+    answered_by: str = "",
+    taken_minutes: float = 0,
+) -> tuple[str, ...]:
+    """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no.
+
+    `answered_by` is the model that answered last, where that is another one; `taken_minutes` is for how long an admin
+    still answers in Aldis's place.
+    """
     return (
+        *([said(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
         *([said(_STATUS_WAITING, count=waiting)] if waiting else ()),
         *([said(_STATUS_WORDS, count=words)] if words else ()),
         *([said(_STATUS_MODEL, model=model)] if model else ()),
+        *([said(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
         *([said(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
     )
+
+
+def taken_over(label: str, length: timedelta) -> str:
+    """What an admin hears who has taken over this chat, or that of whoever has the label."""
+    how_long = duration(length.total_seconds())
+    if label:
+        return said(_TAKEN_OVER_OF, label=label, duration=how_long)
+    return said(_TAKEN_OVER, duration=how_long)
 
 
 def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:

@@ -31,7 +31,7 @@ from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
 from bot.i18n import phrases
 from bot.logs import described
 from bot.metrics import Counts
-from bot.policy.access import is_admin
+from bot.policy.access import is_admin, may_ask
 from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.transports.base import Progress, Transport
 from bot.turn.approvals import Approvals
@@ -89,8 +89,11 @@ class _Asked:
     """What the person hears instead of an answer; None: it is to be answered."""
     is_marked: bool
     """Whether people see by an emoji on it that it is being answered; nobody wrote what a reminder asks."""
+    is_bare: bool
+    """Whether it is about what was said last in its group."""
 
 
+_BARE = "(They call you without a word: answer what was said last here, or the message that they quote.)"
 _REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
 
 
@@ -324,7 +327,7 @@ class Worker:
             is_from_before = claim.items[0].received_at < self._began_at
             self._marks.put(marked, may_stand=not claim.is_new or is_from_before)
             try:
-                await self._answered(claim, turn, notes)
+                await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
             finally:
                 self._marks.take_off(marked)
         else:
@@ -349,9 +352,12 @@ class Worker:
         _log.error("turn %d cannot be read and is given up", claim.turn)
         await self._turns.discard(claim)
 
-    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[str, ...]) -> None:
-        """The messages that are to be answered; `notes` say why others with them are not."""
-        turn = replace(turn, talk=self._group_context.talk(turn.chat))
+    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[str, ...], *, said_before: int) -> None:
+        """The messages that are to be answered; `notes` say why others with them are not.
+
+        `said_before`: so many messages of others they are about in any case.
+        """
+        turn = replace(turn, talk=self._group_context.talk(turn.chat, at_least=said_before))
         if claim.attempt > self._pace.max_attempts or claim.deaths > _MAX_DEATHS:
             self._counts.add("turns_buried")
             _log.error("turn %d was tried %d times and is given up", claim.turn, claim.attempt - 1 + claim.deaths)
@@ -386,11 +392,30 @@ class Worker:
         now = self._clock.now()
         asked: list[_Asked] = []
         for item, envelope in zip(claim.items, envelopes, strict=True):
-            message = self._message(await self._route(claim.conversation, envelope), item)
+            found = await self._route(claim.conversation, envelope)
+            message = self._message(found, item)
+            if message is not None and not await self._may_ask(claim, envelope, message):
+                continue
             if message is not None:
                 excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
-                asked.append(_Asked(message=message, excuse=excuse, is_marked=is_marked))
+                is_bare = isinstance(found, Question) and found.is_bare and message.quote is None
+                asked.append(_Asked(message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare))
         return asked
+
+    async def _may_ask(self, claim: Claim, envelope: Envelope, message: Incoming) -> bool:
+        """Whether the author may ask in this group, as it is set there; the first who may not is told so."""
+        if not message.chat.startswith("group:"):
+            return True
+        askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
+        if may_ask(envelope, self._authority.allowed, askers):
+            return True
+        is_approved = askers == "list" and await self._turns.is_let_in(message.author, account)
+        if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
+            return True
+        self._unanswered.note("not_asker")
+        self._marks.take_off((message,))  # it may have been marked while it waited
+        await self._turns.may_not_ask(claim, message, askers)
+        return False
 
     async def _route(self, conversation: ConversationId, envelope: Envelope) -> Route:
         in_group = envelope.chat is not None and envelope.chat.startswith("group:")
@@ -400,6 +425,8 @@ class Worker:
 
     def _message(self, found: Route, item: InboxItem) -> Incoming | None:
         match found:
+            case Question(message=message, is_bare=True):
+                return replace(message, text="", preface=_BARE)
             case Question(message=message) | Command(message=message):
                 return message
             case Verdict(instead=Question() | Talk() as instead):

@@ -18,10 +18,11 @@ Left to others: who was let in, who is a member now, and whether a number is sti
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
-from bot.events import Envelope, PersonId
+from bot.events import ChatId, Envelope, PersonId
+from bot.policy.chat import Askers
 from bot.transports.base import Group
 
 EVERYBODY = "*"
@@ -93,6 +94,16 @@ def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self
     return not allowed.admins.isdisjoint(_names(envelope))
+
+
+def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_approved: bool = False) -> bool:
+    """Whether the author may ask in a group that is open to these; directly everybody may who may write."""
+    if askers == "all" or envelope.chat is None or not envelope.chat.startswith(f"{_GROUP}:"):
+        return True
+    if is_admin(envelope, allowed):
+        return True
+    directly = replace(envelope, chat=ChatId(f"{_DIRECT}:{envelope.author}"))
+    return askers == "list" and may_write(directly, allowed, is_approved=is_approved)
 
 
 def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:

@@ -6,7 +6,7 @@ Left to others: where it is kept (`store.chats`, `bot.turn.chats`), the commands
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import TypeAdapter
 
@@ -15,6 +15,10 @@ from bot.i18n.locale import Language
 
 MAX_PERSONA_CHARS = 2000
 """A persona goes along with every question, and is paid each time."""
+
+
+Askers = Literal["all", "admins", "list"]
+"""Who may ask in a group: all who may write there, the admins, or those who may write directly as well."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +52,12 @@ class ChatSettings:
     """Since when nothing but commands is answered; None: Aldis is not paused here."""
     told_paused: bool = False
     """Whether somebody who wrote during the pause was told of it."""
+    taken_until: datetime | None = None
+    """Until when an admin answers here in Aldis's place; None, or a time that is over: nobody does."""
+    askers: Askers = "all"
+    """In a group: who may ask, of those who may write there."""
+    told_askers: bool = False
+    """Whether somebody who may not ask was told so."""
     starts_after: int = 0
     """A turn's id: that turn and those before it are not read again, nor is anything that was made of them."""
 
@@ -71,6 +81,10 @@ class ChatSettings:
     def is_paused(self) -> bool:
         """Whether nothing but commands is answered."""
         return self.paused_at is not None
+
+    def is_taken(self, now: datetime) -> bool:
+        """Whether an admin answers here in Aldis's place."""
+        return self.taken_until is not None and now < self.taken_until
 
     @property
     def expires_at(self) -> datetime | None:

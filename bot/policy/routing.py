@@ -2,7 +2,7 @@
 
 Incoming --begins with /word--> Command (in a group also without being addressed)
          |-yes, no, always----> Verdict
-         |-addressed----------> Question
+         |-addressed----------> Question; by nothing but the name: about what was said last
          '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
 Reacted --thumb, check mark-> Verdict
@@ -23,6 +23,8 @@ class Question:
     """Something to answer."""
 
     message: Incoming
+    is_bare: bool = False
+    """Whether nothing but Aldis's name stands in it, in a group: what was just said, or is quoted, is meant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,6 +141,8 @@ def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
 
 
 def _message(message: Incoming, name: str, answers_always: bool) -> Question | Command | Verdict | Talk | Ignore:  # noqa: FBT001  (of its one caller, whose keyword it is)
+    if _is_bare(message, name):
+        return Question(message=message, is_bare=True)
     if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
         return Ignore(reason="empty")
     is_addressed = not message.chat.startswith("group:") or _addressed(message, name)
@@ -156,6 +160,15 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
 
 def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Question | Talk | None) -> Verdict:
     return Verdict(author=author, target=target, is_yes=word != "no", is_always=word == "always", instead=instead)
+
+
+def _is_bare(message: Incoming, name: str) -> bool:
+    """Whether somebody in a group calls Aldis and says nothing besides."""
+    if message.attachments or message.sticker or message.extras or message.view_once:
+        return False
+    is_called = message.mentions_me or re.search(r"\w", message.text) is not None
+    only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", message.text, re.IGNORECASE) is not None
+    return message.chat.startswith("group:") and is_called and only_name
 
 
 def _addressed(message: Incoming, name: str) -> bool:

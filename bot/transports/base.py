@@ -23,6 +23,8 @@ class ModelAnswered:
     cost_usd: str
     """In US dollars, or `unknown`."""
     latency_seconds: float
+    instead_of: str = ""
+    """The model that was to answer and did not, as `provider model`; empty: this is the one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

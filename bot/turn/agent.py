@@ -713,7 +713,18 @@ def _progress(completion: Completion) -> ModelAnswered:
         output_tokens=completion.usage.output_tokens,
         cost_usd="unknown" if cost is None else f"{cost:f}",
         latency_seconds=completion.latency_seconds,
+        instead_of=_passed_over(completion),
     )
+
+
+def _passed_over(completion: Completion) -> str:
+    """The first that was asked before another one answered; empty where it answered itself."""
+    others = (
+        f"{attempt.provider} {attempt.model}".strip()
+        for attempt in completion.attempts
+        if (attempt.provider, attempt.model) != (completion.provider, completion.model)
+    )
+    return next(others, "")
 
 
 def _ended_run(run: ToolRun) -> ToolEnded:

@@ -57,5 +57,6 @@ def language_of(settings: ChatSettings, default: Language) -> Language:
 
 
 def heard_in(messages: Iterable[Incoming]) -> Language | None:
-    """The language that people write in these messages; None where it is not sure."""
-    return heard("\n".join(message.text for message in messages))
+    """The language of the last of these messages that surely has one; None: of none of them, nor of all together."""
+    texts = [message.text for message in messages]
+    return next(filter(None, map(heard, reversed(texts))), None) or heard("\n".join(texts))

@@ -3,6 +3,7 @@
     talk of others --> remembered, in memory only --asked--> goes along with the question of one turn --answered--> gone
 
 Nothing of it is written down: not with the question, not in the journal, not in the history, and a restart forgets it.
+The last message of a group is remembered in any case, for whoever mentions Aldis without a word: that means it.
 It goes with its message's timer, its deletion, an edit of it, and when somebody wants it forgotten. For the model it is
 data that others wrote, whatever it says. Left to others: what is talk and what a question (`bot.policy.routing`).
 """
@@ -34,24 +35,25 @@ class _Heard:
 
 
 class GroupContext:
-    """The talk of all groups, at most `most` messages of each; 0: none is listened to."""
+    """The talk of all groups, at most `most` messages of each; 0: none goes along with a question that has words."""
 
     def __init__(self, clock: Clock, *, most: int) -> None:
         self._clock = clock
         self._most = most
-        self._talk: defaultdict[ChatId, deque[_Heard]] = defaultdict(lambda: deque(maxlen=most))
+        self._talk: defaultdict[ChatId, deque[_Heard]] = defaultdict(lambda: deque(maxlen=max(1, most)))
 
     def hear(self, message: Incoming, *, expires_at: datetime | None) -> None:
         """Remember a message that was not meant for Aldis, until its timer runs out (None: it has none)."""
         self._drop(lambda _: False)
-        if self._most and message.text.strip() and not message.view_once:
+        if message.text.strip() and not message.view_once:
             heard = _Heard(message=message, expires_at=expires_at, names=frozenset({message.sent_at}))
             self._talk[message.chat].append(heard)
 
-    def talk(self, chat: ChatId) -> tuple[Incoming, ...]:
-        """What was said there since the last answer, oldest first."""
+    def talk(self, chat: ChatId, *, at_least: int = 0) -> tuple[Incoming, ...]:
+        """What was said there since the last answer, oldest first; `at_least` so much of it as there is."""
         self._drop(lambda _: False)
-        return tuple(heard.message for heard in self._talk.get(chat, ()))
+        said = tuple(heard.message for heard in self._talk.get(chat, ()))
+        return said if self._most else said[len(said) - at_least :]
 
     def answered(self, talk: Sequence[Incoming]) -> None:
         """An answer was given to which this was known: it goes."""
@@ -86,7 +88,7 @@ class GroupContext:
             if not left:
                 del self._talk[chat]
             elif len(left) < len(talk):
-                self._talk[chat] = deque(left, maxlen=self._most)
+                self._talk[chat] = deque(left, maxlen=max(1, self._most))
 
 
 def beside(talk: Sequence[Incoming], said: Sequence[Message]) -> tuple[Message, ...]:

@@ -22,7 +22,7 @@ from bot.i18n.locale import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, joined
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
-from bot.policy.chat import ChatSettings
+from bot.policy.chat import Askers, ChatSettings
 from bot.turn import chats, outgoing, prompt
 from bot.turn import journal as steps
 from bot.turn.citations import as_kept
@@ -249,6 +249,9 @@ class Turns:
                 self.charge(repos, turn.conversation, turn.id, unjournaled, person=turn.person, chat=turn.chat)
                 outgoing.clear(repos, turn.id, turn.chat, now)
                 return False
+            if chats.settings_of(repos, turn.conversation, now).is_taken(now):
+                self._leave(repos, turn, entries)
+                return False
             repos.history.append(turn.conversation, rows)
             repos.summaries.drop(turn.id)  # one that was made of later turns, while this one waited for a word
             self._replace(repos, turn, outcome.done)
@@ -352,21 +355,57 @@ class Turns:
 
     async def is_paused(self, claim: Claim, turn: Turn) -> bool:
         """Whether nothing is answered there now: then the claim is settled, and the first who asks is told."""
-        paused_at = turn.settings.paused_at
-        if paused_at is None or claim.started_at < paused_at:
-            return False
 
-        def pass_over(repos: Repositories) -> None:
+        def pass_over(repos: Repositories) -> bool:
             now = self._clock.now()
-            before = chats.settings_of(repos, claim.conversation, now)
-            if before.is_paused and not before.told_paused:
-                chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_paused=True))
-                self.tell(repos, claim.conversation, turn.incoming[-1], phrases.IS_PAUSED)
+            # As it is now: a turn that goes on after a restart knows what was set when it began.
+            settings = chats.settings_of(repos, claim.conversation, now)
+            if settings.is_taken(now):
+                self._leave(repos, turn, steps.entries(steps.spent(turn.steps, "")))
+                return True
+            if settings.paused_at is None or claim.started_at < settings.paused_at:
+                return False
+            self._tell_once(repos, turn, phrases.IS_PAUSED)
             repos.journal.close(claim.turn, "ignored", now=now)
             repos.inbox.done(claim.turn)
+            return True
 
-        await self._store.transaction(pass_over)
-        return True
+        if turn.settings.paused_at is None and turn.settings.taken_until is None and claim.is_new:
+            return False  # a look into what was read anyway saves the way to the store
+        return await self._store.transaction(pass_over)
+
+    def _leave(self, repos: Repositories, turn: Turn, entries: tuple[Entry, ...]) -> None:
+        """An admin has taken the chat over, within a transaction: nothing is said, what it has cost is written down."""
+        now = self._clock.now()
+        spent = tuple(replace(entry, details=None) for entry in entries)
+        self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
+        outgoing.clear(repos, turn.id, turn.chat, now)
+        self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
+        repos.journal.close(turn.id, "ignored", now=now)
+        repos.inbox.done(turn.id)
+
+    def _tell_once(self, repos: Repositories, turn: Turn, why: str) -> None:
+        """Tell whoever asks first why there is no answer."""
+        now = self._clock.now()
+        if not chats.settings_of(repos, turn.conversation, now).told_paused:
+            chats.change(repos, turn.conversation, now, lambda settings: replace(settings, told_paused=True))
+            self.tell(repos, turn.conversation, turn.incoming[-1], why)
+
+    async def may_not_ask(self, claim: Claim, message: Incoming, askers: Askers) -> None:
+        """Tell the first who may not ask in a group so; once, until that is set anew."""
+        why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
+
+        def tell(repos: Repositories) -> None:
+            now = self._clock.now()
+            if not chats.settings_of(repos, claim.conversation, now).told_askers:
+                chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True))
+                self.tell(repos, claim.conversation, message, why)
+
+        await self._store.transaction(tell)
+
+    async def is_let_in(self, person: PersonId, account: str) -> bool:
+        """Whether an admin has let this person in."""
+        return await self._store.read(lambda repos: repos.people.is_allowed(person, account=account))
 
     async def discard(self, claim: Claim) -> None:
         """The messages of a claim cannot be read at all: they are dead, and there is nobody to tell."""

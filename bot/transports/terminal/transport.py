@@ -55,7 +55,8 @@ class Terminal:
     """One conversation of one person with standard input and output.
 
     `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
-    calls, 1 also their results, 2 also timings, tokens and cost. The streams must be real files, pipes or terminals.
+    calls, 1 also their results and which model answered in the place of another, 2 also timings, tokens and cost. The
+    streams must be real files, pipes or terminals.
     """
 
     def __init__(
@@ -372,7 +373,8 @@ def progress_line(progress: Progress, verbosity: int) -> str | None:
     timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
     if isinstance(progress, ModelAnswered):
         if verbosity < 2:  # noqa: PLR2004 -- the number of v's in -vv
-            return None
+            who = f"· answered by {progress.provider} {progress.model}; {progress.instead_of} did not"
+            return who if verbosity and progress.instead_of else None
         tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
         return f"· {progress.provider} {progress.model}: {tokens}, {progress.cost_usd} USD{timing}"
     return f"  {progress.name} → {_cut(progress.content)}{timing}" if verbosity else None

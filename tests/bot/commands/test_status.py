@@ -1,6 +1,7 @@
 """Where things stand: what is under way, who asks, and what admins see of groups and money."""
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 from bot.clock import SetClock
@@ -12,7 +13,7 @@ from bot.transports.base import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Port, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls
+from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})
@@ -47,6 +48,20 @@ async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, cloc
             "A persona is set.",
             "Aldis 0.0",
         ]
+
+
+async def test_status_tells_which_model_answered_in_the_place_of_another(store: Store, clock: SetClock) -> None:
+    """As long as that was the last one; a longer name of the same model is no other."""
+    async with app_harness(store, clock) as port:
+        answer = says("Fine.")
+        port.thinker.script += [
+            replace(answer, provider="other", model="model-2"),
+            replace(answer, model="model-1-20260101"),
+        ]
+        await told(port, "How are you?")
+        assert "The last answer came from other/model-2." in await told(port, "/status")
+        await told(port, "And now?")
+        assert "last answer" not in await told(port, "/status")
 
 
 async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetClock) -> None:

@@ -24,6 +24,7 @@ from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.status import StandingCommands
+from bot.commands.takeover import TakeoverCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
@@ -240,6 +241,7 @@ async def app_harness(
         *MemoryCommands(desk, memory).entries,
         *FeedCommands(desk, is_on=True, timezone="UTC").entries,
         *AdminCommands(desk, pairing, audience, budgets, account=ALDIS.uuid, timezone="UTC").entries,
+        *TakeoverCommands(desk, approvals, audience).entries,
         *TrustCommands(desk, identities).entries,
         *BroadcastCommands(desk, audience).entries,
         *commands(desk),

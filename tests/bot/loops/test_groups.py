@@ -8,8 +8,10 @@ import pytest
 
 from bot.clock import SetClock
 from bot.events import MentionRange, PersonId
+from bot.i18n import phrases
+from bot.policy.access import AccessList
 from bot.providers.base import Request
-from store import Store
+from store import ConversationId, Store
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import (
@@ -20,6 +22,7 @@ from tests.servers.envelopes import (
     GROUP,
     MENTION_SIGN,
     Frame,
+    Person,
     data,
     delete,
     edit,
@@ -255,3 +258,105 @@ async def test_a_quoted_picture_is_named(store: Store, clock: SetClock) -> None:
         words = await asked(port, "What is this?", mention=True, quote=quote)
         assert "What is this?" in words
         assert "in answer to a message without words" in words
+
+
+# Called without a word
+
+
+async def test_a_bare_mention_is_about_what_was_said_last(store: Store, clock: SetClock) -> None:
+    """Also where nothing else is listened to: the last message goes along, as words of others, and is kept nowhere."""
+    async with app_harness(store, clock) as port:
+        await talked(port, "I like roses.", "What is the capital of Peru?")
+        question = await asked(port, "", mention=True)
+        assert "- Bob: 'What is the capital of Peru?'" in question
+        assert "roses" not in question
+        assert "answer what was said last" in question
+        assert len(port.transport.sent) == 1
+        assert "Peru" not in str(await port.store.read(lambda repos: repos.history.last(ConversationId(1), 9)))
+        assert "Peru" not in await asked(port, "Aldis?")
+
+
+@pytest.mark.parametrize("text", ["Aldis", "@Aldis", "aldis?", "Aldis!", " Aldis … "])
+async def test_the_name_alone_is_a_bare_mention(text: str, store: Store, clock: SetClock) -> None:
+    """Whatever stands around it."""
+    async with app_harness(store, clock) as port:
+        await talked(port, "What is the capital of Peru?")
+        assert "capital of Peru" in await asked(port, text)
+
+
+async def test_a_mention_with_a_quote_is_about_what_is_quoted(store: Store, clock: SetClock) -> None:
+    """And about nothing that was said after it."""
+    async with app_harness(store, clock) as port:
+        [first, _] = await talked(port, "What is the capital of Peru?", "I like roses.")
+        question = await asked(port, "", mention=True, quote=quote_of(BOB, first, "What is the capital of Peru?"))
+        assert "(in answer to: 'What is the capital of Peru?')" in question
+        assert "roses" not in question
+
+
+async def test_what_disappeared_before_a_bare_mention_is_not_told(store: Store, clock: SetClock) -> None:
+    """Deleted, or by its timer."""
+    async with app_harness(store, clock) as port:
+        [said] = await talked(port, "What is the capital of Peru?")
+        await port.deliver(delete(said, author=BOB, group=GROUP))
+        await port.quiet()
+        assert "Peru" not in await asked(port, "", mention=True)
+        await talked(port, "What is the capital of Peru?", expires_in_seconds=60)
+        clock.move(61)
+        assert "Peru" not in await asked(port, "", mention=True)
+
+
+async def test_directly_a_message_without_words_is_nothing(store: Store, clock: SetClock) -> None:
+    """The name alone is a question there like any other."""
+    async with app_harness(store, clock) as port:
+        await port.deliver(message(" "))
+        await port.deliver(message("Aldis?"))
+        await port.quiet()
+        assert [reply.content.text for reply in port.transport.sent] == ["re: Aldis?"]
+
+
+# Who may ask
+
+
+async def heard_by(port: Port, text: str, author: Person) -> list[str]:
+    """What is said to this in the group."""
+    before = len(port.transport.sent)
+    await port.deliver(message(text, author=author, group=GROUP))
+    await port.quiet()
+    return [reply.content.text for reply in port.transport.sent[before:]]
+
+
+async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) -> None:
+    """All, admins, or those on the list; the first who may not is told so, once; it holds over a restart."""
+    listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
+    async with app_harness(store, clock, access=listed) as port:
+        assert await heard_by(port, "/who", CAROL) == []
+        assert await heard_by(port, "/who", BOB) == [phrases.ASKERS_ALL]
+        assert await heard_by(port, "Aldis, one?", CAROL) == ["re: Aldis, one?"]
+        assert await heard_by(port, "/who list", BOB) == [phrases.ASKERS_LIST]
+    async with app_harness(store, clock, access=listed) as port:
+        assert await heard_by(port, "Aldis, two?", CAROL) == [phrases.ASKERS_LIST]
+        assert await heard_by(port, "Aldis, three?", CAROL) == []
+        assert await heard_by(port, "/retry", CAROL) == []
+        assert await heard_by(port, "Aldis, four?", ALICE) == ["re: Aldis, four?"]
+        assert await heard_by(port, "/who admins", BOB) == [phrases.ASKERS_ADMINS]
+        assert await heard_by(port, "Aldis, five?", ALICE) == [phrases.ASKERS_ADMINS]
+        assert await heard_by(port, "Aldis, six?", BOB) == ["re: Aldis, six?"]
+        assert await heard_by(port, "/who alle", BOB) == [phrases.ASKERS_ALL]
+        assert await heard_by(port, "Aldis, seven?", CAROL) == ["re: Aldis, seven?"]
+        assert await heard_by(port, "/who else", BOB) == ["Please write it like this: /who [all|admins|list]"]
+        assert {"two", "three", "five"}.isdisjoint(" ".join(port.thinker.asked).replace("?", "").split())
+
+
+async def test_whoever_an_admin_let_in_is_on_the_list(store: Store, clock: SetClock) -> None:
+    """By pairing, as those in the settings; and nowhere but in groups there is anything to set."""
+    listed = AccessList(persons=frozenset(), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
+    async with app_harness(store, clock, access=listed) as port:
+        await heard_by(port, "/who list", BOB)
+        assert await heard_by(port, "Aldis, one?", CAROL) == [phrases.ASKERS_LIST]
+        await store.transaction(
+            lambda repos: repos.people.allow(CAROL.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.wall())
+        )
+        assert await heard_by(port, "Aldis, two?", CAROL) == ["re: Aldis, two?"]
+        await port.deliver(message("/who all", author=BOB))
+        await port.quiet()
+        assert port.transport.sent[-1].content.text == phrases.ONLY_IN_GROUPS

@@ -370,6 +370,14 @@ async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
         (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
         (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
         (MODEL, [None, None, "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"]),
+        (
+            replace(MODEL, instead_of="anthropic claude"),
+            [
+                None,
+                "· answered by offline offline; anthropic claude did not",
+                "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)",
+            ],
+        ),
         (replace(ENDED, content="r" * 201), [None, f"  get_weather → {CUT}", f"  get_weather → {CUT} (0.25 s)"]),
     ],
 )

@@ -1,0 +1,111 @@
+"""The command by which an admin takes a chat over: for a while Aldis keeps quiet there, and an answer that was being
+made is not sent.
+
+    /takeover --> nothing is answered there but commands --the time is over, or /takeover off--> as before
+                  '-- the turn under way is stopped, and a turn that ends in that moment says nothing
+
+In a group it is that group; directly it is the chat of whoever has the label, and without one the admin's own.
+Left to others: that nothing is said (`bot.turn.turns`), what an admin writes meanwhile (their own Signal).
+"""
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.broadcast import Audience
+from bot.commands.names import folded
+from bot.i18n import phrases
+from bot.turn import chats
+from bot.turn.approvals import Approvals
+from store import ConversationId, Repositories
+
+_TIME = re.compile(r"(?P<number>\d{1,4})\s*(?P<unit>m|min|h|std)[a-z]*")
+_LABEL = re.compile(r"(?P<label>[0-9a-f][0-9a-f-]{3,40})")
+_OFF = {"off", "aus", "ende", "end", "fin"}
+_USUAL = timedelta(minutes=30)
+_MAX = timedelta(days=1)
+
+
+class TakeoverCommands:
+    """What lets an admin answer in person."""
+
+    def __init__(self, desk: Desk, approvals: Approvals, audience: Audience) -> None:
+        self._desk = desk
+        self._approvals = approvals
+        self._audience = audience
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Its line in the table."""
+        return (
+            Entry(
+                name="takeover",
+                form="/takeover [LABEL] [30m|2h|off]",
+                summary=phrases.ABOUT_TAKEOVER,
+                run=self._run,
+                for_admins=True,
+                section="admins",
+                examples=("/takeover", "/takeover 2h", "/takeover LABEL 1h", "/takeover off"),
+            ),
+        )
+
+    async def _run(self, call: Call) -> None:
+        rest = folded(call.command.rest)
+        label = _LABEL.match(rest) if not _TIME.fullmatch(rest) else None
+        wanted = rest[label.end() :].strip() if label else rest
+        until = None if wanted in _OFF else self._desk.clock.now() + _length(wanted)
+        if label is None:
+            await self._take(call, call.conversation, "", until)
+        elif call.is_in_group:
+            await self._desk.answer(call, lambda _: phrases.ONLY_DIRECTLY)
+        else:
+            await self._take_of(call, label["label"], until)
+
+    async def _take_of(self, call: Call, label: str, until: datetime | None) -> None:
+        """Take over the chat of whoever has this label."""
+        contacts = await self._audience.contacts()
+        if contacts is None:
+            await self._desk.answer(call, lambda _: phrases.BRIDGE_SILENT)
+            return
+
+        def find(repos: Repositories) -> ConversationId | None:
+            people = (one.person for one in contacts if label in {one.person, self._audience.label(repos, one.person)})
+            person = next(people, None)
+            return None if person is None else repos.chats.at(f"direct:{person}")
+
+        conversation = await self._desk.store.read(find)
+        if conversation is None:
+            await self._desk.answer(call, lambda _: phrases.UNKNOWN_LABEL)
+        else:
+            await self._take(call, conversation, label, until)
+
+    async def _take(self, call: Call, conversation: ConversationId, label: str, until: datetime | None) -> None:
+        now = self._desk.clock.now()
+
+        def take(repos: Repositories) -> str:
+            if until is not None:
+                self._approvals.end_all(repos, conversation, call.message)
+            chats.change(repos, conversation, now, lambda before: replace(before, taken_until=until, told_paused=False))
+            return phrases.said(phrases.RESUMED) if until is None else phrases.taken_over(label, until - now)
+
+        await self._desk.answer(call, take)
+        if until is not None:
+            call.running.halt(conversation)
+
+
+def _length(wanted: str) -> timedelta:
+    """For how long.
+
+    Raises:
+        WrongForm: that is no time, or more than a day.
+    """
+    if not wanted:
+        return _USUAL
+    found = _TIME.fullmatch(wanted)
+    if found is None:
+        raise WrongForm
+    length = timedelta(**{"minutes" if found["unit"].startswith("m") else "hours": int(found["number"])})
+    if not timedelta(0) < length <= _MAX:
+        raise WrongForm
+    return length

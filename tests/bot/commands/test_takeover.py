@@ -1,0 +1,84 @@
+"""An admin takes a chat over: what was being made is not sent, nothing is answered until the time is over."""
+
+import asyncio
+
+import pytest
+
+from bot.clock import SetClock
+from bot.events import PersonId
+from bot.i18n import phrases
+from store import Store
+from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_status import contact, label
+from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.turn.turn_helpers import Echo, calls
+from tests.servers.envelopes import ALICE, BOB, GROUP, message
+
+ADMINS = frozenset({BOB.uuid})
+
+
+def sent(port: Port) -> list[str]:
+    return [reply.content.text for reply in port.transport.sent]
+
+
+async def test_the_answer_under_way_is_not_sent(store: Store, clock: SetClock) -> None:
+    """The person hears why, once; when the time is over Aldis answers again, and what was asked meanwhile stays."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("Aldis, slow?", group=GROUP))
+        await port.asked(1)
+        over = await told(port, "/takeover 10m", group=GROUP, author=BOB)
+        assert over.startswith("It's all yours for 10 min")
+        await port.quiet()
+        await port.deliver(message("Aldis, and this?", group=GROUP))
+        await port.quiet()
+        assert sent(port) == [over, phrases.IS_TAKEN_OVER]
+        assert "in person for another 10 min" in await told(port, "/status", group=GROUP)
+        clock.move(600)
+        assert await told(port, "Aldis, now?", group=GROUP) == "re: Aldis, now?"
+        assert "this" not in " ".join(port.thinker.asked)
+        assert await port.count("SELECT count(*) FROM history") == 2
+
+
+async def test_a_turn_that_ends_in_that_moment_says_nothing(store: Store, clock: SetClock) -> None:
+    """Its answer is there when the chat is taken over, and is not kept; what it has cost is written down."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        gate = port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("Aldis, slow?", group=GROUP))
+        await port.asked(1)
+        port.worker.halt = lambda _: None  # pyright: ignore[reportAttributeAccessIssue]
+        over = await told(port, "/takeover", group=GROUP, author=BOB)
+        gate.set()
+        await port.quiet()
+        assert sent(port) == [over, phrases.IS_TAKEN_OVER]
+        assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
+        assert await port.count("SELECT count(*) FROM history") == 0
+
+
+async def test_it_holds_over_a_restart_and_ends_at_a_word(store: Store, clock: SetClock) -> None:
+    """What waits for a yes ends as well; `/resume` ends it, too."""
+    tools = (Echo(name="page"), Echo(effects="once"))
+    async with app_harness(store, clock, admins=ADMINS, tools=tools) as port:
+        port.thinker.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"}))]
+        await port.deliver(message("Do it."))
+        await port.answered(1)
+        await told(port, "/takeover 2h", author=ALICE)
+        assert sent(port)[-1] == plain(phrases.unknown_command("takeover"))
+        port.transport.known_contacts = (contact(PersonId(ALICE.uuid)),)
+        name = await label(port, ALICE.uuid)
+        assert f"The chat with {name} is all yours for 2 h" in await told(port, f"/takeover {name} 2h", author=BOB)
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        port.transport.known_contacts = (contact(PersonId(ALICE.uuid)),)
+        assert await told(port, "yes") == phrases.IS_TAKEN_OVER
+        assert await told(port, "Hello", author=BOB) == "re: Hello"  # it is that chat alone
+        assert await told(port, f"/takeover {name} off", author=BOB) == phrases.RESUMED
+        assert await told(port, "Hello") == "re: Hello"
+        assert await told(port, "/takeover 0badcafe", author=BOB) == plain(phrases.UNKNOWN_LABEL)
+
+
+@pytest.mark.parametrize("rest", ["soon", "0m", "25h", "9999h", "30 apples", "-5m"])
+async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> None:
+    """At most a day."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        shown = await told(port, f"/takeover {rest}", author=BOB)
+        assert shown == plain(phrases.wrong_form("/takeover [LABEL] [30m|2h|off]"))
