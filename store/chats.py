@@ -54,6 +54,10 @@ class Chats(Repository):
         rows = self.rows("SELECT id FROM turns WHERE conversation_id = ? ORDER BY id DESC LIMIT 1", (conversation,))
         return TurnId(rows[0][0] if rows else 0)
 
+    def is_first(self, conversation: ConversationId, turn: TurnId) -> bool:
+        """Whether none was begun before this turn in the conversation, as far as is known."""
+        return not self.rows("SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? LIMIT 1", (conversation, turn))
+
     def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> Question | None:
         """What this person asked last in the conversation and has not taken back; None where that is before `after`."""
         rows = self.rows(

@@ -38,6 +38,7 @@ from bot.features.safety_numbers.service import Identities
 from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.service import Summaries, Window
 from bot.features.summaries.worker import SummaryWorker
+from bot.i18n import phrases
 from bot.loops.checkups import Checkups
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
@@ -296,7 +297,12 @@ class Parts:
             pace=policies.pace(self._settings),
             authority=authority,
             kept=kept,
+            greeting=self._greeting() if in_signal and self._settings.access.greeting else None,
         )
+
+    def _greeting(self) -> Callable[[], str]:
+        name, tools = self._settings.signal.name, self._menu.tools
+        return lambda: phrases.greeting(name, tools)
 
     def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
         desk = Desk(self._store, self._turns, self._clock)
@@ -312,7 +318,15 @@ class Parts:
             ReminderCommands(desk, self.reminders),
             MemoryCommands(desk, self.memory),
             FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),
-            AdminCommands(desk, self._pairing, audience, budgets, account=account, timezone=zone),
+            AdminCommands(
+                desk,
+                self._pairing,
+                audience,
+                budgets,
+                account=account,
+                timezone=zone,
+                on_allowed=intake.admit,
+            ),
             TakeoverCommands(desk, approvals, audience),
             TrustCommands(desk, identities),
             BroadcastCommands(desk, audience),

@@ -3,6 +3,8 @@
 Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.access`).
 """
 
+from collections.abc import Awaitable, Callable
+
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
@@ -25,8 +27,11 @@ class AdminCommands:
         *,
         account: str,
         timezone: str,
+        on_allowed: Callable[[PersonId], Awaitable[None]],
     ) -> None:
+        """`on_allowed` is told whom an admin has just let in."""
         self._desk = desk
+        self._on_allowed = on_allowed
         self._pairing = pairing
         self._audience = audience
         self._limits = limits
@@ -97,6 +102,8 @@ class AdminCommands:
             return phrases.let_in(repos.people.label(person, account=self._account))
 
         await self._desk.answer(call, allow)
+        if person is not None:
+            await self._on_allowed(person)
 
     async def _deny(self, call: Call) -> None:
         label = call.command.rest

@@ -11,9 +11,10 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.i18n.locale import day, moment, number, sentence
+from bot.i18n.locale import day, moment, number, quotation, sentence
 from bot.labels import Source, SourceKind
 
+_MAX_EXAMPLES = 3
 _MAX_CAUSES = 3
 """So many causes are named in a question; of more it is only said that there are."""
 
@@ -113,6 +114,17 @@ _HELP_LATER = "**Reminders and memory:** {names}"
 _HELP_SETTINGS = "**This chat:** {names}"
 _HELP_DATA = "**You and your data:** {names}"
 _HELP_ADMINS = "**Admins:** {names}"
+_GREETING = "Hello! I'm {name}, your assistant here on Signal. Just write to me as you would to a person."
+_GREETING_TRY = "Try {examples}"
+GREETING_MORE = "`/help` shows what else I can do, and `/forget` deletes what we said."
+_TRY_WEATHER = "Will it rain in Paris tomorrow?"
+_TRY_REMIND = "Remind me in 10 minutes to turn off the oven"
+_TRY_SEARCH = "Search for lighthouses"
+_TRY_CONVERT = "How many km are 26 miles?"
+_TRY_CALCULATE = "What is 17*23?"
+_TRY_TIME = "What time is it in Tokyo?"
+_TRY_REMEMBER = "Remember that I live in Lyon"
+_TRY_IMAGE = "Draw a lighthouse in the fog"
 ABOUT_STOP = "stops the answer under way."
 ABOUT_FORGET = "destroys what was said here, or everything of you everywhere."
 ABOUT_EXPORT = "shows what I keep about you."
@@ -440,6 +452,17 @@ class Deed:
     """What is listed below it, likewise."""
 
 
+EXAMPLES: Mapping[str, str] = {
+    "get_weather": _TRY_WEATHER,
+    "remind": _TRY_REMIND,
+    "web_search": _TRY_SEARCH,
+    "convert": _TRY_CONVERT,
+    "calculate": _TRY_CALCULATE,
+    "current_time": _TRY_TIME,
+    "remember": _TRY_REMEMBER,
+    "image_generate": _TRY_IMAGE,
+}
+"""What can be asked of a tool, the most useful first."""
 _HELP_SECTIONS: Mapping[str, str] = {
     "chat": _HELP_CHAT,
     "later": _HELP_LATER,
@@ -943,6 +966,13 @@ def taken_over(label: str, length: timedelta) -> str:
     if label:
         return said(_TAKEN_OVER_OF, label=label, duration=how_long)
     return said(_TAKEN_OVER, duration=how_long)
+
+
+def greeting(name: str, tools: Sequence[str]) -> str:
+    """What somebody reads first: who is there, what they could ask (as far as there are tools for it), what else."""
+    shown = [quotation(said(example)) for tool, example in EXAMPLES.items() if tool in tools][:_MAX_EXAMPLES]
+    tries = [said(_GREETING_TRY, examples=_either(shown))] if shown else []
+    return "\n".join([said(_GREETING, name=name), *tries, said(GREETING_MORE)])
 
 
 def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:

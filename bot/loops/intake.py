@@ -28,14 +28,26 @@ from typing import Any
 from bot import events
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected, TransportError
-from bot.events import Attachment, ChatId, Envelope, Kind, PersonId, Receipt, Reply, SentId, Styled, Undecryptable
+from bot.events import (
+    Attachment,
+    ChatId,
+    Deleted,
+    Envelope,
+    Kind,
+    PersonId,
+    Receipt,
+    Reply,
+    SentId,
+    Styled,
+    Undecryptable,
+)
 from bot.logs import Reminder, described
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.echoes import is_echo
 from bot.policy.limits import Quota, Rate, Refusal, taken_at
 from bot.policy.pairing import Pairing, invitation
-from bot.policy.routing import Command, Question, Verdict, route
+from bot.policy.routing import Command, Correction, Question, Verdict, route
 from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
@@ -302,6 +314,7 @@ class Intake:
             await self._keep(known, entries)
             return
         self._invite(known)
+        self._hold(known)
         self._pass_over(known, "not_allowed")
 
     async def _suspect(self, envelope: Envelope) -> None:
@@ -398,6 +411,27 @@ class Intake:
         if code is not None:
             self._counts.add("codes_given")
             self._do_aside(self._sent(Reply(chat=chat, content=Styled(text=invitation(code)))), "pairing-code")
+
+    def _hold(self, envelope: Envelope) -> None:
+        """What a stranger with a code asks is answered when they are let in; until then nothing of it is written."""
+        pairing, author = self._doors and self._doors.pairing, envelope.author
+        if pairing is None or author is None or not is_direct(envelope):
+            return
+        if envelope.kind is Kind.DELETE:
+            event = self._transport.event(envelope)
+            if isinstance(event, Deleted):
+                pairing.take_back(author, event.target)
+        elif isinstance(route(self._transport.event(envelope), name=self._name), Question | Correction):
+            pairing.hold(author, envelope, self._clock.now())
+
+    async def admit(self, person: PersonId) -> None:
+        """Somebody was let in: what they wrote while they waited comes in."""
+        pairing = self._doors and self._doors.pairing
+        for envelope in pairing.release(person, self._clock.now()) if pairing else ():
+            try:
+                await self._take((envelope,))
+            except StoreError as error:
+                _log.error("what somebody wrote before they were let in is lost: %s", error)
 
     async def _sent(self, reply: Reply) -> None:
         try:

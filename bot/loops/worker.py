@@ -117,9 +117,13 @@ class Worker:
         pace: Pace,
         authority: Authority,
         kept: Callable[[Turn], None] = lambda _: None,
+        greeting: Callable[[], str] | None = None,
     ) -> None:
-        """`kept` is told of each turn that was answered and is remembered."""
+        """`kept` is told of each turn that was answered and is remembered. `greeting` gives what people hear before the
+        first answer in their own chat, in the language that is spoken; None: nothing.
+        """
         self._kept = kept
+        self._greeting = greeting
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -323,6 +327,8 @@ class Worker:
             return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
         if incoming:
+            if self._greeting is not None:
+                await self._turns.greet(turn, self._greeting())
             marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
             is_from_before = claim.items[0].received_at < self._began_at
             self._marks.put(marked, may_stand=not claim.is_new or is_from_before)

@@ -58,6 +58,8 @@ class ChatSettings:
     """In a group: who may ask, of those who may write there."""
     told_askers: bool = False
     """Whether somebody who may not ask was told so."""
+    is_greeted: bool = False
+    """Directly: whether the person was greeted."""
     starts_after: int = 0
     """A turn's id: that turn and those before it are not read again, nor is anything that was made of them."""
 

@@ -295,6 +295,8 @@ class AccessSettings(Group):
     """Whether the members of the groups named above may write directly, too."""
     strangers: Annotated[Literal["ignore", "pair"], Lowered] = "ignore"
     """What people hear who are not named: ignore means nothing; pair means a code by which an admin can let them in."""
+    greeting: bool = True
+    """Whether people are greeted when they first write directly: in three lines, with what they could ask."""
 
 
 class GroupsSettings(Group):

@@ -59,4 +59,7 @@ def language_of(settings: ChatSettings, default: Language) -> Language:
 def heard_in(messages: Iterable[Incoming]) -> Language | None:
     """The language of the last of these messages that surely has one; None: of none of them, nor of all together."""
     texts = [message.text for message in messages]
-    return next(filter(None, map(heard, reversed(texts))), None) or heard("\n".join(texts))
+    for text in reversed(texts):
+        if (language := heard(text)) is not None:
+            return language
+    return heard("\n".join(texts))

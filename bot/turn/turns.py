@@ -391,6 +391,21 @@ class Turns:
             chats.change(repos, turn.conversation, now, lambda settings: replace(settings, told_paused=True))
             self.tell(repos, turn.conversation, turn.incoming[-1], why)
 
+    async def greet(self, turn: Turn, words: str) -> None:
+        """Greet whoever asks first in their own chat, before they are answered; once, also after a crash."""
+        if turn.settings.is_greeted or turn.group is not None or turn.incoming[-1].scheduled is not None:
+            return
+
+        def greet(repos: Repositories) -> None:
+            now = self._clock.now()
+            settings = chats.settings_of(repos, turn.conversation, now)
+            if settings.is_greeted or not repos.chats.is_first(turn.conversation, turn.id):
+                return
+            chats.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
+            self.tell(repos, turn.conversation, turn.incoming[-1], words)
+
+        await self._store.transaction(greet)
+
     async def may_not_ask(self, claim: Claim, message: Incoming, askers: Askers) -> None:
         """Tell the first who may not ask in a group so; once, until that is set anew."""
         why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST

@@ -38,6 +38,7 @@ class House:
     @property
     def settings(self) -> Settings:
         environ = {
+            "ACCESS__GREETING": "false",
             "ACCESS__ALLOWED": "*",
             "OPENAI_BASE_URL": self.model.base_url,
             "LLM__OPENAI__MODEL": "llama",

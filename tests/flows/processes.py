@@ -186,9 +186,10 @@ async def _writer(descriptor: int) -> asyncio.StreamWriter:
 
 
 def environment(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Nothing but the machine's own, a store in the folder, and these settings."""
+    """Nothing but the machine's own, a store in the folder, and these settings; nobody is greeted unless they say."""
     inherited = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     defaults = {"STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0", "PYTHONPATH": str(REPOSITORY)}
+    defaults["ACCESS__GREETING"] = "false"
     return {**inherited, **defaults, **settings}
 
 

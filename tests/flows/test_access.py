@@ -136,9 +136,10 @@ async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) 
     """One code, and nothing else that a stranger could hear; an admin's word opens the direct chat, and closes it."""
     settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.number or ""}
     async with world.running(**settings):
-        code = (await world.answered(message(WORDS, author=MALLORY))).partition(": ")[2].partition(".")[0]
+        code = (await world.answered(message("hm", author=MALLORY, expires_in_seconds=1))).partition(": ")[2]
+        code = code.partition(".")[0]
         await world.signal.deliver(
-            *everything_by(MALLORY), message(f"Aldis, {WORDS}", author=MALLORY, group=OTHER_GROUP)
+            *everything_by(MALLORY, OTHER_GROUP), message(f"Aldis, {WORDS}", author=MALLORY, group=OTHER_GROUP)
         )
         # Nobody but an admin can use it, wherever they heard it.
         await world.signal.deliver(message(f"/allow {code}", author=MALLORY))
@@ -155,6 +156,36 @@ async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) 
         await world.answered(message(f"/deny {label}", author=ALICE))
         await world.signal.deliver(message(WORDS, author=MALLORY), message("are you there?", author=ALICE))
         await world.signal.until(lambda: any("are you there?" in sent.text for sent in world.signal.sent))
+    world.assert_nothing_of(WORDS)
+
+
+async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is_answered(world: World) -> None:
+    """In their language, with what the tools can do; what they deleted meanwhile is not, nothing of it is written down
+    before, and after a restart nobody is greeted again.
+    """
+    settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.uuid, "ACCESS__GREETING": "true"}
+    settings["TOOLS__WEATHER__ENABLED"] = "true"
+    async with world.running(**settings):
+        asked = message("Hallo, kannst du mir bitte helfen? Was ist das?", author=MALLORY)
+        code = (await world.answered(asked)).partition(": ")[2].partition(".")[0]
+        gone = message(WORDS, author=MALLORY)
+        await world.signal.deliver(gone, delete(gone["envelope"]["timestamp"], author=MALLORY))
+        await world.signal.deliver(*everything_by(BOB))  # a stranger without a word to Aldis's code
+        world.assert_nothing_of("helfen")
+        await world.signal.deliver(message(f"/allow {code}", author=ALICE))
+        await world.signal.until(lambda: sum(sent.recipient == MALLORY.uuid for sent in world.signal.sent) == 3)
+        _, greeting, answer = (sent.text for sent in world.signal.sent if sent.recipient == MALLORY.uuid)
+        assert len(greeting.splitlines()) == 3
+        assert greeting.startswith("Hallo! Ich bin Aldis")
+        assert "Wetter morgen in Berlin" in greeting
+        assert "helfen" in answer
+        assert (await world.answered(message("again", author=MALLORY))).endswith("again")
+    async with world.running(**settings):
+        assert (await world.answered(message("and again", author=MALLORY))).endswith("and again")
+        # Somebody on the list is greeted before the first answer, and in a group nobody is.
+        await world.signal.deliver(message("Aldis, hello", author=CAROL, group=GROUP), message("hello"))
+        await world.signal.until(lambda: sum(sent.recipient == ALICE.uuid for sent in world.signal.sent) == 2)
+    assert sum("/help" in sent.text for sent in world.signal.sent) == 1
     world.assert_nothing_of(WORDS)
 
 

@@ -23,6 +23,7 @@ async def running(
     """The whole of Aldis, connected to this bridge."""
     environ = {
         "SIGNAL__URL": signal.url,
+        "ACCESS__GREETING": "false",
         "ACCESS__ALLOWED": ALICE.uuid,
         "ACCESS__GROUPS": GROUP,
         "OPENAI_API_KEY": model.key or "",

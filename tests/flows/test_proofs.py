@@ -43,6 +43,7 @@ class World:
     async def running(self, *, grace_seconds: float = LONG_SECONDS, send_seconds: float = 30) -> AsyncGenerator[None]:
         """Aldis, until the block ends; it stops in good order."""
         chosen = {
+            "ACCESS__GREETING": "false",
             "ACCESS__ALLOWED": ",".join(person.uuid for person in (ALICE, BOB, CAROL)),
             "ACCESS__GROUPS": f"{GROUP},{OTHER_GROUP}",
             "OPENAI_BASE_URL": self.model.base_url,

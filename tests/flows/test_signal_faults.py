@@ -70,6 +70,7 @@ class World:
     ) -> AsyncGenerator[None]:
         """Aldis, until the block ends; it stops in good order."""
         chosen = {
+            "ACCESS__GREETING": "false",
             "ACCESS__ALLOWED": ",".join(person.uuid for person in (ALICE, BOB, CAROL)),
             "ACCESS__GROUPS": GROUP,
             "ACCESS__ADMINS": BOB.uuid,

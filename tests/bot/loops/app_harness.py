@@ -38,6 +38,7 @@ from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.summaries.service import Summaries, Window
 from bot.features.summaries.worker import SummaryWorker
+from bot.i18n import phrases
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import ResendPolicy, Sender
@@ -202,6 +203,7 @@ async def app_harness(
     budgets: Budgets = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
     commands: Callable[[Desk], Iterable[Entry]] = lambda _: (),
+    greets: bool = False,
     **pace: Any,
 ) -> AsyncGenerator[Port]:
     """Aldis in one process; everything is over at the end."""
@@ -240,7 +242,15 @@ async def app_harness(
         *ReminderCommands(desk, reminders).entries,
         *MemoryCommands(desk, memory).entries,
         *FeedCommands(desk, is_on=True, timezone="UTC").entries,
-        *AdminCommands(desk, pairing, audience, budgets, account=ALDIS.uuid, timezone="UTC").entries,
+        *AdminCommands(
+            desk,
+            pairing,
+            audience,
+            budgets,
+            account=ALDIS.uuid,
+            timezone="UTC",
+            on_allowed=lambda person: intake.admit(person),  # noqa: PLW0108  (it is made further below)
+        ).entries,
         *TakeoverCommands(desk, approvals, audience).entries,
         *TrustCommands(desk, identities).entries,
         *BroadcastCommands(desk, audience).entries,
@@ -279,6 +289,7 @@ async def app_harness(
         pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
         authority=authority,
         kept=summary_worker.note,
+        greeting=(lambda: phrases.greeting("Aldis", names)) if greets else None,
     )
     intake = Intake(
         transport,

@@ -1,14 +1,16 @@
 """Pairing: a code for a stranger, one an hour, twenty in all, and whom an admin lets in with it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.events import PersonId
+from bot.events import Envelope, PersonId, SentId
 from bot.policy.pairing import ALPHABET, Pairing, invitation
+from tests.bot.loops.fake_transport import envelope
 from tests.conftest import NOON
 
 MALLORY = PersonId("3a110000-0000-4000-8000-0000000000d1")
@@ -107,3 +109,42 @@ def test_what_is_no_code_opens_nothing(text: str) -> None:
     code_for(pairing)
     assert pairing.approve(text, NOON) is None
     assert Pairing().approve(text, NOON) is None
+
+
+def written(text: str, sent_at: int, *, expires_in_seconds: int = 0) -> Envelope:
+    return replace(envelope(text, sent_at, author=MALLORY), expires_in_seconds=expires_in_seconds)
+
+
+def test_what_is_written_while_somebody_waits_is_held_for_them() -> None:
+    """The newest few, in their order, each given once; nothing of somebody without a code, and nothing very long."""
+    pairing = Pairing()
+    pairing.hold(MALLORY, written("too early", 1), NOON)
+    code_for(pairing)
+    pairing.hold(MALLORY, written("x" * 30_000, 2), NOON)
+    for number in range(3, 11):
+        pairing.hold(MALLORY, written("one", number), NOON)
+    pairing.take_back(MALLORY, SentId(9))
+    pairing.take_back(TRUDY, SentId(9))
+    held = pairing.release(MALLORY, NOON + 5 * SECOND)
+    assert [one.sent_at for one in held] == [6, 7, 8, 10]
+    assert {one.waited_ms for one in held} == {5000}
+    assert pairing.release(MALLORY, NOON) == pairing.release(TRUDY, NOON) == ()
+
+
+def test_what_disappears_while_it_is_held_is_gone() -> None:
+    """And what does not has only the rest of its time."""
+    pairing = Pairing()
+    code_for(pairing)
+    pairing.hold(MALLORY, written("short", 1, expires_in_seconds=60), NOON)
+    pairing.hold(MALLORY, written("long", 2, expires_in_seconds=600), NOON)
+    [left] = pairing.release(MALLORY, NOON + 60 * SECOND)
+    assert (left.sent_at, left.expires_in_seconds) == (2, 540)
+
+
+def test_what_is_held_goes_with_its_code() -> None:
+    """An hour later nobody knows of it."""
+    pairing = Pairing()
+    code_for(pairing)
+    pairing.hold(MALLORY, written("hello", 1), NOON)
+    pairing.hold(TRUDY, written("hello", 1), NOON + HOUR)
+    assert pairing.release(MALLORY, NOON + HOUR) == ()

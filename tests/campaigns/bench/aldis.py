@@ -164,6 +164,7 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
         "TOOLS__CALLS_PER_MINUTE": "10000",
         "LIMITS__MESSAGES_PER_MINUTE": "10000",
         "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE": "10000",
+        "ACCESS__GREETING": "false",
         "ACCESS__ALLOWED": "*",
     }
     pier, stop = Pier(), asyncio.Event()

@@ -169,6 +169,7 @@ async def _taking_in(server: SignalServer, path: Path) -> AsyncGenerator[None]:
     given = settings.loaded(
         {
             "STORE__PATH": str(path),
+            "ACCESS__GREETING": "false",
             "ACCESS__ALLOWED": f"{ALICE.uuid},{BOB.number},{BYSTANDER.uuid}",
             "ACCESS__GROUPS": GROUP,
             "LIMITS__MESSAGES_PER_MINUTE": "10000",

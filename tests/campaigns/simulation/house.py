@@ -40,6 +40,7 @@ def settings(scenario: Scenario) -> Settings:
     """What the operator has set."""
     addresses = [chat.address.partition(":") for chat in scenario.chats if chat.is_allowed]
     environ = {
+        "ACCESS__GREETING": "false",
         "ACCESS__ALLOWED": ",".join(name for kind, _, name in addresses if kind == "direct"),
         "ACCESS__GROUPS": ",".join(name for kind, _, name in addresses if kind == "group"),
         "APPROVALS__TIMEOUT": "60",

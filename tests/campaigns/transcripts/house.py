@@ -33,6 +33,7 @@ class House:
             "SIGNAL__ACK": "none",
             "SIGNAL__LIVE": "off",
             "HISTORY__SUMMARIES": "false",
+            "ACCESS__GREETING": "false",
             "ACCESS__ALLOWED": ALICE.uuid,
             "ACCESS__GROUPS": GROUP,
             "OPENAI_API_KEY": self.model.key or "",

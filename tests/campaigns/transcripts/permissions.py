@@ -33,7 +33,7 @@ async def _pairing(stage: Stage) -> None:
     code = stage.found(_CODE)
     await stage.says(ALICE, f"/allow {code}", shown="/allow ‹code›")
     await stage.answer({r"\b[0-9a-f]{8}\b": "‹label›"})
-    await stage.says(MALLORY, "Hello again!")
+    await stage.answer()
     await stage.answer()
 
 
@@ -58,9 +58,10 @@ STORIES = (
     ),
     Story(
         title="Somebody new",
-        words="Strangers hear nothing, or with `ACCESS__STRANGERS=pair` a code with which an admin can let them in.",
+        words="Strangers hear nothing, or with `ACCESS__STRANGERS=pair` a code with which an admin can let them in."
+        " Then they are greeted, and what they wrote meanwhile is answered.",
         play=_pairing,
-        settings={"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.uuid},
+        settings={"ACCESS__STRANGERS": "pair", "ACCESS__GREETING": "true", "ACCESS__ADMINS": ALICE.uuid},
     ),
     Story(
         title="One's own account",
