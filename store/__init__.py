@@ -3,7 +3,7 @@
 The store knows rows and time, not meaning: contents are bytes, sealed with a key for each conversation.
 """
 
-from store.backup import NOT_INCLUDED, is_undecided, restore
+from store.backup import NOT_INCLUDED, copy_closed, is_undecided, restore, steps_of
 from store.chats import Question
 from store.erasure import Erased
 from store.errors import (
@@ -106,7 +106,9 @@ __all__ = [
     "UrgentItem",
     "Waiting",
     "WrongKey",
+    "copy_closed",
     "is_undecided",
     "opened",
     "restore",
+    "steps_of",
 ]

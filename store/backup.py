@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from store.database import Database, locked, quick_checked, translated
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
-from store.migrations import newest
+from store.migrations import newest, steps_after
 from store.restored import mark
 from store.sealing import MasterKey, synced_directory
 
@@ -112,6 +112,55 @@ def _finished(draft: Path, copy: Path) -> None:
     for suffix in reversed(_FILES):
         _beside(draft, suffix).rename(_beside(copy, suffix))
     synced_directory(copy.parent)
+
+
+def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
+    """Copy a store that nobody has open into the folder, as it is: not opened, and so not brought up to date.
+
+    Gives the path of the copy, as `written`.
+
+    Raises:
+        StoreInUse: an Aldis is running on this store: it makes the copy itself.
+        StoreError: there is no store, files cannot be read or written, or the copy is not whole.
+    """
+    lock = locked(path)
+    copy = folder / f"aldis-{_stamp(now)}.db"
+    draft = folder / f".{copy.name}.part"
+    try:
+        with _told(folder):
+            finish_restore(path)
+            _begin(copy, draft)
+            try:
+                for suffix in (*_FILES, *_COMPANIONS):
+                    if suffix in _FILES or _beside(path, suffix).exists():
+                        shutil.copyfile(_beside(path, suffix), _beside(draft, suffix))
+                _call_a_copy(draft, now)
+                with closing(sqlite3.connect(_beside(draft, "-keys"))) as connection:
+                    connection.execute("SELECT 1 FROM sqlite_master").fetchall()  # plays back what is left of a journal
+                for suffix in _COMPANIONS:
+                    _beside(draft, suffix).unlink(missing_ok=True)
+                _beside(draft, "-shm").unlink(missing_ok=True)
+                _finished(draft, copy)
+            except BaseException:
+                _remove(draft)
+                raise
+    finally:
+        os.close(lock)
+    return copy
+
+
+def steps_of(copy: Path) -> tuple[int, tuple[tuple[int, str], ...]]:
+    """The schema of a copy, and each step that brings it to the newest: its number, and what it is for.
+
+    Raises:
+        Damaged: it cannot be read.
+    """
+    with (
+        _as_copy(copy),
+        closing(sqlite3.connect(f"file:{quote(str(copy))}?mode=ro&immutable=1", uri=True)) as connection,
+    ):
+        [version] = connection.execute("PRAGMA main.user_version").fetchone()
+    return version, steps_after(version)
 
 
 def restore(

@@ -2,6 +2,7 @@
 
 import sqlite3
 from importlib.resources import files
+from itertools import takewhile
 
 from store.errors import SchemaTooNew
 
@@ -15,6 +16,16 @@ def _scripts() -> list[tuple[int, str]]:
 def newest() -> int:
     """The number of the newest schema this Aldis knows."""
     return _scripts()[-1][0]
+
+
+def steps_after(version: int) -> tuple[tuple[int, str], ...]:
+    """Returns each later step: its number, and the first sentence of what it is for."""
+    return tuple((number, _purpose(script)) for number, script in _scripts() if number > version)
+
+
+def _purpose(script: str) -> str:
+    lines = takewhile(lambda line: line.startswith("--"), script.splitlines())
+    return " ".join(line.removeprefix("--").strip() for line in lines).partition(". ")[0].rstrip(".")
 
 
 def has_no_schema(connection: sqlite3.Connection) -> bool:

@@ -22,6 +22,7 @@ from bot.cli import run as running
 from bot.cli import settings as setting
 from bot.cli import store as upkeep
 from bot.cli import tools as workbench
+from bot.cli import upgrade as upgrading
 from bot.doctor.http import fetch_json
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.service import Aldis
@@ -145,8 +146,9 @@ def _parser() -> argparse.ArgumentParser:
     run = verbs.add_parser("run", help="answer in Signal until stopped")
     _add_decision(run)
     run.set_defaults(verb=running.run)
-    restart = verbs.add_parser("restart", help="have the running Aldis read its settings anew and begin again")
-    restart.set_defaults(verb=running.restart)
+    verbs.add_parser("restart", help="have the running Aldis read its settings anew and begin again").set_defaults(
+        verb=running.restart
+    )
     link = verbs.add_parser("link", help="link Aldis to a Signal account: shows the QR code and waits")
     link.set_defaults(verb=linking.link)
     health = verbs.add_parser("health", help="ask the running Aldis how it is; exit status 0 means well")
@@ -190,10 +192,19 @@ def _parser() -> argparse.ArgumentParser:
     captcha = verbs.add_parser("captcha", help="hand in the captcha that Signal wants solved before it sends more")
     captcha.add_argument("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, it is read")
     captcha.set_defaults(verb=upkeep.solve)
+    _add_upgrade(
+        verbs.add_parser("upgrade-check", help="try this version on a copy of what is kept, and say what changes")
+    )
     _add_settings(
         verbs.add_parser("settings", help="show what is set and where it comes from, or change the settings file")
     )
     return parser
+
+
+def _add_upgrade(upgrade: argparse.ArgumentParser) -> None:
+    upgrade.add_argument("folder", nargs="?", help="where the backup goes (default: backups, beside the store)")
+    upgrade.add_argument("--model", action="store_true", help="have the real models answer; it costs a little")
+    upgrade.set_defaults(verb=upgrading.check)
 
 
 def _add_settings(table: argparse.ArgumentParser) -> None:

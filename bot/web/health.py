@@ -76,7 +76,7 @@ class HealthPage:
 
         `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...},
         "outbox": {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}],
-        "runs": ..., "refused": ...}`; the challenge is
+        "build": {...}, "runs": ..., "refused": ...}`; the challenge is
         the token of the captcha that Signal wants solved, mostly null; the bridge has a name, an age in days and
         warnings, and is null until it has told; the cells are what holds them, in words; the findings are what the
         operator should mend, and leave "ok" as it is, for whoever starts Aldis anew for them gains nothing; runs counts
@@ -101,6 +101,7 @@ class HealthPage:
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
             "findings": as_json(self._findings()),
+            "build": dict(build()),
             "runs": self._restarts.runs if self._restarts else 1,
             "refused": self._refused,
         }

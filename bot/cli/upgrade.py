@@ -1,0 +1,117 @@
+"""The verb `upgrade-check`: this version tried on a copy of what is kept, before it takes its place.
+
+    backup (by the Aldis that runs, else of the files as they lie) --> a copy of it is brought up to date
+        --> a question is answered over the copy --> what changes is told --> the copy goes, the backup stays
+
+Nothing that is in use is changed, nobody is written to, and no model is paid unless that is wanted. The backup is the
+way back: "An upgrade, and the way back" in docs/operating.md.
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from bot import app, logs, settings
+from bot.cli import store as upkeep
+from bot.clock import MachineClock
+from bot.errors import ConfigError
+from bot.settings import Settings
+from bot.version import build
+from bot.web.control import asked
+from store import copy_closed, restore, steps_of
+
+_QUESTION, _ANSWER = "What is 17 * 23?", "391"
+_CANARY_SECONDS = 300.0
+_LEFT_SECONDS = 3600.0
+"""No check takes so long."""
+_DRAFT = ".upgrade-check-"
+_QUIET = {"TOOLS__MCP__ENABLED": "false", "TOOLS__NEWS__ENABLED": "false", "WEB__PORT": "0"}
+"""What the question needs none of: the servers of others, and a page."""
+_ALONE = {"LLM__PROVIDERS": "offline"}
+
+
+def check(given: Settings, options: argparse.Namespace) -> int:
+    """`upgrade-check [FOLDER]`: status 0 where this version works on what is kept, 1 where it does not answer.
+
+    Raises:
+        ConfigError, StoreError: there is nothing to try it on, or it cannot be brought up to date.
+    """
+    logs.set_up("ERROR", given.log.format)
+    path = given.store.path.absolute()
+    if not path.exists():
+        raise ConfigError(f"STORE__PATH: there is no store at {path}")
+    folder = Path(options.folder).absolute() if options.folder else path.parent / "backups"
+    backup, running = asyncio.run(_back_up(path, folder))
+    ours = build()
+    print(f"version  {_named(running) if running else 'none runs'} -> {_named(ours)}")
+    print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
+    unread = settings.unread_names()
+    print(f"settings understood{': but for ' + ', '.join(unread) if unread else ''}")
+    _clear(folder)
+    with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=folder) as place:
+        copy = Path(place) / path.name
+        _put_beside(path, copy)
+        more = _QUIET if options.model else {**_QUIET, **_ALONE}
+        chosen = settings.loaded({**os.environ, "STORE__PATH": str(copy), **more})
+        _bring_up_to_date(chosen, backup)
+        answer = asyncio.run(_canary(chosen))
+    is_right = _ANSWER in answer
+    print(f"answer   {_QUESTION} {' '.join(answer.split()) or 'no answer'}{'' if is_right else ': that is wrong'}")
+    print("Nothing that is in use was changed." if is_right else "Do not start this version; look at what it said.")
+    return 0 if is_right else 1
+
+
+async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | None]:
+    """A backup, and what the Aldis that runs was built from; None: none runs."""
+    answer = await asked(path, "backup", {"folder": str(folder)})
+    if answer is None:
+        return await asyncio.to_thread(copy_closed, path, folder, now=MachineClock().wall()), None
+    state = await asked(path, "state") or {}
+    return Path(answer["file"]), state.get("build", {})
+
+
+def _clear(folder: Path) -> None:
+    """Take away what a check that was killed has left: sealed words, and perhaps a key."""
+    for place in folder.glob(f"{_DRAFT}*"):
+        if not place.is_symlink() and time.time() - place.stat().st_mtime > _LEFT_SECONDS:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _put_beside(path: Path, copy: Path) -> None:
+    """The key and the settings that stand beside the store, where they do."""
+    for name in (f"{path.name}-master-key", settings.SETTINGS_FILE_NAME):
+        if path.with_name(name).exists():
+            os.close(os.open(copy.with_name(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            shutil.copyfile(path.with_name(name), copy.with_name(name))
+
+
+def _bring_up_to_date(chosen: Settings, backup: Path) -> None:
+    version, steps = steps_of(backup)
+    kept = chosen.store
+    restore(backup, kept.path, now=MachineClock().wall(), key=kept.master_key, old_key=kept.old_master_key)
+    upkeep.settle_quietly(chosen)
+    print(f"schema   {version}, " + (f"-> {steps[-1][0]}:" if steps else "as it is"))
+    for number, purpose in steps:
+        print(f"         {number:03d} {purpose}")
+
+
+async def _canary(chosen: Settings) -> str:
+    """What is answered to a question in a conversation of its own, over the copy."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
+        with redirect_stdout(said), redirect_stderr(noted):
+            terminal, _ = app.terminal("upgrade-check", _QUESTION, 0)
+        async with app.assembled(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
+            await aldis.chat(asyncio.Event())
+        said.seek(0)
+        return said.read()
+
+
+def _named(built: Mapping[str, Any]) -> str:
+    return " ".join(filter(None, ("Aldis", built.get("version", "of an unknown version"), built.get("revision"))))

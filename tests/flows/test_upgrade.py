@@ -1,0 +1,125 @@
+"""An upgrade that is tried first, and the way back as docs/operating.md tells it."""
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from store.migrations import newest
+from tests.flows.processes import Ended, Process, started
+from tests.servers.envelopes import ALICE, message
+from tests.servers.openai import OpenAIServer
+from tests.servers.signal_cli import SignalCli
+
+NEWER = "tests.flows.newer"
+
+
+@dataclass
+class World:
+    signal: SignalCli
+    model: OpenAIServer
+    folder: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "SIGNAL__URL": self.signal.url,
+            "SIGNAL__LIVE": "off",
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "OPENAI_BASE_URL": self.model.base_url,
+            "LLM__OPENAI__MODEL": "llama",
+        }
+
+    @property
+    def schema(self) -> int:
+        with closing(sqlite3.connect(f"file:{self.folder / 'aldis.db'}?mode=ro", uri=True)) as connection:
+            return connection.execute("PRAGMA user_version").fetchone()[0]
+
+    async def verb(self, *arguments: str, module: str = "bot", **more: str) -> Ended:
+        settings = {**self.settings, **more}
+        async with started(*arguments, settings=settings, folder=self.folder, module=module) as process:
+            return await process.ended()
+
+    @asynccontextmanager
+    async def running(self, module: str = "bot") -> AsyncGenerator[Process]:
+        streams = self.signal.streams_opened
+        async with started("run", settings=self.settings, folder=self.folder, module=module) as process:
+            await self.signal.connected(streams + 1)
+            yield process
+            ended = await process.terminate()
+            assert ended.status == 0, ended.stderr
+
+    async def ask(self, text: str) -> None:
+        sent = len(self.signal.sent)
+        await self.signal.deliver(message(text, author=ALICE))
+        await self.signal.sent_count(sent + 1)
+
+    def left(self) -> set[str]:
+        return {path.name for path in (self.folder / "backups").iterdir()}
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with SignalCli() as signal, OpenAIServer(local=True) as model:
+        yield World(signal, model, tmp_path)
+
+
+async def test_an_upgrade_is_tried_beside_the_running_one_and_taken_back(world: World) -> None:
+    """The check changes nothing and asks nobody; after the way back the older one answers, and remembers."""
+    async with world.running():
+        await world.ask("My cat is called Tabby.")
+        asked = len(world.model.requests)
+        checked = await world.verb("upgrade-check", module=NEWER)
+        assert (checked.status, checked.stderr) == (0, ""), checked.stdout
+        lines = checked.stdout.splitlines()
+        assert lines[0] == "version  Aldis 0.1.0 -> Aldis 0.1.0"
+        assert f"schema   {newest()}, -> {newest() + 1}:" in lines
+        assert f"         {newest() + 1:03d} What only a newer Aldis knows" in lines
+        assert any(line.startswith("answer   What is 17 * 23?") and line.endswith("391") for line in lines)
+        assert (world.schema, len(world.model.requests)) == (newest(), asked)
+        backup = lines[1].split()[1]
+        assert world.left() == {Path(backup).name, f"{Path(backup).name}-keys"}
+
+    async with world.running(NEWER):
+        await world.ask("And my dog Rex.")
+    assert world.schema == newest() + 1
+    refused = await world.verb("run")
+    assert (refused.status, "start a newer one" in refused.stderr) == (2, True)
+
+    back = await world.verb("restore", backup, "--settle")
+    assert back.status == 0, back.stderr
+    assert world.schema == newest()
+    async with world.running():
+        await world.ask("Who is she?")
+    assert "Tabby" in world.model.requests[-1].body.decode()
+    assert "Rex" not in world.model.requests[-1].body.decode()
+
+
+async def test_without_a_running_one_the_store_is_not_opened(world: World) -> None:
+    """Its files are copied as they lie, also after a kill; a step that fails is told, and nothing has changed."""
+    async with started("run", settings=world.settings, folder=world.folder) as process:
+        await world.signal.connected()
+        await world.ask("My cat is called Tabby.")
+        await process.kill()
+    before = (world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()
+    failed = await world.verb("upgrade-check", "copies", module=NEWER, STEP_FAILS="1")
+    assert (failed.status, failed.stderr.count("\n")) == (2, 1)
+    checked = await world.verb("upgrade-check", module=NEWER)
+    assert checked.status == 0, checked.stderr
+    assert ((world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()) == before
+    [backup] = [name for name in world.left() if name.endswith(".db")]
+    assert world.left() == {backup, f"{backup}-keys"}
+    restored = await world.verb("restore", str(world.folder / "backups" / backup), "--settle")
+    assert restored.status == 0, restored.stderr
+    told = await world.verb("export", ALICE.uuid)
+    assert "Tabby" in told.stdout
+
+
+async def test_there_must_be_something_to_try_it_on(tmp_path: Path) -> None:
+    """One line, status 2."""
+    async with started("upgrade-check", settings={}, folder=tmp_path) as process:
+        ended = await process.ended()
+    assert (ended.status, ended.stderr.count("\n")) == (2, 1)
