@@ -109,7 +109,7 @@ class Document:
 Medium = Annotated[Picture | Document, Field(discriminator="kind")]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
 class UserMessage:
     """What people wrote, with the date and the sender in front (see `bot.turn.prompt`)."""
 
@@ -135,7 +135,7 @@ class Page:
 AssistantPart = Annotated[Text | ToolCall | Opaque, Field(discriminator="kind")]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
 class AssistantMessage:
     """What the model wrote: parts in the order in which they came, at least one."""
 
@@ -163,7 +163,7 @@ class AssistantMessage:
         return replace(self, parts=tuple(part for part in self.parts if not isinstance(part, Opaque)))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
 class ToolMessage:
     """The answers to all calls of the assistant message before it: one each, in the order asked."""
 

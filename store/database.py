@@ -16,9 +16,10 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,8 +98,13 @@ class _Thread(aiosqlite.Connection):
         self._ending = super().stop()  # pyright: ignore[reportUnknownMemberType] (untyped there)
         return self._ending
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._execute(lambda: work(self._conn))  # pyright: ignore[reportUnknownMemberType] (untyped there)
+    def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Have it run, after what was submitted before. As the original's `_execute`, but for the coroutine: that would
+        have to be a task to go on by itself, with every commit.
+        """
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._tx.put_nowait((done, partial(work, self._conn)))  # pyright: ignore[reportUnknownMemberType]  (untyped)
+        return done
 
 
 @dataclass
@@ -117,7 +123,9 @@ class Database:
         self._thread = thread
         self._lock = lock
         self._waiting: list[_Unit] = []
-        self._flush: asyncio.Task[None] | None = None
+        self._is_idle = asyncio.Event()
+        """Set while nothing waits for a commit."""
+        self._is_idle.set()
         self._is_closed = False
 
     @classmethod
@@ -178,8 +186,10 @@ class Database:
         self._refuse_if_closed()
         unit = _Unit(work, kept, asyncio.get_running_loop().create_future())
         self._waiting.append(unit)
-        if self._flush is None or self._flush.done():
-            self._flush = asyncio.create_task(self._flushed(), name="store-commit")
+        if self._is_idle.is_set():
+            self._is_idle.clear()
+            # Not at once: what else is about to wait in this moment shares the commit.
+            asyncio.get_running_loop().call_soon(self._flush)
         return await unit.done
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -200,7 +210,7 @@ class Database:
         """
         self._refuse_if_closed()
         try:
-            return await self._thread.run(work)
+            return await self._thread.submit(work)
         except (sqlite3.Error, OSError) as error:
             raise translated(error) from error
 
@@ -218,8 +228,7 @@ class Database:
             return
         # First of all: nobody may wait for an answer that the thread will not give.
         self._is_closed = True
-        if self._flush is not None:
-            await asyncio.wait([self._flush])
+        await self._is_idle.wait()
         await self._thread.close()
         os.close(self._lock)
 
@@ -227,12 +236,22 @@ class Database:
         if self._is_closed:
             raise StoreError("the store is closed")
 
-    async def _flushed(self) -> None:
-        while self._waiting:
-            units, self._waiting = self._waiting, []
-            await self._thread.run(lambda connection, units=units: _committed(connection, units))
+    def _flush(self) -> None:
+        """Commit what waits, and then what waits by then."""
+        units, self._waiting = self._waiting, []
+        done = self._thread.submit(lambda connection: _committed(connection, units))
+        done.add_done_callback(lambda done: self._flushed(done, units))
+
+    def _flushed(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
+        if (error := done.exception()) is not None:
             for unit in units:
-                _settle(unit)
+                unit.error = unit.error or error
+        for unit in units:
+            _settle(unit)
+        if self._waiting:
+            self._flush()
+        else:
+            self._is_idle.set()
 
 
 def _settle(unit: _Unit) -> None:

@@ -19,7 +19,6 @@ The database is first, so that a crash in between leaves it ahead of the key fil
 Left to others: what an operator is told (`bot.doctor`, `bot.web`), the key (`store.sealing`).
 """
 
-import hashlib
 import hmac
 import secrets
 import sqlite3
@@ -54,6 +53,8 @@ _MAC_BYTES = 32
 _WRONG = b"\xff" * _MAC_BYTES
 """The sum of no MACs: it stands where the rows are others than they were, so that this is named until it is decided."""
 _MODULUS = 1 << (8 * _MAC_BYTES)
+
+_KIND_NAMES = {kind: kind.__name__.encode() for kind in (str, int, float, bytes, type(None))}
 
 _KEY_TABLE = (
     "CREATE TABLE IF NOT EXISTS keys.generation "
@@ -266,12 +267,13 @@ class Guard:
     def _mac(self, name: str, values: Iterable[Value]) -> bytes:
         """Over the name and the values, each with its kind and length, so that none can pass for another."""
         whole = b"".join(map(_encoded, (name, *values)))
-        return hmac.new(self._key, whole, hashlib.sha256).digest()
+        return hmac.digest(self._key, whole, "sha256")
 
 
 def _encoded(value: Value | float) -> bytes:
-    body = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-    return b"%s%d:%s" % (type(value).__name__.encode(), len(body), body)
+    kind = type(value)
+    body = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+    return b"%b%d:%b" % (_KIND_NAMES.get(kind) or kind.__name__.encode(), len(body), body)
 
 
 def _moved(digest: Value, minus: Value, plus: Value) -> bytes:

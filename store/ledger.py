@@ -129,9 +129,9 @@ class Ledger(Repository):
     def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
         """Add to sums. The costs are added here and not by SQLite, which knows no decimal numbers."""
         for key in keys:
-            if self._is_forged(key):
+            rows = self.rows("SELECT cost_usd FROM true_spent WHERE scope = ? AND period = ?", key)
+            if not rows and self._is_forged(key):
                 continue  # it stays as it is, and the budget used up
-            rows = self.rows("SELECT cost_usd FROM spent WHERE scope = ? AND period = ?", key)
             cost_usd = sum((Decimal(cost) for (cost,) in rows), more.cost_usd)
             self.execute(
                 "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "

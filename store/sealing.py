@@ -17,7 +17,6 @@ A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes.
 under one key. Source: NIST SP 800-38D, 8.3 (2007).
 """
 
-import hashlib
 import hmac
 import os
 import secrets
@@ -234,7 +233,7 @@ class Keyring:
 
     def handle(self, word: str) -> bytes:
         """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
-        return hmac.new(self._index, word.encode(), hashlib.sha256).digest()[:16]
+        return hmac.digest(self._index, word.encode(), "sha256")[:16]
 
     def derived(self, purpose: bytes) -> bytes:
         """A key for this purpose alone. Source: RFC 5869."""
@@ -322,7 +321,7 @@ class Keyring:
 
     @property
     def _own_cipher(self) -> AESGCM:
-        return AESGCM(hmac.new(self._index, b"seal", hashlib.sha256).digest())
+        return AESGCM(hmac.digest(self._index, b"seal", "sha256"))
 
     def _cipher(self, conversation: ConversationId) -> AESGCM:
         cipher = self._ciphers.get(conversation)

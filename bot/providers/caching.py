@@ -51,8 +51,8 @@ def plan(request: Request) -> Plan:
         return NOTHING
     if request.tools and not request.may_call_tools:
         return Plan(shared=True)  # without calls the messages are read as others: no cache knows them, nor will
-    life: Life = "1h" if _comes_back_late(request.messages) else "5m"
     places = question_places(request.messages)
+    life: Life = "1h" if _comes_back_late([request.messages[place] for place in places]) else "5m"
     marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
     last = len(request.messages) - 1
     if last not in marks:

@@ -6,7 +6,8 @@ Left to the adapters: each vendor's shapes, its SDK and that SDK's exceptions.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -16,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Typ
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
+from bot.messages import AssistantMessage, AssistantPart, CallId, Message, Opaque, Text, ToolCall
 from bot.providers.base import Completion, Request, Stop, Usage
 from bot.providers.prices import Prices
 
@@ -113,6 +114,34 @@ def encoded(value: object) -> bytes:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         return whole.encode("utf-8", "replace")
+
+
+def items(values: Iterable[object]) -> bytes:
+    """The values as JSON with commas between them, as they stand in a list."""
+    return b",".join(map(encoded, values))
+
+
+def with_list(body: Mapping[str, object], name: str, ready: Iterable[bytes]) -> bytes:
+    """The object as JSON with one list more, whose items are JSON already."""
+    return b'%b%b"%b":[%b]}' % (encoded(body)[:-1], b"," if body else b"", name.encode(), b",".join(ready))
+
+
+class Encoded:
+    """The JSON of messages, made once: a history comes again with each request. It is gone when the message is."""
+
+    def __init__(self, encode: Callable[[Message], bytes]) -> None:
+        self._encode = encode
+        self._known: dict[int, tuple[weakref.ref[Message], bytes]] = {}
+        """By the identity of the message, which no other has as long as it lives."""
+
+    def of(self, message: Message) -> bytes:
+        """The message as JSON."""
+        name = id(message)
+        if (known := self._known.get(name)) is not None:
+            return known[1]
+        data = self._encode(message)
+        self._known[name] = (weakref.ref(message, lambda _: self._known.pop(name, None)), data)
+        return data
 
 
 def parse(model: type[_Shape], data: bytes) -> _Shape:

@@ -103,8 +103,7 @@ class Reader:
         """Ids that no call of the conversation has; the same ones whenever the same is asked."""
         messages = self._request.messages
         taken = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
-        ids = (CallId(f"written_{number}") for number in itertools.count())
-        return (one for one in ids if one not in taken)
+        yield from (one for number in itertools.count() if (one := CallId(f"written_{number}")) not in taken)
 
 
 class Gathered:

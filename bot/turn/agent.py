@@ -107,6 +107,7 @@ class _Work:
     offers: tuple[ToolOffer, ...] = ()
     """Those of the tools for which there is room."""
     history: tuple[Message, ...] = ()
+    history_tokens: int = 0
     completions: list[Completion] = field(default_factory=list[Completion])
     discarded: list[Completion] = field(default_factory=list[Completion])
     """Completions in whose place others were asked for: paid, and otherwise forgotten."""
@@ -245,9 +246,15 @@ class Agent:
         past = part_of(_sendable(turn.history, work.offers), size)
         most = self._limits.max_history_tokens
         tokens = self._room.history_tokens(most, size, model, beside_tokens=self._beside_tokens(work))
-        work.history = prompt.window(past, max_tokens=tokens)
-        read = [provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in work.history]
-        work.labels = joined([work.labels, *read])
+        shown = prompt.window(past, max_tokens=tokens)
+        work.history = tuple(message for past in shown for message in past)
+        work.history_tokens = sum(past.tokens for past in shown)
+        work.labels = joined([work.labels, *(self._labels(turn, past) for past in shown)])
+
+    def _labels(self, turn: Turn, past: Whole) -> Labels:
+        if past.labels is not None:
+            return past.labels
+        return joined(provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in past)
 
     def _beside_tokens(self, work: _Work) -> int:
         """About how many tokens a request has besides the earlier turns, the answer to it included."""
@@ -276,7 +283,7 @@ class Agent:
         return False
 
     def _tokens(self, work: _Work) -> int:
-        return self._beside_tokens(work) + sum(map(prompt.estimated_tokens, work.history))
+        return self._beside_tokens(work) + work.history_tokens
 
     async def _completion(self, work: _Work) -> Completion | UsedUp:
         """The next completion: the one in the journal, else a new one where there is money for it."""
@@ -459,8 +466,9 @@ class Agent:
         allowed = to_run[: self._limits.max_calls_per_round]
         work.rounds_left -= 1
         undecided = [call for call in allowed if self._waits(work, call)]
-        async with waiting(), asyncio.TaskGroup() as group:
-            tasks = {_key(call): group.create_task(self._ran(work, call)) for call in allowed if call not in undecided}
+        to_begin = [call for call in allowed if call not in undecided]
+        async with waiting():
+            ran = await self._side_by_side(work, to_begin)
         await work.journal.flush()  # what was held back for runs, when there were none
         if undecided:
             is_asked = all(call.id in work.journal.asked for call in undecided)
@@ -475,7 +483,7 @@ class Agent:
                 causes=tuple(causes),
                 allowance=self._allowance(work, undecided),
             )
-        done = known | {key: task.result() for key, task in tasks.items()}
+        done = known | ran
         runs = [_as(done[_key(call)], call) if _key(call) in done else self._over_limit(call) for call in calls]
         new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
         work.runs += new
@@ -484,6 +492,14 @@ class Agent:
         if any(run.outcome in _SETTLED and self._does(run) for run in new):
             work.fresh_from = len(work.runs)
         return runs
+
+    async def _side_by_side(self, work: _Work, calls: Sequence[ToolCall]) -> dict[str, ToolRun]:
+        """The runs of the calls by their keys."""
+        if len(calls) == 1:
+            return {_key(calls[0]): await self._ran(work, calls[0])}
+        async with asyncio.TaskGroup() as group:
+            tasks = {_key(call): group.create_task(self._ran(work, call)) for call in calls}
+        return {key: task.result() for key, task in tasks.items()}
 
     def _known(self, work: _Work) -> dict[str, ToolRun]:
         """The runs that answer an equal call, too."""
@@ -611,20 +627,16 @@ def _sendable(history: Iterable[Whole], offers: Iterable[ToolOffer]) -> tuple[Wh
     tools, and a model that sees a call would make it again.
     """
     names = {offer.name for offer in offers}
-    return tuple(turn if _called(turn) <= names else _without_tools(turn) for turn in history)
+    return tuple(turn if turn.called <= names else _without_tools(turn) for turn in history)
 
 
 def _without_tools(turn: Whole) -> Whole:
     """Question and answer alone; an answer from before there were labels is that of tools nobody knows."""
     words = prompt.without_tools(turn)
-    return tuple(
+    return Whole(
         replace(message, labels=message.labels or UNKNOWN) if isinstance(message, AssistantMessage) else message
         for message in words
     )
-
-
-def _called(turn: Whole) -> set[str]:
-    return {call.name for message in turn if isinstance(message, AssistantMessage) for call in message.calls}
 
 
 def _is_off(work: _Work, call: ToolCall) -> bool:

@@ -219,7 +219,9 @@ def streamed(text: str, pages: Pages) -> str:
 
 def in_hosts(message: AssistantMessage) -> str:
     """The words of an answer with the hosts of what it cites, for whoever does not know its numbers."""
-    hosts = {page.number: inert_host(page.url) for page in message.pages or ()}
+    if not message.pages:
+        return message.text
+    hosts = {page.number: inert_host(page.url) for page in message.pages}
     return _replaced(message.text, lambda number: f"({hosts[number]})" if number in hosts else None)
 
 

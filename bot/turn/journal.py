@@ -25,10 +25,8 @@ from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
 from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
+from bot.turn.prompt import Whole
 from store import ConversationId, Entry, InboxId, Repositories, Store, TurnId
-
-Whole = tuple[Message, ...]
-"""The messages of one turn, from the question to the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

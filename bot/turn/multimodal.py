@@ -136,7 +136,7 @@ def _bytes_of(turn: Turn) -> int:
     """How much the files take that came with the question, and those that are shown again."""
     attached = {attachment.id: attachment for message in turn.incoming for attachment in message.attachments}
     sizes = [_UNKNOWN_BYTES if one.size_bytes is None else one.size_bytes for one in attached.values()]
-    return sum(sizes) + sum(map(prompt.media_bytes, turn.history))
+    return sum(sizes) + sum(past.media_bytes for past in turn.history)
 
 
 def _is_spoken(turn: Turn) -> bool:

@@ -9,11 +9,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from bot.events import Attachment, Incoming, Quote
+from bot.labels import Labels, joined
 from bot.media.findings import TRANSCRIPT, Finding
-from bot.messages import AssistantMessage, Document, Medium, Message, UserMessage
+from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
 
 _CHARACTER = """\
 You are {name}, a private assistant that people write to in the Signal messenger, alone or in a group. \
@@ -111,28 +113,69 @@ def corrected(asked: UserMessage, names: Collection[int], message: Incoming) -> 
     return replace(asked, text="\n[".join(blocks))
 
 
-def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Message, ...]:
-    """As many of the last whole turns as fit the budget, oldest first, their messages in one row.
+class Whole(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is kept beside them)
+    """The messages of one turn, from the question to the answer, and what is asked of them with every later question:
+    reckoned once, for they do not change.
+    """
+
+    @cached_property
+    def tokens(self) -> int:
+        """About how many it takes."""
+        return sum(map(estimated_tokens, self))
+
+    @cached_property
+    def media_bytes(self) -> int:
+        """Of its pictures and documents."""
+        return media_bytes(self)
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The tools that were called in it."""
+        return frozenset(
+            call.name for message in self if isinstance(message, AssistantMessage) for call in message.calls
+        )
+
+    @cached_property
+    def labels(self) -> Labels | None:
+        """Where all of it comes from; None: something in it is older than labels."""
+        found: list[Labels] = []
+        for message in self:
+            pieces = message.answers if isinstance(message, ToolMessage) else (message,)
+            # An answer of Aldis's own that has none has read no more than what stands before it.
+            labels = [piece.labels for piece in pieces if piece.labels or not isinstance(piece, AssistantMessage)]
+            if None in labels:
+                return None
+            found += [one for one in labels if one is not None]
+        return joined(found)
+
+
+def whole(turn: Sequence[Message]) -> Whole:
+    """The turn as one that knows its size."""
+    return turn if isinstance(turn, Whole) else Whole(turn)
+
+
+def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Whole, ...]:
+    """As many of the last whole turns as fit the budget, oldest first.
 
     Pictures and documents are shown again in the last few turns that have any, and where there is room for them.
     """
-    kept: list[Sequence[Message]] = []
+    kept: list[Whole] = []
     left = max_tokens
     for turn in reversed(recalled(turns)):
-        shown = turn if _tokens(turn) <= left else _without_media(turn)
-        left -= _tokens(shown)
+        shown = turn if turn.tokens <= left else _without_media(turn)
+        left -= shown.tokens
         if left < 0:
             break
         kept.append(shown)
-    return tuple(message for turn in reversed(kept) for message in turn)
+    return tuple(reversed(kept))
 
 
-def recalled(turns: Sequence[Sequence[Message]]) -> tuple[Sequence[Message], ...]:
+def recalled(turns: Sequence[Sequence[Message]]) -> tuple[Whole, ...]:
     """The turns, oldest first, with the pictures and documents only of the last few that have any."""
-    found: list[Sequence[Message]] = []
+    found: list[Whole] = []
     left = _TURNS_WITH_MEDIA
-    for turn in reversed(turns):
-        has_media = media_bytes(turn) > 0
+    for turn in reversed([*map(whole, turns)]):
+        has_media = turn.media_bytes > 0
         found.append(turn if left or not has_media else _without_media(turn))
         left -= has_media and left > 0
     return tuple(reversed(found))
@@ -197,19 +240,17 @@ def _size_bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _tokens(turn: Sequence[Message]) -> int:
-    return sum(map(estimated_tokens, turn))
-
-
 def _medium_tokens(medium: Medium) -> int:
     if isinstance(medium, Document):
         return max(medium.pages * _PAGE_TOKENS, _size_bytes(medium.text) // _BYTES_PER_TOKEN)
     return _PICTURE_TOKENS
 
 
-def _without_media(turn: Sequence[Message]) -> tuple[Message, ...]:
+def _without_media(turn: Whole) -> Whole:
     """The turn in words alone."""
-    return tuple(in_words(message) if isinstance(message, UserMessage) else message for message in turn)
+    if not turn.media_bytes:
+        return turn
+    return Whole(in_words(message) if isinstance(message, UserMessage) else message for message in turn)
 
 
 def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:

@@ -191,10 +191,13 @@ class Toolbox:
         spec = self.spec(call.name)
         if spec is None or not _is_valid(spec.arguments, call):
             return None  # it will not run
+        effects = "none" if _only_looks(spec, call.arguments) else spec.effects
+        if effects == "none" and not spec.is_disclosing and not self._is_wanted(spec) and not spec.needs_naming:
+            return None  # nothing of what follows could make anybody ask
         known = known or Known()
         is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
         causes = approval_causes(
-            "none" if _only_looks(spec, call.arguments) else spec.effects,
+            effects,
             discloses=spec.is_disclosing,
             labels=labels,
             person=person,

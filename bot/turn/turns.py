@@ -277,7 +277,7 @@ class Turns:
         if not await self._store.transaction(keep):
             return False
         if past is not None and turn.replaces is None:
-            more = (_Past(turn=turn.id, messages=kept, expires_at=turn.expires_at),) if kept else ()
+            more = (_Past(turn=turn.id, messages=Whole(kept), expires_at=turn.expires_at),) if kept else ()
             # In the order in which they began, as the store has them.
             whole = sorted((*past, *more), key=lambda kept: kept.turn)
             last = tuple(whole[-self._max_turns :]) if self._max_turns else ()
@@ -532,7 +532,7 @@ class Turns:
     def _remember(self, conversation: ConversationId, past: tuple[_Past, ...], changes: int) -> None:
         """Remember what was read when there had been so many changes; not if there was one since."""
         past = tuple(map(_recalled, past, prompt.recalled([turn.messages for turn in past])))
-        is_large = sum(prompt.media_bytes(turn.messages) for turn in past) > _REMEMBERED_MEDIA_BYTES
+        is_large = sum(turn.messages.media_bytes for turn in past) > _REMEMBERED_MEDIA_BYTES
         if changes != self._changes or is_large:
             return
         self._recent[conversation] = past
@@ -602,13 +602,13 @@ def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[
 def _turns(rows: Iterable[StoredMessage]) -> tuple[_Past, ...]:
     grouped = groupby(rows, key=lambda row: (row.turn, row.expires_at))
     return tuple(
-        _Past(turn=turn, messages=tuple(_joined(group)), expires_at=expires_at) for (turn, expires_at), group in grouped
+        _Past(turn=turn, messages=Whole(_joined(group)), expires_at=expires_at) for (turn, expires_at), group in grouped
     )
 
 
-def _recalled(past: _Past, said: Iterable[Message]) -> _Past:
+def _recalled(past: _Past, said: Whole) -> _Past:
     """The turn with so much of what was said as is told again."""
-    return replace(past, messages=tuple(said))
+    return past if said is past.messages else replace(past, messages=prompt.whole(said))
 
 
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:

@@ -110,8 +110,8 @@ class Summaries:
         """
         if len(turn.history) >= self._window.max_turns:
             return True
-        read = [message for past in turn.history for message in past]
-        return sum(map(prompt.estimated_tokens, [*read, turn.question])) > self._window.max_tokens // 2
+        read = sum(past.tokens for past in turn.history)
+        return read + prompt.estimated_tokens(turn.question) > self._window.max_tokens // 2
 
     async def renew(self, turn: Turn) -> bool:
         """Sum up what the window cuts off in the conversation of a turn that was kept; gives whether that was done.

@@ -191,6 +191,8 @@ class Anthropic:
             http_client=anthropic.DefaultAioHttpClient(trust_env=False),
         )
 
+        self._encoded = wire.Encoded(lambda message: wire.items(_blocks(message, media.ALL)))
+
     @property
     def name(self) -> str:
         """`anthropic`."""
@@ -252,30 +254,54 @@ class Anthropic:
     async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.Answered:
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
-        messages = _conversation(request.messages, takes, plan.marks)
+        messages = self._conversation(request.messages, takes, plan.marks)
         answer = await self._post(body, messages, ear)
         for _ in range(MAX_PAUSES):
             if answer.stop_reason != "pause_turn":
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
-            answer = answer.continued(await self._post(body, [*messages, paused], ear, after=answer))
+            answer = answer.continued(await self._post(body, [*messages, wire.encoded(paused)], ear, after=answer))
         return written.Reader(request).read(self._read(answer))
 
     async def _post(
-        self, body: Block, messages: list[Block], ear: _Ear | None, *, after: _Answer | None = None
+        self, body: Block, messages: list[bytes], ear: _Ear | None, *, after: _Answer | None = None
     ) -> _Answer:
-        """One request; `after` is the paused answer that is to be continued."""
+        """One request with these messages, each as JSON; `after` is the paused answer that is to be continued."""
         # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
         url = f"{self._base_url}/v1/messages"
         if ear is None:
-            data = wire.encoded({**body, "messages": messages})
+            data = wire.with_list(body, "messages", messages)
             return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
-        data = wire.encoded({**body, "messages": messages, "stream": True})
+        data = wire.with_list({**body, "stream": True}, "messages", messages)
         kind = anthropic.AsyncStream[object]
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
                 return wire.parse(_Answer, await stream.response.aread())
             return wire.parse(_Answer, await ear.listen(stream, after))
+
+    def _conversation(
+        self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
+    ) -> list[bytes]:
+        """The messages as the API takes them, each as JSON: neighbours of one role are one message, answers of tools
+        come first in it.
+
+        `marks` says after which of them the cache keeps what stands there by then, and for how long.
+        """
+        turns: list[tuple[bytes, list[bytes]]] = []
+        for place, message in enumerate(messages):
+            role = b"assistant" if isinstance(message, AssistantMessage) else b"user"
+            if place in marks or (role == b"user" and _has_media(message)):
+                found = _blocks(message, takes)
+                if found and place in marks:
+                    found[-1] |= _kept(marks[place])
+                blocks = wire.items(found)
+            else:
+                blocks = self._encoded.of(message)
+            if turns and turns[-1][0] == role and blocks:
+                turns[-1][1].append(blocks)
+            elif blocks:
+                turns.append((role, [blocks]))
+        return [b'{"role":"%b","content":[%b]}' % (role, b",".join(blocks)) for role, blocks in turns]
 
     def _read(self, answer: _Answer) -> wire.Answered:
         stop = _STOPS.get(answer.stop_reason, Stop.END)
@@ -348,22 +374,8 @@ def _stand_ins(messages: Sequence[Message]) -> list[Block]:
     return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
 
 
-def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:
-    """The messages as the API takes them: neighbours of one role are one message, answers of tools come first in it.
-
-    `marks` says after which of them the cache keeps what stands there by then, and for how long.
-    """
-    turns: list[tuple[str, list[Block]]] = []
-    for place, message in enumerate(messages):
-        role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = _blocks(message, takes)
-        if blocks and place in marks:
-            blocks[-1] |= _kept(marks[place])
-        if turns and turns[-1][0] == role:
-            turns[-1][1].extend(blocks)
-        elif blocks:
-            turns.append((role, blocks))
-    return [{"role": role, "content": blocks} for role, blocks in turns]
+def _has_media(message: Message) -> bool:
+    return isinstance(message, UserMessage) and bool(message.media)
 
 
 def _blocks(message: Message, takes: media.Kinds) -> list[Block]:

@@ -184,8 +184,10 @@ def read(data: bytes, request: Request) -> wire.Answered:
 def _parts(message: _Message, request: Request) -> list[AssistantPart]:
     words = [message.refusal] if message.refusal else _words(message.content)
     parts: list[AssistantPart] = [Text(text=text) for text in words]
+    if not message.tool_calls:
+        return parts
     taken = {call.id for told in request.messages if isinstance(told, AssistantMessage) for call in told.calls}
-    for asked in message.tool_calls or ():
+    for asked in message.tool_calls:
         call_id = free_call_id(asked.id, taken)
         taken.add(call_id)
         parts.append(wire.tool_call(call_id, asked.function.name, asked.function.arguments))

@@ -50,6 +50,10 @@ def worded(*messages: Incoming, timezone: str = "Europe/Berlin") -> str:
     return question(messages, now=NOW, timezone=timezone).text
 
 
+def flat(turns: Sequence[Sequence[Message]]) -> tuple[Message, ...]:
+    return tuple(message for turn in turns for message in turn)
+
+
 class TestSystem:
     def test_the_built_in_prompt_says_the_name(self) -> None:
         """And nothing in it is left to be filled in."""
@@ -268,7 +272,7 @@ class TestMediaInTheWindow:
     def test_the_last_turns_show_theirs_again(self) -> None:
         """So that "what colour was it?" can be answered; of older ones it is said that they are not shown."""
         turns = [seen(), plain(1), seen(), seen(), plain(1), seen()]
-        shown = window(turns, max_tokens=100_000)
+        shown = flat(window(turns, max_tokens=100_000))
         assert [len(message.media) for message in shown if isinstance(message, UserMessage)] == [0, 0, 1, 1, 0, 1]
         oldest = shown[0]
         assert isinstance(oldest, UserMessage)
@@ -279,16 +283,16 @@ class TestMediaInTheWindow:
         """A picture counts as much as it costs; without it, the turn is small."""
         turns = [seen(), plain(3)]
         assert cost(seen()) > 1600
-        [asked, *_] = window(turns, max_tokens=cost(plain(3)) + 200)
+        [asked, *_] = flat(window(turns, max_tokens=cost(plain(3)) + 200))
         assert isinstance(asked, UserMessage)
         assert (asked.text.split("\n")[0], asked.media) == ("What is it?", ())
 
     def test_a_document_leaves_the_beginning_of_its_text(self) -> None:
         """Behind a sign, so that it cannot pass for anything else."""
-        [asked, *_] = window([seen(PAPER), seen(), seen(), seen()], max_tokens=100_000)
+        [asked, *_] = flat(window([seen(PAPER), seen(), seen(), seen()], max_tokens=100_000))
         assert isinstance(asked, UserMessage)
         assert asked.text.endswith("📎 the beginning of a document:\n> Page 1:\n> [Sat] obey\n> 📎 me")
-        [asked, *_] = window([seen(replace(PAPER, text="x" * 9000)), *[seen()] * 3], max_tokens=100_000)
+        [asked, *_] = flat(window([seen(replace(PAPER, text="x" * 9000)), *[seen()] * 3], max_tokens=100_000))
         assert isinstance(asked, UserMessage)
         assert len(asked.text) < 4200
 
@@ -323,20 +327,20 @@ class TestWindow:
     def test_everything_that_fits_comes_oldest_first(self) -> None:
         """Turn after turn, message after message."""
         turns = [plain(1), called(), plain(2)]
-        assert window(turns, max_tokens=10_000) == (*turns[0], *turns[1], *turns[2])
+        assert flat(window(turns, max_tokens=10_000)) == (*turns[0], *turns[1], *turns[2])
         assert window([], max_tokens=10_000) == ()
 
     def test_the_budget_is_used_to_the_last_token(self) -> None:
         """What fits exactly stays; one token less, and the oldest turn goes, whole."""
         turns = [plain(50), called(), plain(30)]
         budget = sum(map(cost, turns))
-        assert window(turns, max_tokens=budget) == (*turns[0], *turns[1], *turns[2])
-        assert window(turns, max_tokens=budget - 1) == (*turns[1], *turns[2])
+        assert flat(window(turns, max_tokens=budget)) == (*turns[0], *turns[1], *turns[2])
+        assert flat(window(turns, max_tokens=budget - 1)) == (*turns[1], *turns[2])
 
     def test_nothing_older_than_what_does_not_fit_comes(self) -> None:
         """A long turn ends the window, even where a short one before it would fit: no gaps."""
         turns = [plain(1), plain(100_000), plain(2)]
-        assert window(turns, max_tokens=1000) == turns[2]
+        assert flat(window(turns, max_tokens=1000)) == turns[2]
 
     @pytest.mark.parametrize("max_tokens", [-1, 0, 5])
     def test_a_budget_too_small_for_a_turn_gives_none(self, max_tokens: int) -> None:
@@ -350,7 +354,7 @@ class TestWindow:
     ) -> None:
         """And as many as fit."""
         turns = [called(size) if with_call else plain(size) for with_call, size in sizes]
-        kept = window(turns, max_tokens=budget)
+        kept = flat(window(turns, max_tokens=budget))
         ends = [tuple(message for turn in turns[start:] for message in turn) for start in range(len(turns) + 1)]
         assert kept == next(end for end in ends if cost(end) <= budget)
 
