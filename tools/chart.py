@@ -14,7 +14,7 @@ import logging
 import math
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,11 @@ _LABEL_GAP = 14
 _MAX_TITLE_CHARS = 60
 _BAR_WIDTH = 0.7  # of the room that a step has
 _SQUARE = 520
-_LEAST_RADIUS, _LARGEST_RADIUS = 5.0, 20.0
+_INSET = 26
+"""Between the frame of the square and 0 or 100 %, so that a dot there lies inside with its number."""
+_DOT_RADIUS = 7.0
+_HIGH_PERCENT = 97
+"""A dot so high has its number below it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +51,8 @@ class Panel:
     """Where the axis begins at the latest; None lets the values decide."""
     highest: float | None = None
     """Where the axis ends at the earliest; likewise."""
+    bars: bool = False
+    """Whether it is a row of bars that stand on zero, and no curve."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,28 +61,32 @@ class Point:
 
     across: float
     up: float
-    weight: int
-    """How much stands behind it, at least 1: the area of its dot."""
+    count: int
+    """How many cases stand behind it, at least 1: the number at its dot."""
 
 
-def line_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
-    """A PNG of the panels with a curve in each; the same input gives the same picture.
+def line_chart(
+    title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, mark: tuple[float, str] | None = None
+) -> bytes:
+    """A PNG of the panels with a curve, or bars, in each; the same input gives the same picture.
 
-    `labels` are written below the steps of those numbers, as far as there is room. Panels without any value are left
-    out; where none is left, or the machine cannot draw, the bytes are empty.
+    `labels` are written below the steps of those numbers, as far as there is room. `mark` is a place between the first
+    step and the last with a word for it: a line through all panels. Panels without any value are left out; where none
+    is left, or the machine cannot draw, the bytes are empty.
     """
-    return _chart(title, labels, panels, bars=False)
+    return _chart(title, labels, panels, mark)
 
 
 def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel]) -> bytes:
     """As `line_chart`, with bars that stand on zero."""
-    return _chart(title, labels, panels, bars=True)
+    return _chart(title, labels, [replace(panel, bars=True) for panel in panels], None)
 
 
-def point_chart(title: str, points: Sequence[Point], *, across: str, up: str) -> bytes:
+def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
     """A PNG of a square of 0 to 100 % both ways, with its diagonal and the points; the same input, the same picture.
 
-    `across` and `up` say what its sides measure. Empty where there is no point, or the machine cannot draw.
+    `across` and `up` say what its sides measure. Each dot has the number of its cases beside it, and all are of one
+    size; `is_joined`: a line leads from each to the next. Empty where there is no point, or the machine cannot draw.
     """
     if not points:
         return b""
@@ -84,23 +94,31 @@ def point_chart(title: str, points: Sequence[Point], *, across: str, up: str) ->
     def draw(drawing: _Drawing) -> None:
         _draw_title(drawing, title)
         _draw_square(drawing, across, up)
-        _draw_points(drawing, points)
+        _draw_points(drawing, points, is_joined=is_joined)
 
     return _picture(_LEFT + _SQUARE + _RIGHT, _HEAD_HEIGHT + _TOP + _SQUARE + 2 * _BOTTOM, draw)
 
 
-def _chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, bars: bool) -> bytes:
+def _chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], mark: tuple[float, str] | None) -> bytes:
     shown = [panel for panel in panels if any(value is not None for value in panel.values)]
     if not shown:
         return b""
 
+    # Beside curves the steps of bars have to lie where theirs do.
+    is_apart = all(panel.bars for panel in shown)
+
     def draw(drawing: _Drawing) -> None:
         _draw_title(drawing, title)
         for number, panel in enumerate(shown):
-            plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, bars=bars)
+            plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, is_apart=is_apart)
             colour = _CURVES[number % len(_CURVES)]
             _draw_frame(drawing, plot, panel.name, labels, colour)
-            (_draw_bars if bars else _draw_curves)(drawing, plot, panel.values, colour)
+            if panel.bars:  # which would hide the mark, as its word would hide a curve
+                _draw_bars(drawing, plot, panel.values, colour)
+            if mark is not None:
+                _draw_mark(drawing, plot, *mark)
+            if not panel.bars:
+                _draw_curves(drawing, plot, panel.values, colour)
 
     return _picture(_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown), draw)
 
@@ -130,6 +148,13 @@ class _Drawing:
         """Words at a point of theirs: `l`, `m`, `r` across and `t`, `m`, `b` down, as Pillow's anchors say."""
         self._canvas.text((x * _LARGER, y * _LARGER), words, fill=colour, font=_font(size), anchor=anchor)
 
+    def note(self, x: float, y: float, words: str, *, anchor: str) -> None:
+        """Small words on paper of their own, so that no line runs through them."""
+        at = (x * _LARGER, y * _LARGER)
+        left, top, right, bottom = self._canvas.textbbox(at, words, font=_font(_LABEL_SIZE), anchor=anchor)
+        self._canvas.rectangle((left - _LARGER, top - _LARGER, right + _LARGER, bottom + _LARGER), fill=_PAPER)
+        self._canvas.text(at, words, fill=_INK, font=_font(_LABEL_SIZE), anchor=anchor)
+
     def width(self, words: str, size: int) -> float:
         return self._canvas.textlength(words, font=_font(size)) / _LARGER
 
@@ -154,15 +179,15 @@ class _Plot:
         return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
 
-def _plot(panel: Panel, *, top: float, bars: bool) -> _Plot:
-    """Curves begin and end at the edges; bars have as much room to each side as between them."""
+def _plot(panel: Panel, *, top: float, is_apart: bool) -> _Plot:
+    """Curves begin and end at the edges; bars that stand apart have as much room to each side as between them."""
     width, steps = _WIDTH - _LEFT - _RIGHT, len(panel.values)
-    pace = width / steps if bars else width / max(steps - 1, 1)
+    pace = width / steps if is_apart else width / max(steps - 1, 1)
     return _Plot(
-        ticks=_ticks(panel, 0.0 if bars else None),
+        ticks=_ticks(panel, 0.0 if panel.bars else None),
         top=top + _TOP,
         bottom=top + _PANEL_HEIGHT - _BOTTOM,
-        first=_LEFT + (pace / 2 if bars else 0),
+        first=_LEFT + (pace / 2 if is_apart else 0),
         pace=pace,
     )
 
@@ -192,7 +217,16 @@ def _draw_bars(drawing: _Drawing, plot: _Plot, values: Sequence[float | None], c
     half = plot.pace * _BAR_WIDTH / 2
     for step, value in enumerate(values):
         if value:
-            drawing.box(plot.x(step) - half, plot.y(value), plot.x(step) + half, plot.y(0), colour)
+            left, right = max(plot.x(step) - half, _LEFT), min(plot.x(step) + half, _WIDTH - _RIGHT)
+            drawing.box(left, plot.y(value), right, plot.y(0), colour)
+
+
+def _draw_mark(drawing: _Drawing, plot: _Plot, step: float, word: str) -> None:
+    """A line from the top to the bottom of a panel, with its word beside it, inside the picture."""
+    x, words = plot.x(step), _drawable(word)
+    drawing.line([(x, plot.top), (x, plot.bottom)], _INK, width=1.5)
+    is_right = x + drawing.width(words, _LABEL_SIZE) + _LABEL_GAP < _WIDTH - _RIGHT
+    drawing.note(x + (6 if is_right else -6), plot.top + _LABEL_SIZE, words, anchor="lm" if is_right else "rm")
 
 
 def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> None:
@@ -219,22 +253,28 @@ def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
         drawing.line([(left, y), (right, y)], _GRID)
         drawing.words(x, bottom + _BOTTOM / 2, str(percent), _LABEL_SIZE, anchor="mm", colour=_PALE_INK)
         drawing.words(left - 10, y, str(percent), _LABEL_SIZE, anchor="rm", colour=_PALE_INK)
-    drawing.line([(left, bottom), (right, top)], _PALE_INK, width=2)
+    drawing.line([_place(0, 0), _place(100, 100)], _PALE_INK, width=2)
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+    drawing.line(corners, _PALE_INK)
 
 
-def _draw_points(drawing: _Drawing, points: Sequence[Point]) -> None:
-    """The points from the left to the right, joined by a line; the heaviest has the largest dot."""
-    heaviest = max(point.weight for point in points)
+def _draw_points(drawing: _Drawing, points: Sequence[Point], *, is_joined: bool) -> None:
+    """The points from the left to the right, each with its number."""
     ordered = sorted(points, key=lambda point: (point.across, point.up))
-    drawing.line([_place(point.across, point.up) for point in ordered], _CURVES[1], width=2)
+    if is_joined:
+        drawing.line([_place(point.across, point.up) for point in ordered], _CURVES[1], width=2)
     for point in ordered:
-        radius = max(_LARGEST_RADIUS * math.sqrt(point.weight / heaviest), _LEAST_RADIUS)
-        drawing.dot(*_place(point.across, point.up), _CURVES[1], radius)
+        x, y = _place(point.across, point.up)
+        drawing.dot(x, y, _CURVES[1], _DOT_RADIUS)
+        # Off the diagonal, on the side where there is room.
+        is_above = point.up >= point.across and point.up < _HIGH_PERCENT
+        drawing.note(x, y + (-1 if is_above else 1) * 2.2 * _DOT_RADIUS, str(point.count), anchor="mm")
 
 
 def _place(across: float, up: float) -> tuple[float, float]:
     """Where a point of the square lies in the picture."""
-    return _LEFT + across / 100 * _SQUARE, _HEAD_HEIGHT + _TOP + (1 - up / 100) * _SQUARE
+    room = _SQUARE - 2 * _INSET
+    return _LEFT + _INSET + across / 100 * room, _HEAD_HEIGHT + _TOP + _INSET + (1 - up / 100) * room
 
 
 def _curves(values: Sequence[float | None]) -> Iterator[Sequence[tuple[int, float]]]:

@@ -113,21 +113,61 @@ def test_values_below_zero_hang_from_it() -> None:
     assert marks(picture, FIRST, (580, 105, 760, 185)) > 10_000 > marks(picture, FIRST, (580, 200, 760, 290)) == 0
 
 
-def test_points_lie_where_they_belong_and_weigh_what_they_do() -> None:
-    """From the lower left to the upper right of the square; four times the weight is twice the width."""
-    points = [Point(across=20, up=80, weight=1), Point(across=80, up=20, weight=4)]
-    picture = opened(point_chart("Title", points, across="said", up="came true"))
-    (light, heavy) = ((64 + 104, 100 + 104), (64 + 416, 100 + 416))
-    areas = [marks(picture, SECOND, (int(x) - 30, int(y) - 30, int(x) + 30, int(y) + 30)) for x, y in (light, heavy)]
-    assert 3 < areas[1] / areas[0] < 4.5
-    assert marks(picture, SECOND, (64, 500, 200, 620)) == 0
+def test_bars_beside_curves_lie_where_their_steps_do() -> None:
+    """The bar of a step stands below its point of the curve, and ends at the edge of the frame."""
+    panels = [Panel(name="A", values=[0, 1, 0]), Panel(name="B", values=[5, 5, None], bars=True)]
+    picture = drawn(panels)
+    assert marks(picture, SECOND, (330, 360, 610, 540)) > 40_000
+    assert marks(picture, SECOND, (0, 360, 64, 540)) == marks(picture, SECOND, (700, 360, 900, 540)) == 0
 
 
-def test_one_point_is_a_dot_and_none_is_no_picture() -> None:
-    """Also at the very edge."""
-    alone = point_chart("Title", [Point(across=100, up=100, weight=7)], across="said", up="came true")
-    assert marks(opened(alone), SECOND, (540, 60, 608, 150)) > 800
-    assert point_chart("Title", [], across="said", up="came true") == b""
+@pytest.mark.parametrize(("step", "x"), [(0.0, 64), (1.5, 673), (2.0, 876)])
+def test_a_mark_goes_through_every_panel(step: float, x: int) -> None:
+    """At its place among the steps, with its word inside the picture."""
+    panels = [Panel(name="A", values=[0, 1, 0]), Panel(name="B", values=[1, 1, 1], bars=True)]
+    marked, plain = (opened(line_chart("T", {}, panels, mark=mark)) for mark in ((step, "now"), None))
+    ink = (31, 36, 48)
+    for top in (100, 360):
+        column = (x - 2, top, x + 3, top + 180)
+        assert marks(marked, ink, column) > 100 > marks(plain, ink, column)
+        beside = (min(x, 800), top, min(x, 800) + 60, top + 40) if x < 800 else (820, top, 870, top + 40)
+        assert marks(marked, ink, beside) > marks(plain, ink, beside)
+
+
+FRAME = (64, 100, 584, 620)
+"""The square, in which 0 and 100 % lie 26 inside."""
+
+
+def place(percent: float) -> float:
+    return 26 + percent / 100 * 468
+
+
+def dot(picture: Image.Image, across: float, up: float) -> int:
+    """How large the dot there is."""
+    x, y = round(64 + place(across)), round(620 - place(up))
+    return marks(picture, SECOND, (x - 9, y - 9, x + 9, y + 9))
+
+
+def test_points_are_of_one_size_with_the_number_of_their_cases() -> None:
+    """From the lower left to the upper right of the square; the number is beside the dot."""
+    few, many = ([Point(across=20, up=80, count=1), Point(across=80, up=20, count=number)] for number in (1, 8))
+    pictures = [opened(point_chart("T", one, across="x", up="y", is_joined=False)) for one in (few, many)]
+    sizes = {dot(picture, *at) for picture in pictures for at in ((20, 80), (80, 20))}
+    assert len(sizes) == 1
+    assert 120 < sizes.pop() < 200
+    assert pictures[0].tobytes() != pictures[1].tobytes()
+    between = (300, 330, 350, 390)
+    joined = opened(point_chart("T", few, across="x", up="y", is_joined=True))
+    assert marks(joined, SECOND, between) > 20 > marks(pictures[0], SECOND, between) == 0
+
+
+@pytest.mark.parametrize("at", [(0, 0), (100, 100), (0, 100), (100, 0)])
+def test_a_dot_at_the_edge_lies_inside_the_frame(at: tuple[int, int]) -> None:
+    """Whole, with its number; and of no point there is no picture."""
+    alone = opened(point_chart("T", [Point(across=at[0], up=at[1], count=12)], across="x", up="y", is_joined=True))
+    whole = marks(alone, SECOND, (0, 0, *alone.size))
+    assert marks(alone, SECOND, FRAME) == whole == dot(alone, *at) > 120
+    assert point_chart("T", [], across="x", up="y", is_joined=True) == b""
 
 
 def test_a_machine_that_cannot_draw_gives_no_picture(

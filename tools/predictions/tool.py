@@ -28,6 +28,9 @@ _ENOUGH = 10
 
 _DOMAIN = r"^\w[\w-]{0,29}$"
 _ACROSS, _UP = "Said to be so likely (%)", "Came true (%)"
+_COUNTED = f"{_UP}; at each dot the number of cases"
+_MIN_JOINED = 10
+"""Of fewer cases a line would claim a course that there is not."""
 _BAR_CHARS = 20
 _DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "prevo", "pronosti", "apuest")
 """How people speak of predictions, in all languages."""
@@ -335,11 +338,13 @@ def _row(found: Score) -> Mapping[str, Any]:
 
 def _plot(settled: Sequence[Settled]) -> bytes:
     points = [
-        Point(across=100 * one.score.said, up=100 * one.score.came_true, weight=one.score.count)
-        for one in bins(settled)
+        Point(across=100 * one.score.said, up=100 * one.score.came_true, count=one.score.count) for one in bins(settled)
     ]
     noun = "prediction" if len(settled) == 1 else "predictions"
-    return point_chart(f"Calibration of {len(settled)} {noun}", points, across=_ACROSS, up=_UP)
+    is_joined = len(settled) >= _MIN_JOINED
+    return point_chart(
+        f"Calibration of {len(settled)} {noun}", points, across=_ACROSS, up=_COUNTED, is_joined=is_joined
+    )
 
 
 def _plot_in_letters(settled: Sequence[Settled]) -> str:

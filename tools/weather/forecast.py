@@ -102,6 +102,7 @@ _PARTS: Mapping[str, tuple[int, int]] = {
 # Up to which value of the European index the air is called so. Source: open-meteo.com/en/docs, air quality, 2026-11-22.
 _AIR_WORDS = {20: "good", 40: "fair", 60: "moderate", 80: "poor", 100: "very poor"}
 _A_DAY = timedelta(days=1)
+_LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
 _LARGEST = 1e6  # no weather is beyond it, in any unit
 _YEARS = range(1900, 9000)  # of others a day before or after may not exist
 
@@ -187,15 +188,32 @@ def air(forecast: Forecast) -> Mapping[str, str]:
 
 
 def panels(forecast: Forecast, wanted: Span) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
-    """The hours of a span, and the curves of temperature and chance of rain over them; no hours, no curve."""
+    """The hours of a span, and over them the curves of temperature and chance of rain and the bars of its amount; no
+    hours, no curve.
+    """
     rows = list(_within(forecast, wanted))
     units = forecast.hourly_units
     temperature = [_number(values.get("temperature_2m")) for _, values in rows]
     chance = [_number(values.get("precipitation_probability")) for _, values in rows]
+    amount = [_number(values.get("precipitation")) for _, values in rows]
+    warmth, wet = units.get("temperature_2m", ""), units.get("precipitation", "")
+    present = forecast.current.get("temperature_2m")
+    current = f", now {_with_unit(present, forecast.current_units.get('temperature_2m', ''))}" if present else ""
     return [at for at, _ in rows], (
-        Panel(name=f"Temperature ({units.get('temperature_2m', '')})", values=temperature),
+        Panel(name=f"Temperature ({warmth}){current}", values=temperature),
         Panel(name="Chance of rain (%)", values=chance, lowest=0, highest=100),
+        # Rain of a tenth of a millimetre is not to look like a flood.
+        Panel(name=f"Rain and snow ({wet} an hour)", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
     )
+
+
+def present_step(forecast: Forecast, steps: Sequence[datetime]) -> float | None:
+    """Where the present is among these hours, in hours behind the first; None: it is not among them."""
+    present = _time(forecast.current.get("time"))
+    if present is None or not steps:
+        return None
+    step = (present - steps[0]) / timedelta(hours=1)
+    return step if 0 <= step <= len(steps) - 1 else None
 
 
 def _within(forecast: Forecast, wanted: Span) -> Iterator[tuple[datetime, Mapping[str, Value]]]:

@@ -32,6 +32,7 @@ from tools.weather.forecast import (
     hours,
     now,
     panels,
+    present_step,
     span,
 )
 from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Forecast, Hosts, OpenMeteo, Place
@@ -222,7 +223,9 @@ def _chart(label: Mapping[str, str | float], forecast: Forecast, arguments: Weat
     steps, curves = panels(forecast, _span(forecast, arguments))
     place = label.get("name") or f"{label['latitude']}, {label['longitude']}"
     period = " - ".join(dict.fromkeys(f"{at:%a %d %b}" for at in (*steps[:1], *steps[-1:])))
-    picture = line_chart(f"{place}: {period}", _labels(steps), curves)
+    present = present_step(forecast, steps)
+    mark = None if present is None else (present, "now")
+    picture = line_chart(f"{place}: {period}", _labels(steps), curves, mark=mark)
     return (ResultFile(name="weather.png", content_type=CONTENT_TYPE, data=picture),) if picture else ()
 
 
