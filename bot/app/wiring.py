@@ -311,7 +311,7 @@ class Parts:
         audience = Audience(self._transport, lambda: intake.allowed)
         budgets = models.budgets(self._settings)
         rows = (
-            ChatCommands(desk, approvals, timezone=zone),
+            ChatCommands(desk, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
             QuestionCommands(desk, approvals),
             PreferenceCommands(desk, self._menu),
             StandingCommands(desk, account=account, model=choices[0], version=current_version()),

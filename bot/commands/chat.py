@@ -13,6 +13,7 @@ from bot.formatting.split import parts
 from bot.i18n import phrases
 from bot.i18n.locale import speaking
 from bot.policy import budgets
+from bot.policy.budgets import Budgets
 from bot.turn import chats, outgoing, spending
 from bot.turn.approvals import Approvals
 from bot.turn.export import MAX_FILE_BYTES, gathered
@@ -28,10 +29,13 @@ _MAX_BYTES_IN_WORDS = 100_000
 class ChatCommands:
     """What everybody may tell Aldis to do."""
 
-    def __init__(self, desk: Desk, approvals: Approvals, *, timezone: str) -> None:
+    def __init__(self, desk: Desk, approvals: Approvals, *, timezone: str, limits: Budgets, name: str) -> None:
+        """`limits` are told by `/usage`; `name` is what Aldis is called."""
         self._desk = desk
         self._approvals = approvals
         self._timezone = timezone
+        self._limits = limits
+        self._name = name
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -98,13 +102,15 @@ class ChatCommands:
             self._desk.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
         )
         file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
+        with speaking(await self._desk.language(call)):
+            page = await asyncio.to_thread(found.as_page, self._name, in_group=call.is_in_group)
 
         def told(_: Repositories) -> Told:
-            if len(file.data) < _MAX_BYTES_IN_WORDS:
+            if len(file.data) < _MAX_BYTES_IN_WORDS and not (found.has_pictures and not call.is_in_group):
                 words = found.words()
                 if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
                     return Told(text=words)
-            return Told(text=phrases.kept_in_file(found.count, shown), files=(file,))
+            return Told(text=phrases.kept_in_file(found.count, shown), files=(page, file))
 
         await self._desk.answer(call, told)
 
@@ -115,14 +121,16 @@ class ChatCommands:
         def told(repos: Repositories) -> Told:
             totals = _shown_totals(repos, call, periods)
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
-            lines = [
-                phrases.spent(total.scope, total.period == periods.day, total.spending.cost_usd) for total in totals
-            ]
+            lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
             share = repos.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
             lines += [phrases.from_cache(share)] if share else []
             return Told(text="\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines), files=chart)
 
         await self._desk.answer(call, told)
+
+    def _spent(self, total: Total, *, is_day: bool) -> str:
+        limit_usd = self._limits.limit_usd(total.scope, "day" if is_day else "month")
+        return phrases.spent(total.scope, total.spending.cost_usd, limit_usd, is_day=is_day)
 
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""

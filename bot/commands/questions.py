@@ -164,6 +164,6 @@ def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | No
 
 
 def _shown(question: UserMessage) -> str:
-    """How a question begins, in the person's words: without the line that Aldis puts before them."""
-    words = " ".join(question.text.partition("] ")[2].split())
+    """How a question begins, in the words that people wrote or said: without the lines that Aldis puts beside them."""
+    words = " ".join(prompt.own_words(question).split())
     return words if len(words) <= _SHOWN_CHARACTERS else words[:_SHOWN_CHARACTERS] + "…"

@@ -167,13 +167,17 @@ _GUEST = "{label}: since {day}, by {by}"
 _KEPT_FACT = "I remember: {fact}"
 _KEPT_REMINDER = "I remind you, next on {when}: {text}"
 _KEPT_PREDICTION = "You predicted, {percent} % likely by {day}: {statement}"
-_KEPT_IN_FILE = "I keep {answers} of yours, sealed. That is more than fits a message, so it is in the file."
+_KEPT_IN_FILE = (
+    "I keep {answers} of yours, sealed. You can read them in the page; the other file has the same for programs."
+)
 _KEPT_PARTLY_IN_FILE = (
-    "I keep {answers} of yours, sealed. The newest {count} are in the file; whoever runs me can hand out all of them."
+    "I keep {answers} of yours, sealed. The newest {count} are in the files; whoever runs me can hand out all of them."
 )
 _KEPT_UNANSWERED = "Asked, and not answered: {question}"
 _KEPT_NOTHING = "I keep nothing of what you have asked."
 _KEPT_SOME = "I keep {answers} of yours, sealed. The newest come first:"
+_EXPORT_TITLE = "What {name} keeps about you"
+_PICTURE_LEFT_OUT = "(a picture, left out because the page would be too large)"
 _LANGUAGE_SET = "I speak English here from now on."
 _LET_IN = "Let in, as {label}. `/deny {label}` takes it back."
 _MAY_I = "May I do this?"
@@ -216,12 +220,14 @@ _SPENT_BY_DAY = "Spent by day, {month} (USD)"
 _SPENT_PERSON = "You"
 _SPENT_GROUP = "This group"
 _SPENT_ALL = "Everybody"
-_SPENT_PERSON_DAY = "You, today: {cost} USD"
-_SPENT_PERSON_MONTH = "You, this month: {cost} USD"
-_SPENT_GROUP_DAY = "This group, today: {cost} USD"
-_SPENT_GROUP_MONTH = "This group, this month: {cost} USD"
-_SPENT_ALL_DAY = "Everybody, today: {cost} USD"
-_SPENT_ALL_MONTH = "Everybody, this month: {cost} USD"
+_SPENT_PERSON_DAY = "You, today: {amount}"
+_SPENT_PERSON_MONTH = "You, this month: {amount}"
+_SPENT_GROUP_DAY = "This group, today: {amount}"
+_SPENT_GROUP_MONTH = "This group, this month: {amount}"
+_SPENT_ALL_DAY = "Everybody, today: {amount}"
+_SPENT_ALL_MONTH = "Everybody, this month: {amount}"
+_SPENT_FREELY = "{cost} USD"
+_SPENT_OF = "{cost} of {limit} USD, {left} left"
 _AMOUNT_ALL_DAY = "All together, today: {amount}"
 _AMOUNT_ALL_MONTH = "All together, this month: {amount}"
 _AMOUNT_PERSON_DAY = "{label}, today: {amount}"
@@ -257,6 +263,7 @@ _DID_YOU_MEAN = "I don't know the command `/{name}`. Did you mean {names}?"
 _WHICH = "“{word}” could mean {names}. Please write which one."
 OR_LAST = "{some} or {last}"
 _UNDONE = "Taken back: “{question}”"
+UNDONE_WORDLESS = "Taken back: your last message."
 _FROM_CACHE = "Of what the model has read here in 30 days, {percent} % came from its cache."
 _UNPRICED = "{calls} calls this month have no known price and are not in these sums."
 _WHO_ADMIN = "You are one of my admins."
@@ -809,9 +816,24 @@ def kept_unanswered(question: str) -> str:
     return said(_KEPT_UNANSWERED, question=question)
 
 
-def spent(scope: str, is_day: bool, cost_usd: Decimal) -> str:  # noqa: FBT001  (a row of a table: whose, when, how much)
-    """A line of `/usage`."""
-    return said(_SPENT[scope, "day" if is_day else "month"], cost=_usd(cost_usd))
+def spent(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
+    """A line of `/usage`: what was spent and, where there is a limit, what is left of it."""
+    if limit_usd is None:
+        amount = said(_SPENT_FREELY, cost=_usd(cost_usd))
+    else:
+        left = _usd(max(limit_usd - cost_usd, Decimal(0)))
+        amount = said(_SPENT_OF, cost=_usd(cost_usd), limit=number(limit_usd), left=left)
+    return said(_SPENT[scope, "day" if is_day else "month"], amount=amount)
+
+
+def export_title(name: str) -> str:
+    """The title of the page of an export."""
+    return said(_EXPORT_TITLE, name=name)
+
+
+def picture_left_out() -> str:
+    """What stands on that page where a picture does not."""
+    return said(_PICTURE_LEFT_OUT)
 
 
 def spent_by_day(month: str) -> str:
@@ -877,8 +899,8 @@ def guest(label: str, at: datetime, by: str) -> str:
 
 
 def undone(question: str) -> str:
-    """What a person hears after `/undo`: the beginning of what was taken back."""
-    return said(_UNDONE, question=question)
+    """What a person hears after `/undo`: the beginning of what was taken back; empty: it had no words."""
+    return said(_UNDONE, question=question) if question else said(UNDONE_WORDLESS)
 
 
 def model(now: str, choices: Sequence[str]) -> str:

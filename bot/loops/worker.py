@@ -19,7 +19,7 @@ Left to others: everything about the answer (`bot.turn`), what people see of it 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,9 +34,11 @@ from bot.metrics import Counts
 from bot.policy.access import is_admin, may_ask
 from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.transports.base import Progress, Transport
+from bot.turn import prompt
 from bot.turn.approvals import Approvals
 from bot.turn.group_context import GroupContext
 from bot.turn.journal import Outcome, Pause, Turn
+from bot.turn.links import inert
 from bot.turn.multimodal import AgentLike
 from bot.turn.reactions import Marks
 from bot.turn.status import Live
@@ -54,6 +56,7 @@ _TYPING_ENDS_SECONDS = 1.0
 Aldis waits for that."""
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0
+_SHOWN_QUESTION_CHARS = 200
 _MAX_CLAIMS = 16
 """In one transaction: others want something from the store, too."""
 _MAX_TYPING = 50
@@ -93,7 +96,6 @@ class _Asked:
     """Whether it is about what was said last in its group."""
 
 
-_BARE = "(They call you without a word: answer what was said last here, or the message that they quote.)"
 _REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
 
 
@@ -377,7 +379,8 @@ class Worker:
                 self._counts.add("turns_paused")
                 self._note_seconds(claim, "paused")
                 return
-            told = replace(outcome, text="\n\n".join(map(phrases.said, (outcome.text, *notes))))
+            texts = map(phrases.said, (outcome.text, *notes))
+            told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
             is_kept = await self._turns.keep(turn, told)
         if is_kept:
@@ -432,7 +435,7 @@ class Worker:
     def _message(self, found: Route, item: InboxItem) -> Incoming | None:
         match found:
             case Question(message=message, is_bare=True):
-                return replace(message, text="", preface=_BARE)
+                return replace(message, text="", preface=prompt.CALLED_BARE)
             case Question(message=message) | Command(message=message):
                 return message
             case Verdict(instead=Question() | Talk() as instead):
@@ -516,3 +519,19 @@ class Worker:
                 with suppress(TimeoutError):
                     async with waiting(), asyncio.timeout(_TYPING_ENDS_SECONDS):
                         await self._transport.typing(chat, started=False)
+
+
+def _asked_for(turn: Turn) -> Sequence[str]:
+    """What stands above the answer to what was planned to be asked now: nobody has just written it."""
+    if not turn.is_unattended:
+        return ()
+    questions = (
+        message.text if message.scheduled is None or message.scheduled.is_own else inert(message.text)
+        for message in turn.incoming
+    )
+    return [phrases.said(phrases.REMINDER, text=_shortened(question)) for question in questions]
+
+
+def _shortened(question: str) -> str:
+    words = " ".join(question.split())
+    return words if len(words) <= _SHOWN_QUESTION_CHARS else f"{words[:_SHOWN_QUESTION_CHARS]}…"

@@ -4,10 +4,13 @@ Left to others: where it is kept (`store`), who may see it (`bot.commands`, the 
 """
 
 import json
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from html import escape
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +19,8 @@ from pydantic import TypeAdapter
 from bot import labels, messages
 from bot.events import ChatId, File, PersonId
 from bot.i18n import phrases
-from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from bot.i18n.locale import spoken
+from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings
 from bot.policy.trust import untrusted
@@ -29,6 +33,33 @@ from tools import Prediction
 
 MAX_FILE_BYTES = 2_000_000
 """Of turns in a file, written without a space; with line breaks for people it grows to less than may be attached."""
+_MAX_PICTURE_BYTES = 4_000_000
+"""Of all pictures in a page, before they are written as letters."""
+_STAMP = re.compile(r"^\[([^\]\n]{1,200})\] ?", re.MULTILINE)
+"""The line that Aldis puts before a message."""
+_PAGE = """\
+<!doctype html>
+<html lang="{language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.4rem; }}
+article {{ border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 1rem 0; }}
+p {{ white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; }}
+.asked {{ font-weight: 600; }}
+small {{ display: block; font-weight: 400; opacity: .75; }}
+img {{ max-width: 100%; height: auto; display: block; margin: .5rem 0; }}
+</style>
+<h1>{title}</h1>
+<p>{first}</p>
+{beside}
+{turns}
+</html>
+"""
 _READ_AT_ONCE = 20
 """Turns: each is a few messages that are opened, at 40 microseconds."""
 _COUNTED_AT_ONCE = 500
@@ -75,14 +106,7 @@ class Export:
     def words(self) -> str:
         """For the chat: how much it is, what is kept beside, and the questions and answers, newest first."""
         persona = [phrases.persona(self.settings.persona.text)] if self.settings.persona else []
-        beside = [
-            *persona,
-            *(phrases.kept_fact(fact) for fact in self.facts),
-            *(phrases.kept_reminder(at, text) for at, text in self.reminders),
-            *(_predicted(one) for one in self.predictions),
-            *(phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
-            *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
-        ]
+        beside = [*persona, *self._beside()]
         told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
         paragraphs = [phrases.kept_about_you(self.count), "\n".join(beside), *told]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
@@ -107,6 +131,47 @@ class Export:
             turns.insert(0, told)
         data = self._json(turns).encode()
         return File(name="export.json", content_type="application/json", data=data), len(turns)
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether people have sent pictures that are still kept."""
+        return any(isinstance(medium, Picture) for turn in self.turns for medium in _media(turn))
+
+    def as_page(self, name: str, *, in_group: bool) -> File:
+        """For the chat, as a page that any browser shows, with the pictures in it: as many of the newest turns as a
+        file may hold, newest first. In a group without pictures, as in `as_file`.
+
+        `name` is what Aldis is called. The page loads nothing and runs nothing.
+        """
+        room = _Room(words=MAX_FILE_BYTES, pictures=0 if in_group else _MAX_PICTURE_BYTES)
+        told: list[str] = []
+        for turn in reversed(self.turns):
+            shown = _shown(turn, room)
+            room.words -= len(shown.encode()) - room.taken
+            if room.words < 0:
+                break
+            told.append(shown)
+        persona = [phrases.persona(self.settings.persona.text)] if self.settings.persona else []
+        beside = "".join(f"<li>{escape(line)}</li>" for line in (*persona, *self._beside()))
+        title = escape(phrases.export_title(name))
+        page = _PAGE.format(
+            language=spoken(),
+            title=title,
+            first=escape(phrases.kept_about_you(self.count)),
+            beside=f"<ul>{beside}</ul>" if beside else "",
+            turns="\n".join(told),
+        )
+        return File(name="export.html", content_type="text/html", data=page.encode())
+
+    def _beside(self) -> Sequence[str]:
+        """A line for each thing that is kept beside the turns."""
+        return (
+            *(phrases.kept_fact(fact) for fact in self.facts),
+            *(phrases.kept_reminder(at, text) for at, text in self.reminders),
+            *(_predicted(one) for one in self.predictions),
+            *(phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
+            *([phrases.kept_unanswered(self.unanswered)] if self.unanswered else []),
+        )
 
     def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
         beside = {
@@ -241,6 +306,39 @@ def _read_by_all(turn: KeptTurn) -> Mapping[str, Any]:
 def _without_media(turn: KeptTurn) -> KeptTurn:
     said = [replace(message, media=()) if isinstance(message, UserMessage) else message for message in turn.said]
     return replace(turn, said=tuple(said))
+
+
+def _media(turn: KeptTurn) -> Iterable[Medium]:
+    return (medium for message in turn.said if isinstance(message, UserMessage) for medium in message.media)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Room:
+    """How much fits a page yet, in bytes."""
+
+    words: int
+    pictures: int
+    taken: int = 0
+    """What the pictures of the last turn take of it, written as letters."""
+
+
+def _shown(turn: KeptTurn, room: _Room) -> str:
+    """A turn on the page; its pictures as far as there is room for them."""
+    room.taken = 0
+    pictures: list[str] = []
+    for medium in _media(turn):
+        if not isinstance(medium, Picture):
+            continue
+        if len(medium.data) > room.pictures:
+            pictures.append(f"<p>{escape(phrases.picture_left_out())}</p>")
+            continue
+        room.pictures -= len(medium.data)
+        letters = b64encode(medium.data).decode()
+        room.taken += len(letters)
+        size = f'width="{medium.width}" height="{medium.height}"'
+        pictures.append(f'<img alt="" {size} src="data:{medium.content_type};base64,{letters}">')
+    asked = _STAMP.sub(r"<small>\1</small>", escape(_asked(turn)))
+    return f'<article><p class="asked">{asked}</p>{"".join(pictures)}<p>{escape(_answered(turn))}</p></article>'
 
 
 def _predicted(one: Prediction) -> str:

@@ -68,6 +68,13 @@ _RECALLED_CHARACTERS = 4000
 _NOT_AGAIN = "what came with this message is not shown again"
 
 _CLIP = "📎 "
+_ANSWERS = "(in answer to"
+CALLED_BARE = "(They call you without a word: answer what was said last here, or the message that they quote.)"
+PLANNED = "(The person planned earlier that this be asked now, and has not written just now.)"
+PLANNED_LATE = "(The person planned earlier that this be asked at {when}; it is late, say so.)"
+PREFACES = (CALLED_BARE, PLANNED.partition(" now")[0], PLANNED_LATE.partition("{")[0])
+"""What Aldis puts before the words of a message, and how that begins."""
+_STAMP = re.compile(r"\[[^\]\n]*\] ?")
 
 
 def system(name: str, own: str | None, place: str | None = None) -> str:
@@ -208,6 +215,20 @@ def transcripts(asked: UserMessage) -> tuple[str, ...]:
         if is_heard:
             found.append("")
     return tuple(found)
+
+
+def own_words(asked: UserMessage) -> str:
+    """What people wrote or said in a question, without the lines that Aldis put beside it; may be empty."""
+    written: list[str] = []
+    is_clipped = False
+    for line in asked.text.split("\n"):
+        stamped = _STAMP.match(line)
+        words = line[stamped.end() :] if stamped else line
+        is_clipped = line.startswith(_CLIP) or (is_clipped and line.startswith("> "))
+        is_preface = stamped is not None and words.startswith(PREFACES)
+        if not (is_clipped or is_preface or line.startswith(_ANSWERS)):
+            written.append(words.removeprefix("\\") if words.startswith(("\\[", "\\📎")) else words)
+    return "\n".join(written).strip() or "\n".join(transcripts(asked))
 
 
 def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:

@@ -27,6 +27,7 @@ from bot.policy.schedules import Plan, Unfit
 from bot.policy.trust import may_carry_out
 from bot.settings.values import is_zone
 from bot.turn.links import inert
+from bot.turn.prompt import PLANNED, PLANNED_LATE
 from bot.turn.turns import Turns
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
 from tools import BadArguments, Denied, NotFound, Planned, RateLimited, ToolContext, Wish
@@ -36,9 +37,6 @@ MOST = 50
 
 _LATE = timedelta(minutes=2)
 """From here on people are told that it is late: less is the pace of the loop."""
-
-_ASKED = "(The person planned earlier that this be asked now, and has not written just now.)"
-_ASKED_LATE = "(The person planned earlier that this be asked at {when}; it is late, say so.)"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -281,7 +279,7 @@ class Reminders:
             sent_at=place.sent_at,
             text=prompt,
             mentions_me=True,
-            preface=_ASKED_LATE.format(when=when) if is_late else _ASKED,
+            preface=PLANNED_LATE.format(when=when) if is_late else PLANNED,
             scheduled=scheduled,
         )
         sent_at = SentId(int(reminder.due_at.timestamp() * 1000))

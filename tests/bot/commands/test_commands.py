@@ -3,7 +3,10 @@
 import asyncio
 import io
 import json
+from base64 import b64encode
 from dataclasses import replace
+from decimal import Decimal
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -13,12 +16,15 @@ from bot.clock import SetClock
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases
-from bot.messages import Picture, UserMessage
+from bot.i18n.locale import speaking
+from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage
 from bot.turn.export import Export, KeptTurn, gathered
 from store import ConversationId, Store
 from tests.bot.loops.app_harness import Port, app_harness
+from tests.bot.loops.test_media import file
+from tests.bot.media.samples import picture
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
@@ -351,12 +357,12 @@ async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: Set
     async with app_harness(store, clock, budgets=Budgets()) as port:
         await spend(port, 2)
         await told(port, "/usage", group=GROUP)
-        [file] = port.transport.sent[-1].files
-        assert Image.open(io.BytesIO(file.data)).size == (900, 316)
+        [chart] = port.transport.sent[-1].files
+        assert Image.open(io.BytesIO(chart.data)).size == (900, 316)
         await told(port, "Aldis, hello", group=GROUP)
         await told(port, "/usage", group=GROUP)
-        [file] = port.transport.sent[-1].files
-        assert Image.open(io.BytesIO(file.data)).size == (900, 576)
+        [chart] = port.transport.sent[-1].files
+        assert Image.open(io.BytesIO(chart.data)).size == (900, 576)
 
 
 async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path) -> None:
@@ -370,9 +376,11 @@ async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path
             await told(port, f"question {number}: " + "word " * 200)
         shown = await told(port, "/export")
         assert shown == phrases.kept_in_file(6, 6)
-        [file] = port.transport.sent[-1].files
-        assert (file.name, file.content_type) == ("export.json", "application/json")
-        turns = json.loads(file.data)["turns"]
+        page, data = port.transport.sent[-1].files
+        assert (page.name, page.content_type) == ("export.html", "text/html")
+        assert "question 4: word word" in page.data.decode()
+        assert (data.name, data.content_type) == ("export.json", "application/json")
+        turns = json.loads(data.data)["turns"]
         assert len(turns) == 6
         assert [message["role"] for message in turns[0]["messages"]] == ["user", "assistant", "tool", "assistant"]
         await port.quiet()
@@ -388,28 +396,120 @@ async def test_a_file_of_a_group_holds_what_the_group_has_read(store: Store, clo
         await told(port, "Aldis, group words", group=GROUP)
         await port.quiet()
         await told(port, "/export", group=GROUP)
-        [file] = port.transport.sent[-1].files
-        [turn] = json.loads(file.data)["turns"]
+        page, data = port.transport.sent[-1].files
+        assert b"group words" in page.data
+        assert b"secret" not in page.data
+        assert b"direct words" not in page.data
+        [turn] = json.loads(data.data)["turns"]
         assert "group words" in turn["asked"]
         assert "Here you are." in turn["answered"]
-        assert b"secret" not in file.data
-        assert b"direct words" not in file.data
+        assert b"secret" not in data.data
+        assert b"direct words" not in data.data
 
 
-def test_a_file_holds_the_newest_that_fit() -> None:
-    """Others are left out whole, oldest first, and pictures always: people have those that they have sent."""
-    picture = Picture(data=b"x" * 3_000_000, content_type="image/png", width=1, height=1)
+async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:
+    """Of each limit that there is; never less than nothing."""
+    limits = Budgets(person_day_usd=Decimal("0.015"), group_month_usd=Decimal(5))
+    async with app_harness(store, clock, budgets=limits) as port:
+        await told(port, "Hello?")
+        shown = await told(port, "/usage")
+        assert "You, today: 0.0100 of 0.015 USD, 0.0050 left" in shown
+        assert "You, this month: 0.0100 USD" in shown
+        await told(port, "Hello?")
+        assert "0.0200 of 0.015 USD, 0.0000 left" in await told(port, "/usage")
+        assert "This group, this month: 0.0000 of 5 USD, 5.0000 left" in await told(port, "/usage", group=GROUP)
+
+
+class Tags(HTMLParser):
+    """What a browser would make of a page: the tags with their attributes, and the words."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_a_page_shows_words_and_pictures_and_runs_nothing() -> None:
+    """Whatever is in them; the newest turn first, in the language that is spoken."""
+    one = Picture(data=b"pixels", content_type="image/png", width=3, height=2)
+    asked = '[Sat 2026-11-21 12:00 UTC] <script>alert(1)</script> "quoted" & </p>'
     turns = tuple(
         KeptTurn(
             conversation=ConversationId(1),
             expires_at=None,
-            said=(UserMessage(text=f"{number} " + "ä" * 100_000, media=(picture,)),),
+            said=(UserMessage(text=f"{asked} {number}", media=(one,)), AssistantMessage(parts=(Text(text="<b>"),))),
+        )
+        for number in range(2)
+    )
+    with speaking("de"):
+        page = Tags(Export(turns=turns, facts=("<i>vegan</i>",)).as_page("Aldis", in_group=False).data)
+        bare = Tags(Export(turns=turns).as_page("Aldis", in_group=True).data)
+    names = [name for name, _ in page.tags]
+    assert not {"script", "b", "i", "a", "iframe", "link"} & set(names)
+    assert [attributes["src"] for name, attributes in page.tags if name == "img"] == [
+        f"data:image/png;base64,{b64encode(b'pixels').decode()}"
+    ] * 2
+    assert "img" not in {name for name, _ in bare.tags}
+    assert page.words.index("</p> 1") < page.words.index("</p> 0")
+    assert "Was Aldis über dich aufbewahrt" in page.words
+    assert "<script>alert(1)</script>" in page.words
+    assert page.tags[0] == ("html", {"lang": "de"})
+    [policy] = [attributes["content"] for name, attributes in page.tags if "http-equiv" in attributes]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_a_page_is_no_larger_than_a_message_may_be() -> None:
+    """Pictures that do not fit are named, and of the turns the newest are shown."""
+    pictures = [
+        Picture(data=bytes([number]) * 1_500_000, content_type="image/png", width=1, height=1) for number in range(4)
+    ]
+    turns = tuple(
+        KeptTurn(
+            conversation=ConversationId(1),
+            expires_at=None,
+            said=(UserMessage(text=f"{number} " + "ä" * 300_000, media=(one,)),),
+        )
+        for number, one in enumerate(pictures)
+    )
+    page = Tags(Export(turns=turns).as_page("Aldis", in_group=False).data)
+    assert [name for name, _ in page.tags].count("img") == 2
+    assert phrases.picture_left_out() in page.words
+    assert [f"{number} ä" in page.words for number in range(4)] == [False, True, True, True]
+
+
+async def test_what_has_a_picture_is_exported_as_a_page(store: Store, clock: SetClock) -> None:
+    """However short it is."""
+    assert Export(turns=(KeptTurn(conversation=ConversationId(1), expires_at=None, said=()),)).has_pictures is False
+    async with app_harness(store, clock) as port:
+        await port.deliver(message("What is this?", attachments=[file(port, picture(), filename="car.jpg")]))
+        await port.quiet()
+        await told(port, "/export")
+        page, _ = port.transport.sent[-1].files
+        assert [name for name, _ in Tags(page.data).tags].count("img") == 1
+
+
+def test_a_file_holds_the_newest_that_fit() -> None:
+    """Others are left out whole, oldest first, and pictures always: people have those that they have sent."""
+    large = Picture(data=b"x" * 3_000_000, content_type="image/png", width=1, height=1)
+    turns = tuple(
+        KeptTurn(
+            conversation=ConversationId(1),
+            expires_at=None,
+            said=(UserMessage(text=f"{number} " + "ä" * 100_000, media=(large,)),),
         )
         for number in range(5)
     )
-    file, shown = Export(turns=turns).as_file(in_group=False)
-    assert len(file.data) < 2_000_000
-    kept = json.loads(file.data)["turns"]
+    made, shown = Export(turns=turns).as_file(in_group=False)
+    assert len(made.data) < 2_000_000
+    kept = json.loads(made.data)["turns"]
     assert [turn["messages"][0]["text"][0] for turn in kept] == ["2", "3", "4"]
     assert (shown, kept[0]["messages"][0]["media"]) == (3, [])
     assert "newest 3" in phrases.kept_in_file(5, shown)

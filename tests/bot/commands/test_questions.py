@@ -209,6 +209,25 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         assert await open_words(port) == 0
 
 
+async def test_undo_shows_nothing_but_what_people_wrote(store: Store, clock: SetClock) -> None:
+    """Not what Aldis puts beside it: the quote, what came with it, how it was called."""
+    async with app_harness(store, clock) as port:
+        said = await port.deliver(message("Roses are red.", author=BOB, group=GROUP))
+        quote = quote_of(BOB, said, "Roses are red.")
+        cases = {
+            "Aldis, is that so?": phrases.undone("Aldis, is that so?"),
+            "Aldis, [1] is\n[2] it?\n📎 so": phrases.undone("Aldis, [1] is [2] it? 📎 so"),
+            "Aldis": phrases.UNDONE_WORDLESS,
+        }
+        for text, undone in cases.items():
+            sent = len(port.transport.sent)
+            await port.deliver(message(text, group=GROUP, quote=quote))
+            await port.answered(sent + 1)
+            await port.quiet()
+            assert await told(port, "/undo", group=GROUP) == undone
+            await port.quiet()
+
+
 async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> None:
     """Without a word of its own; nothing of it is remembered, what it has cost is."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:

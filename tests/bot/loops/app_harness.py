@@ -235,7 +235,7 @@ async def app_harness(
     names = tuple(tool.spec.name for tool in tools)
     menu = Menu(models=("scripted/model-1", "other/model-2"), tools=names, sources=sources)
     entries = (
-        *ChatCommands(desk, approvals, timezone="UTC").entries,
+        *ChatCommands(desk, approvals, timezone="UTC", limits=budgets, name="Aldis").entries,
         *QuestionCommands(desk, approvals).entries,
         *PreferenceCommands(desk, menu).entries,
         *StandingCommands(desk, account=ALDIS.uuid, model="scripted/model-1", version="0.0").entries,

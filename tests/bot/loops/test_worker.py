@@ -17,6 +17,7 @@ from bot.i18n import phrases
 from bot.loops.worker import _MAX_TYPING, Pace, Worker
 from bot.metrics import Counts
 from bot.policy.access import AccessList
+from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Request, Told
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
@@ -76,7 +77,9 @@ def worker_of(
         turns=turns,
         revisions=Revisions(store, clock, turns, deletes_answers=False),
         approvals=approvals,
-        commands=Commands(desk, (*ChatCommands(desk, approvals, timezone="UTC").entries, *entries)),
+        commands=Commands(
+            desk, (*ChatCommands(desk, approvals, timezone="UTC", limits=Budgets(), name="Aldis").entries, *entries)
+        ),
         group_context=group_context,
         authority=authority,
     )

@@ -43,7 +43,7 @@ async def what_comes(store: Store, clock: SetClock) -> list[str]:
         await come(port)
         clock.move(3600)
         await come(port)
-        heard = [text.removeprefix("⏰ ").split()[0] for text in texts(port) if "⏰" in text]
+        heard = [text.removeprefix("⏰ ").split()[0] for text in texts(port) if "⏰" in text and "re: " not in text]
         return [*heard, *(asked.splitlines()[-1] for asked in port.thinker.asked)]
 
 

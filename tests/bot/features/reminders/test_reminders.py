@@ -274,7 +274,9 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
         assert len(port.thinker.asked) == 1
         assert "weather in Oslo?" in port.thinker.asked[0]
         reply = port.transport.sent[-1]
-        assert "weather in Oslo?" in reply.content.text
+        assert reply.content.text.startswith("⏰ weather in Oslo?\n\nre: ")
+        kept = await port.store.read(lambda repos: repos.history.rows("SELECT count(*) FROM history"))
+        assert kept == [(2,)]
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
         assert "You, today: 0.0100 USD" in await told(port, "/usage")
