@@ -37,6 +37,8 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("cost_usd", "calls", "unknown_costs", "input_tokens", "output_tokens", "warned"),
     ),
     "grants": (("conversation_id", "person", "tool"), ("shape", "granted_at")),
+    "quotas": (("service",), ("period", "used")),
+    "tool_shapes": (("tool",), ("shape", "seen_at")),
 }
 """The key and the other columns of each table; a column that a migration adds belongs in here."""
 
@@ -46,6 +48,8 @@ _WHAT = {
     "identities": "whose safety number is trusted",
     "spent": "what was spent",
     "grants": "which tools were allowed for good",
+    "quotas": "what services gave",
+    "tool_shapes": "what tools of servers are",
 }
 _VIEWS = frozenset(f"{kind}_{table}" for kind in ("true", "forged") for table in _TABLES)
 _LOOKING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})

@@ -12,8 +12,11 @@ class Quotas(Repository):
     def take(self, service: str, period: str, *, amount: int, most: int) -> bool:
         """Count so many more (at least 1) in the period, `2026-11` or `2026-11-21`; whether they were counted.
 
-        They are not where they and those that were counted before are more than `most`.
+        They are not where they and those that were counted before are more than `most`, nor where somebody else has
+        written what was counted (`store.guard`).
         """
+        if self.rows("SELECT 1 FROM forged_quotas WHERE service = ?", (service,)):
+            return False
         taken = self.execute(
             "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
             "ON CONFLICT (service) DO UPDATE SET "

@@ -48,6 +48,7 @@ from store.reserve import Ballast
 from store.restored import Restored
 from store.sealing import Keyring, MasterKey, has_keys
 from store.summaries import Summaries
+from store.tool_shapes import ToolShapes
 from store.traces import Traces
 from store.working import Working
 
@@ -78,6 +79,7 @@ class Repositories:
     predictions: Predictions
     summaries: Summaries
     quotas: Quotas
+    tool_shapes: ToolShapes
     notices: Notices
     feeds: Feeds
     restored: Restored
@@ -393,6 +395,7 @@ def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
         predictions=Predictions(connection, keyring, notified, realm),
         summaries=Summaries(connection, keyring, notified, realm),
         quotas=Quotas(connection, keyring, notified, realm),
+        tool_shapes=ToolShapes(connection, keyring, notified, realm),
         notices=Notices(connection, keyring, notified, realm),
         feeds=Feeds(connection, keyring, notified, realm),
         restored=Restored(connection, keyring, notified, realm),

@@ -12,7 +12,7 @@ from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.turn.journal import ToolRun
-from bot.turn.toolbox import ALL_TOOLS, Toolbox
+from bot.turn.toolbox import ALL_TOOLS, Shapes, Toolbox
 from bot.version import current_version
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, extended, sources
 from tools.mcp.names import prefix_of
@@ -49,8 +49,10 @@ def toolbox(
     more: Sequence[ToolSource] = (),
     *,
     on_run: Callable[[ToolRun], None] = lambda _: None,
+    shapes: Shapes | None = None,
 ) -> Toolbox:
-    """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs.
+    """How these tools are run, within the bounds of the settings; `more` are those known only while Aldis runs, and
+    `shapes` knows what they were before.
 
     `on_run` is told of each run.
     """
@@ -64,6 +66,7 @@ def toolbox(
         max_result_chars=settings.tools.max_result_chars,
         calls_per_minute=settings.tools.calls_per_minute,
         approve=settings.tools.approve,
+        shapes=shapes,
     )
 
 

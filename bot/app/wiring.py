@@ -72,6 +72,7 @@ from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Marks
 from bot.turn.status import Live
+from bot.turn.tool_shapes import ToolShapes
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from bot.version import current_version
@@ -142,10 +143,11 @@ class Parts:
     def aldis(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Aldis:
         """All of them together; `more` are the tools that are known only while it runs."""
         settings = self._settings
-        names = tuple(tool.spec.name for tool in tools)
-        self._menu = Menu(models=settings.llm.models_to_choose, tools=names, sources=tuple(more))
+        self._menu = Menu(
+            models=settings.llm.models_to_choose, tools=tuple(tool.spec for tool in tools), sources=tuple(more)
+        )
         minutes = settings.signal.round_trip_minutes
-        self._counts.allow("tool_call_seconds", "tool", (*names, "unknown"))
+        self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         resend_policy = ResendPolicy(grace_seconds=settings.signal.unknown_grace_seconds)
         checkups = self._checkups(watchdog, lambda: intake.allowed)
@@ -167,7 +169,13 @@ class Parts:
         intake = self._intake(watchdog, identities.notice)
         watchdog.on_answer = intake.wake
         summary_worker = self._summary_worker(provider, budget)
-        toolbox = equipment.toolbox(settings, tools, more, on_run=Meter(self._counts).on_run)
+        toolbox = equipment.toolbox(
+            settings,
+            tools,
+            more,
+            on_run=Meter(self._counts).on_run,
+            shapes=ToolShapes(self._store, self._clock),
+        )
         multimodal = self._multimodal(provider, toolbox, budget)
         captchas = Captchas(self._transport, self._store, self._clock, self._counts)
         return Aldis(

@@ -15,8 +15,9 @@ from bot.commands.names import closest, folded
 from bot.i18n import phrases
 from bot.i18n.locale import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
+from bot.turn.toolbox import shape_of
 from store import Repositories
-from tools import ToolSource
+from tools import ToolSource, ToolSpec
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,8 +26,8 @@ class Menu:
 
     models: tuple[str, ...] = ()
     """As `provider/model`; the first answers unless another one is chosen. Empty: there is no choice."""
-    tools: tuple[str, ...] = ()
-    """The names of those that are always there, in the order in which models see them."""
+    tools: tuple[ToolSpec, ...] = ()
+    """Those that are always there, in the order in which models see them."""
     sources: tuple[ToolSource, ...] = ()
     """What gives more tools while Aldis runs."""
 
@@ -183,35 +184,41 @@ class PreferenceCommands:
 
     async def _tools(self, call: Call) -> None:
         words = call.command.rest.lower().split()
-        names = await self._tool_names()
+        specs = await self._specs()
+        names = tuple(specs)
         absent = [name for source in self._menu.sources for name in source.absent]
         if not names and not absent:
             await self._desk.answer(call, lambda _: phrases.NO_TOOLS)
         elif not words:
-            await self._desk.answer(call, lambda repos: self._listed(repos, call, names, absent))
+            await self._desk.answer(call, lambda repos: self._listed(repos, call, specs, absent))
         elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
             await self._desk.answer(call, lambda repos: _revoked(repos, call, words[1]))
         else:
             await self._switch(call, words, names)
 
-    def _listed(self, repos: Repositories, call: Call, names: Sequence[str], absent: Sequence[str]) -> str:
+    def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
         """A line for each tool, for each server that gives none at the moment, and for each tool that whoever asks has
-        allowed for good.
+        allowed for good, as it is now: one that is another by now asks again.
         """
         settings = self._desk.settings(repos, call)
-        grants = repos.grants.of(call.conversation, call.message.author)
+        shapes = {name: shape_of(spec) for name, spec in specs.items()}
+        allowed = repos.grants.of(call.conversation, call.message.author)
+        grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
         return "\n".join(
             (
-                *(phrases.tool(name, is_on=name not in settings.tools_off) for name in names),
+                *(phrases.tool(name, is_on=name not in settings.tools_off) for name in specs),
                 *(phrases.tools_absent(name) for name in absent),
                 *(phrases.allowed_since(grant.tool, grant.at) for grant in grants),
             )
         )
 
-    async def _tool_names(self) -> tuple[str, ...]:
-        """The tools that there are now."""
+    async def _specs(self) -> Mapping[str, ToolSpec]:
+        """The tools that there are now, by name."""
         given = await asyncio.gather(*(source.tools() for source in self._menu.sources))
-        return tuple(dict.fromkeys((*self._menu.tools, *(tool.spec.name for tools in given for tool in tools))))
+        found = {tool.spec.name: tool.spec for tools in reversed(given) for tool in tools}
+        order = (tool.spec.name for tools in given for tool in tools)
+        own = {spec.name: spec for spec in self._menu.tools}
+        return {**own, **{name: found[name] for name in order if name not in own}}
 
     async def _switch(self, call: Call, words: Sequence[str], names: Sequence[str]) -> None:
         is_on = _SWITCHES.get(folded(words[0]))

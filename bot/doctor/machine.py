@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.settings import Settings
+from bot.settings import Settings, unread_zone
 from bot.turn.notices import Notice
 from store import Store, StoreError, StoreInUse, opened
 
@@ -31,12 +31,23 @@ Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
 
 
+def _check_zone(now: str, zone: str) -> Finding:
+    unread = unread_zone()
+    told = f"clock: {now}, people's time zone is {zone}"
+    if unread is None or zone != "UTC":
+        return ok(told)
+    return warning(
+        f"{told}, for TZ ({unread[:60]}) is no name of a time zone",
+        "set LOCALE__TIMEZONE to theirs, like Europe/Berlin, or to UTC if that is meant",
+    )
+
+
 def check_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
     """Whether its clock can be right, and whether its SQLite is sound."""
     if clock.wall() < _WRITTEN:
         yield problem("clock: it is wrong by months or years", "set the machine's clock; Signal needs it to be right")
     else:
-        yield ok(f"clock: {clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")
+        yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M} UTC", settings.locale.timezone)
     version = sqlite3.sqlite_version
     if _has_reset_bug(sqlite3.sqlite_version_info):
         yield warning(

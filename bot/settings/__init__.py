@@ -10,11 +10,13 @@ Left to others: how variables are spelled, read and complained about (`bot.setti
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from pydantic import (
     AfterValidator,
@@ -64,9 +66,10 @@ from bot.settings.values import (
     PersonOrAll,
     WebhookSecret,
     Zone,
-    is_zone,
+    is_zone_meant,
     master_key_of,
     model_price_of,
+    zone_of,
 )
 from tools import CATALOG, Extensions, Options, announced, imported
 
@@ -748,9 +751,28 @@ def _without(weaker: Mapping[str, Given], given: Mapping[str, Given], known: Ite
 
 
 def _machine_zone(given: Mapping[str, Given]) -> dict[str, Given]:
-    """The machine's own time zone as the setting's default, where it names one that exists."""
+    """The machine's own time zone as the setting's default, where it names one that exists.
+
+    Raises:
+        ConfigError: it names one that does not, and nothing else is set.
+    """
     zone = given.get("TZ")
-    return {"LOCALE__TIMEZONE": zone} if zone and is_zone(zone.value) else {}
+    if zone is None or "LOCALE__TIMEZONE" in given:
+        return {}
+    name = zone_of(zone.value)
+    if name is None and is_zone_meant(zone.value):
+        close = next(iter(get_close_matches(zone.value, available_timezones(), n=1)), None)
+        hint = f"; did you mean {close}?" if close else ", like Europe/Berlin"
+        raise ConfigError(f"TZ: there is no such time zone{hint}")
+    return {} if name is None else {"LOCALE__TIMEZONE": replace(zone, value=name)}
+
+
+def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
+    """Returns what `TZ` holds (in the environment; None: the process's own) where it is no name of a zone, so that
+    people's times are those of UTC or of `LOCALE__TIMEZONE`; None where it is one, or is not set.
+    """
+    zone = (os.environ if environ is None else environ).get("TZ")
+    return zone if zone and zone_of(zone) is None else None
 
 
 def _nested(model: type[Settings], values: Mapping[str, Given]) -> dict[str, Any]:

@@ -66,6 +66,19 @@ def is_zone(name: str) -> bool:
     return True
 
 
+def zone_of(machine: str) -> str | None:
+    """The name of the zone that a machine's `TZ` says: by its name, or by the path of its file; None: it says none."""
+    name = machine.removeprefix(":").rpartition("/zoneinfo/")[2]
+    return name if is_zone(name) else None
+
+
+def is_zone_meant(machine: str) -> bool:
+    """Whether a machine's `TZ` should be the name of a zone, for it is neither a path nor a rule such as CET-1CEST."""
+    return machine.removeprefix(":").replace("_", "").replace("/", "").replace("-", "").isalpha() and (
+        not machine.removeprefix(":").startswith("/")
+    )
+
+
 def _one_person(value: str) -> str:
     person = person_of(value)
     if person is None:

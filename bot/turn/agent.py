@@ -567,6 +567,8 @@ class Agent:
                 UnknownOutcome.code,
                 "a restart interrupted this; it may have happened, so do not repeat it unasked",
             )
+        if work.journal.decided.get(call.id, False):
+            await self._toolbox.agreed(call)
         if self._toolbox.runs_once(call):
             await work.journal.start(call.id)
         turn = work.turn

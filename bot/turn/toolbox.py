@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Protocol
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -66,6 +67,26 @@ _MAX_MESSAGE_CHARS = 500
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
+class Shapes(Protocol):
+    """Remembers what tools of servers are."""
+
+    async def changed(self, shapes: Mapping[str, str]) -> frozenset[str]:
+        """Which of these tools are not what they were; one that is new is remembered.
+
+        Raises:
+            StoreError: it could not be read or kept.
+        """
+        ...
+
+    async def accept(self, tool: str, shape: str) -> None:
+        """From now on the tool is this.
+
+        Raises:
+            StoreError: it could not be kept.
+        """
+        ...
+
+
 class Toolbox:
     """The tools that are switched on: those that are always there, and those that sources give as it runs."""
 
@@ -81,12 +102,15 @@ class Toolbox:
         calls_per_minute: int,
         approve: Collection[str] = (),
         on_run: Callable[[ToolRun], None] = lambda _: None,
+        shapes: Shapes | None = None,
     ) -> None:
         """`approve` names the tools of which the operator wants each call to be approved by a person; `all` is each.
 
-        `on_run` is told of each run.
+        `on_run` is told of each run. `shapes` knows what tools of servers were before; None: nobody does.
         """
         self._on_run = on_run
+        self._shapes = shapes
+        self._changed = frozenset[str]()
         self._approve = frozenset(approve)
         self._has_more = any(tool.spec.seldom for tool in tools)
         more = (MoreTools(self._specs),) if self._has_more else ()
@@ -109,6 +133,10 @@ class Toolbox:
             found = {tool.spec.name: tool for tools in reversed(given) for tool in tools}
             order = (tool.spec.name for tools in given for tool in tools)
             self._tools = self._fixed | {name: found[name] for name in order if name not in self._fixed}
+            if self._shapes is not None:
+                self._changed = await self._shapes.changed(
+                    {spec.name: shape_of(spec) for spec in self._specs() if spec.server}
+                )
         return tuple(offer(tool.spec, in_brief=self._has_more) for tool in self._tools.values())
 
     def _specs(self) -> list[ToolSpec]:
@@ -222,11 +250,22 @@ class Toolbox:
         values = {f"{name}={value}" for name, value in call.arguments.items()}
         if not spec.asks_always.isdisjoint(given | values) or (spec.is_disclosing and private(labels)):
             return None
-        return Allowance(tool=spec.name, shape=_shape(spec))
+        return Allowance(tool=spec.name, shape=shape_of(spec))
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        """Whether its author or the operator wants each call to be agreed to."""
-        return spec.needs_approval or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
+        """Whether its author or the operator wants each call to be agreed to, or it is another thing than before."""
+        return spec.needs_approval or spec.name in self._changed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
+
+    async def agreed(self, call: ToolCall) -> None:
+        """Somebody has said yes to the call: what its tool is now is what it is from now on.
+
+        Raises:
+            StoreError: it could not be kept.
+        """
+        spec = self.spec(call.name)
+        if self._shapes is not None and spec is not None and spec.name in self._changed:
+            await self._shapes.accept(spec.name, shape_of(spec))
+            self._changed -= {spec.name}
 
     def deed(self, call: ToolCall) -> Deed:
         """What a valid call would do, for the person who is asked about it."""
@@ -360,9 +399,10 @@ class Toolbox:
         return run
 
 
-def _shape(spec: ToolSpec) -> str:
-    """A digest of what a tool takes and does."""
+def shape_of(spec: ToolSpec) -> str:
+    """A digest of what a tool takes and does, and of what a server says of it to models."""
     said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
+    said += [spec.description] if spec.server else []
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import re
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
-from bot.settings import ALSO, Settings, known_names, loaded, table, unread_names
+from bot.settings import ALSO, Settings, known_names, loaded, table, unread_names, unread_zone
 from bot.settings.env import complaint as complaint_of
 from bot.settings.env import variables_of
 from tools.catalog import CATALOG
@@ -609,6 +610,9 @@ class TestSecrets:
         ({"TZ": "Asia/Tokyo"}, "Asia/Tokyo"),
         ({"TZ": "CET-1CEST"}, "UTC"),
         ({"TZ": "/etc/localtime"}, "UTC"),
+        ({"TZ": ":Asia/Tokyo"}, "Asia/Tokyo"),
+        ({"TZ": "/usr/share/zoneinfo/Asia/Tokyo"}, "Asia/Tokyo"),
+        ({"TZ": "Europe/Berln", "LOCALE__TIMEZONE": "Europe/Berlin"}, "Europe/Berlin"),
         ({"TZ": "Asia/Tokyo", "LOCALE__TIMEZONE": "Europe/Berlin"}, "Europe/Berlin"),
         ({}, "UTC"),
     ],
@@ -616,6 +620,28 @@ class TestSecrets:
 def test_time_zone(environ: dict[str, str], zone: str) -> None:
     """The one that is set, else the machine's where it is a name, else UTC."""
     assert load(**environ).locale.timezone == zone
+
+
+@pytest.mark.parametrize(
+    ("zone", "words"),
+    [
+        ("Europe/Berln", "there is no such time zone; did you mean Europe/Berlin?"),
+        ("Qqqq", "there is no such time zone, like Europe/Berlin"),
+        ("Tokio", "there is no such time zone"),
+    ],
+)
+def test_a_misspelt_time_zone_is_refused(zone: str, words: str) -> None:
+    """Else reminders would come at the wrong hour, and nobody would be told why."""
+    with pytest.raises(ConfigError, match=f"^TZ: {re.escape(words)}"):
+        load(TZ=zone)
+
+
+@pytest.mark.parametrize(
+    ("environ", "told"), [({}, None), ({"TZ": "Asia/Tokyo"}, None), ({"TZ": "CET-1CEST"}, "CET-1CEST")]
+)
+def test_a_rule_in_the_place_of_a_zone_is_told(environ: dict[str, str], told: str | None) -> None:
+    """The doctor names it."""
+    assert unread_zone(environ) == told
 
 
 NAMES = [name for name in known_names() if not name.endswith("_FILE")]

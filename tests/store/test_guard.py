@@ -61,7 +61,7 @@ def spent(repos: Repositories) -> Decimal:
 @pytest.fixture
 async def kept(path: Path) -> Path:
     """A store in which Alice was let in and has a number, Mallory a safety number that is not trusted, 7 dollars
-    were spent, and Alice has allowed a tool for good.
+    were spent, Alice has allowed a tool for good, a service was asked once, and a server has a tool.
     """
     async with opened(path, realm="signal") as store:
         conversation = await store.conversation("direct:alice", now=NOON)
@@ -73,6 +73,8 @@ async def kept(path: Path) -> Path:
             turn = repos.chats.newest_turn(conversation)
             repos.ledger.add(conversation, turn, None, (DEAR,), now=NOON, periods=(DAY,))
             repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
+            assert repos.quotas.take("search", "2026-11", amount=1, most=3)
+            repos.tool_shapes.keep("crm_post", "old", now=NOON)
 
         await store.transaction(work)
     assert await found(path) == UNTOUCHED
@@ -136,6 +138,28 @@ async def test_nobody_allows_themselves_a_tool(kept: Path) -> None:
         attack(kept, f"UPDATE grants SET {change}")
         assert await on(kept, allowed) == []
         assert (await found(kept)).forged == {"grants": 1}
+
+
+async def test_nobody_gives_themselves_more_of_a_service(kept: Path) -> None:
+    """What was taken cannot be written back; a service whose count was forged gives nothing until that is decided."""
+
+    def take(repos: Repositories) -> bool:
+        return repos.quotas.take("search", "2026-11", amount=1, most=3)
+
+    assert [await on(kept, take) for _ in range(3)] == [True, True, False]
+    attack(kept, "UPDATE quotas SET used = 0")
+    assert not await on(kept, take)
+    assert (await found(kept)).forged == {"quotas": 1}
+    attack(kept, "DELETE FROM quotas")
+    assert (await found(kept)).is_incomplete
+
+
+async def test_nobody_says_what_a_tool_was(kept: Path) -> None:
+    """A shape that Aldis has not written is no tool's; one that is agreed to is written anew."""
+    attack(kept, "UPDATE tool_shapes SET shape = 'new'")
+    assert await on(kept, lambda repos: repos.tool_shapes.all()) == {"crm_post": ""}
+    await on(kept, lambda repos: repos.tool_shapes.keep("crm_post", "new", now=NOON))
+    assert await on(kept, lambda repos: repos.tool_shapes.all()) == {"crm_post": "new"}
 
 
 async def test_what_is_forgotten_leaves_nothing_that_looks_forged(kept: Path) -> None:

@@ -33,9 +33,11 @@ class McpTool:
         options = self.server.options
         writes = self.listed.effects != "none"
         known = options.per_tool.get(self.listed.name, ToolHints())
+        said = self.listed.description.replace("“", '"').replace("”", '"')
         return ToolSpec(
             name=self.name,
-            description=f"{self.listed.description} (A tool of the server {options.name}.)",
+            # A stranger's words: they stand in quotation marks, behind whose they are.
+            description=f"A tool of the server {options.name}, which says of it: “{said}”",
             arguments=self.listed.arguments,
             server=options.name,
             effects=self.listed.effects,

@@ -59,6 +59,7 @@ from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from bot.turn.notices import Admins
 from bot.turn.reactions import EMOJI, Marks
 from bot.turn.status import Live, Mode
+from bot.turn.tool_shapes import ToolShapes
 from bot.turn.turns import Turns
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
@@ -213,7 +214,8 @@ async def app_harness(
     memory = Memory(store, clock)
     reminders = Reminders(store, clock, turns, account=ALDIS.uuid, timezone="UTC")
     tools = (*tools, *(make(reminders) for make in ported), *((Remember(memory),) if remembers else ()))
-    agent = Agent(thinker, toolbox(clock, *tools, sources=sources), system="Be kind.", limits=limits)
+    box = toolbox(clock, *tools, sources=sources, shapes=ToolShapes(store, clock))
+    agent = Agent(thinker, box, system="Be kind.", limits=limits)
     multimodal = MultimodalAgent(
         agent,
         AttachmentReader(transport, MEDIA_LIMITS, sandbox(), speech=speech),
@@ -232,8 +234,8 @@ async def app_harness(
         admins=Admins(clock, listed=lambda: allowed.admins, language=turns.language),
         accepts=accepts_identities,
     )
-    names = tuple(tool.spec.name for tool in tools)
-    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=names, sources=sources)
+    specs = tuple(tool.spec for tool in tools)
+    menu = Menu(models=("scripted/model-1", "other/model-2"), tools=specs, sources=sources)
     entries = (
         *ChatCommands(desk, approvals, timezone="UTC", limits=budgets, name="Aldis").entries,
         *QuestionCommands(desk, approvals).entries,

@@ -1,5 +1,6 @@
 """What a person has allowed for good in a chat is not asked about again: only there, only for them, only that tool."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -64,6 +65,17 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
         assert await told(port, "/tools revoke post", group=group) == phrases.NOT_ALLOWED
         assert OFFER in await poisoned(port, POST, group=group)
         assert post.ran == ["x", "x", "x"]
+
+
+async def test_what_has_changed_since_is_not_listed(store: Store, clock: SetClock) -> None:
+    """It asks again, so `/tools` does not call it allowed; one that is only away is."""
+    look, post = tools()
+    async with app_harness(store, clock, tools=(look, post)) as port:
+        await poisoned(port, POST)
+        await allow(port)
+    for there, is_listed in (((look,), True), ((look, replace(post, discloses=True)), False)):
+        async with app_harness(store, clock, tools=there) as port:
+            assert ("post: allowed without asking" in await told(port, "/tools")) is is_listed
 
 
 @pytest.mark.parametrize("words", ["always", "Ja, immer!", "Oui, toujours.", "Sí, siempre", "✅"])
