@@ -291,7 +291,7 @@ async def app_harness(
         pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
         authority=authority,
         kept=summary_worker.note,
-        greeting=(lambda: phrases.greeting("Aldis", names)) if greets else None,
+        greeting=(lambda: phrases.greeting("Aldis", tuple(spec.name for spec in specs))) if greets else None,
     )
     intake = Intake(
         transport,
