@@ -309,7 +309,7 @@ class Parts:
         )
 
     def _greeting(self) -> Callable[[], str]:
-        name, tools = self._settings.signal.name, self._menu.tools
+        name, tools = self._settings.signal.name, tuple(spec.name for spec in self._menu.tools)
         return lambda: phrases.greeting(name, tools)
 
     def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
