@@ -215,7 +215,7 @@ async def test_hostile_tools_are_made_fit_or_left_out(
     ]
     assert all(len(name) <= 64 for name in tools)
     first = specs[0].description
-    assert first.startswith("A tool xxx")
+    assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
     assert not tools.keys() & {"h_deep", "h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
