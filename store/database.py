@@ -42,6 +42,9 @@ PRAGMA temp_store = MEMORY;
 
 _BUSY_SECONDS = 5.0
 
+_FOLDED_PAGES = 1000
+"""As soon as the log has so many pages, SQLite folds them into the file with the next commit; its own default."""
+
 _RESTORE = "restore a backup with: python -m bot restore FILE"
 
 _NO_ROOM = "no room is left on the disk: what was kept is safe, nothing new is taken in until there is room"
@@ -119,13 +122,16 @@ class _Unit:
 class Database:
     """An open database. Not for use from several event loops."""
 
-    def __init__(self, thread: _Thread, lock: int) -> None:
+    def __init__(self, thread: _Thread, lock: int, path: Path) -> None:
+        self.path = path
         self._thread = thread
         self._lock = lock
         self._waiting: list[_Unit] = []
         self._is_idle = asyncio.Event()
         """Set while nothing waits for a commit."""
         self._is_idle.set()
+        self._folding = asyncio.Lock()
+        """Held while the log is folded into the file, or must not be."""
         self._is_closed = False
 
     @classmethod
@@ -170,7 +176,7 @@ class Database:
             if isinstance(error, sqlite3.Error | OSError):
                 raise translated(error) from error
             raise
-        return cls(thread, lock)
+        return cls(thread, lock, path)
 
     async def transaction(
         self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] | None = None
@@ -220,7 +226,32 @@ class Database:
         Raises:
             StoreError: it could not be written; nothing is lost.
         """
-        await self.read(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
+        async with self._folding:
+            await self.read(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
+
+    async def copied(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], None]) -> None:
+        """Copy the files while others go on reading and writing, and wait only for `begin`.
+
+        `begin` runs on the store's thread: the file and its log as they are then are one moment of the store. `go_on`
+        runs beside it. Until it has ended, nothing is folded into the file, which stays as it was; the log grows.
+
+        Raises:
+            StoreError: SQLite or a file failed.
+        """
+
+        def held(connection: sqlite3.Connection) -> None:
+            connection.execute("PRAGMA main.wal_autocheckpoint = 0")
+            begin(connection)
+
+        async with self._folding:
+            try:
+                await self.alone(held)
+                await asyncio.to_thread(go_on)
+            except (sqlite3.Error, OSError) as error:
+                raise translated(error) from error
+            finally:
+                again = f"PRAGMA main.wal_autocheckpoint = {_FOLDED_PAGES}"
+                await self._thread.submit(lambda connection: connection.execute(again).fetchall())
 
     async def aclose(self) -> None:
         """Finish what waits and close, which folds the write-ahead log into the file. Closing again does nothing."""
@@ -229,6 +260,10 @@ class Database:
         # First of all: nobody may wait for an answer that the thread will not give.
         self._is_closed = True
         await self._is_idle.wait()
+        async with self._folding:  # a copy that is being made must not see the log folded in
+            await self._end()
+
+    async def _end(self) -> None:
         await self._thread.close()
         os.close(self._lock)
 

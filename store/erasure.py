@@ -359,6 +359,12 @@ class Forgetting(Repository):
             "WHERE conversation_id = ? AND state IN ('waiting', 'unknown')",
             (millis(now), old),
         )
+        for statement in (
+            "DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+            "DELETE FROM askers WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+            "DELETE FROM unanswered WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
+        ):
+            self.execute(statement, (old,))
         self.execute(
             "UPDATE turns SET conversation_id = ?1, state = 'ignored', ended_at = coalesce(ended_at, ?3), "
             "expires_at = NULL WHERE id IN (SELECT turn_id FROM outbox WHERE conversation_id = ?2 "
@@ -372,9 +378,3 @@ class Forgetting(Repository):
         )
         self.execute("DELETE FROM outbox WHERE conversation_id = ?", (old,))
         self.execute("DELETE FROM history WHERE conversation_id = ?", (old,))
-        for statement in (
-            "DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
-            "DELETE FROM askers WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
-            "DELETE FROM unanswered WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?)",
-        ):
-            self.execute(statement, (new,))

@@ -12,7 +12,7 @@ import pytest
 
 from store.database import Database
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
-from tests.waiting import WAIT_SECONDS
+from tests.waiting import WAIT_SECONDS, eventually
 
 Work = Callable[[sqlite3.Connection], object]
 
@@ -365,3 +365,34 @@ async def test_damage_is_told_when_it_is_read(database: Database, path: Path) ->
     with pytest.raises(Damaged, match="damaged: restore a backup with: python -m bot restore FILE"):
         await words(again)
     await again.aclose()
+
+
+async def test_a_copy_keeps_nobody_waiting(path: Path) -> None:
+    """While the file is copied others read and write; it stays as it was, and is folded into only afterwards."""
+    is_copying, may_end = threading.Event(), threading.Event()
+    database = await Database.opened(path, path.with_name("keys"))
+    try:
+        await database.transaction(lambda connection: connection.execute("CREATE TABLE words (word TEXT)"))
+        before: list[bytes] = []
+
+        def go_on() -> None:
+            before.append(path.read_bytes())
+            is_copying.set()
+            assert may_end.wait(WAIT_SECONDS)
+            before.append(path.read_bytes())
+
+        copying = asyncio.create_task(database.copied(lambda _: None, go_on))
+        await eventually(is_copying.is_set)
+        many = [("x" * 4000,)] * 1500  # more than SQLite leaves in the log by itself
+        await database.transaction(lambda connection: connection.executemany("INSERT INTO words VALUES (?)", many))
+        [(count,)] = await database.read(lambda connection: connection.execute("SELECT count(*) FROM words").fetchall())
+        assert count == 1500
+        ends = [asyncio.create_task(end) for end in (database.checkpoint(), database.aclose())]
+        await asyncio.sleep(0)
+        may_end.set()
+        await copying
+        await asyncio.gather(*ends, return_exceptions=True)  # one that was folding when it was closed says so
+        assert before[0] == before[1]
+    finally:
+        may_end.set()
+        await database.aclose()

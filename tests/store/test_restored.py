@@ -34,6 +34,7 @@ def as_of_before(copy: Path) -> None:
     """As an older Aldis made it, which knew of no such thing."""
     with closing(sqlite3.connect(copy)) as connection:
         for statement in (
+            *(f"DROP INDEX {table}_by_conversation" for table in ("inbox", "outbox", "turns")),
             *("DROP TABLE tool_shapes", "ALTER TABLE quotas DROP COLUMN mac"),
             *("DROP TABLE reactions", "DROP TABLE copies", "ALTER TABLE outbox DROP COLUMN removal"),
             *("DROP TABLE guard", *(f"ALTER TABLE {table} DROP COLUMN mac" for table in ("people", "pins", "spent"))),

@@ -244,3 +244,62 @@ async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> Non
     await store.transaction(live)
     later = await steps_of_a_message(store, 2)
     assert {name: count for name, count in later.items() if count > 1.2 * first[name]} == {}
+
+
+async def units_of_forgetting(store: Store, *, turns: int) -> tuple[int, int]:
+    """A conversation of so many turns is forgotten; gives how many steps SQLite takes for the longest unit of it, and
+    for the last.
+    """
+    conversation = await store.conversation("direct:a", now=NOON)
+
+    def live(repos: Repositories) -> None:
+        for sent_at in range(turns):
+            repos.inbox.put(arrival(conversation, sent_at))
+            answer(repos, conversation, take(repos))
+            [item] = repos.outbox.begin(now=NOON, most=8)
+            repos.outbox.sent(item.id, millis(NOON) + sent_at, now=NOON)
+
+    await store.transaction(live)
+    item = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 1_000_000 + turns)))
+    assert item is not None
+    counts = [0]
+
+    def watch(repos: Repositories) -> None:
+        def step() -> int:
+            counts[-1] += 1
+            return 0
+
+        connection = repos.inbox._connection
+        connection.set_progress_handler(step, 1)
+        connection.set_trace_callback(lambda statement: counts.append(0) if statement == "BEGIN" else None)
+
+    await store.read(watch)
+    last: list[int] = []
+
+    def then(repos: Repositories, *_: object) -> None:
+        repos.inbox.settle(item)
+        last.append(counts[-1])
+
+    await store.forget("direct:a", before=item, now=NOON, then=then)
+    return max(counts), last[0]
+
+
+async def test_forgetting_keeps_nobody_waiting_longer_whatever_is_kept(path: Path, tmp_path: Path) -> None:
+    """However long the conversation is, and however much others have said; the end of it, too."""
+    async with opened(path, realm="signal") as store:
+        first = await units_of_forgetting(store, turns=150)
+    async with opened(tmp_path / "more" / "aldis.db", realm="signal") as store:
+        others = [await store.conversation(f"direct:{number}", now=NOON) for number in range(20)]
+
+        def live(repos: Repositories) -> None:
+            for sent_at in range(1000):
+                conversation = others[sent_at % len(others)]
+                repos.inbox.put(arrival(conversation, 500_000 + sent_at))
+                answer(repos, conversation, take(repos))
+                [item] = repos.outbox.begin(now=NOON, most=8)
+                repos.outbox.sent(item.id, millis(NOON) + 500_000 + sent_at, now=NOON)
+
+        await store.transaction(live)
+        longest, last = await units_of_forgetting(store, turns=600)
+    assert longest <= 1.2 * first[0]
+    assert last <= 1.2 * first[1]
