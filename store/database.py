@@ -229,7 +229,7 @@ class Database:
         async with self._folding:
             await self.read(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
 
-    async def copied(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], None]) -> None:
+    async def copied(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
         """Copy the files while others go on reading and writing, and wait only for `begin`.
 
         `begin` runs on the store's thread: the file and its log as they are then are one moment of the store. `go_on`
