@@ -7,6 +7,7 @@ export PYTHONPATH
 BIN := .venv/bin
 PIP_TOOLS := pip-tools==7.6.2
 PIP_AUDIT := pip-audit==2.10.1
+CYCLONEDX := cyclonedx-bom==7.5.0
 # Where the prices of models come from; raise it, and run `make prices`.
 GENAI_PRICES := genai-prices==0.2.3
 # What an image may have besides, each with a lock file of its own; the tests have all of it.
@@ -99,8 +100,13 @@ agentdojo-install: install-dev
 transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
 	@$(BIN)/python -m tests.campaigns.transcripts
 
-wheel: install ## Build the package into dist/, and try it with each Python from 3.11 on; PYTHON=python3.12 takes one
+wheel: install ## Build the package into dist/ with a list of what it stands on (SBOM), and try it with each Python from 3.11 on
 	@$(BIN)/python .ci/wheel.py $(DIST)
+	@test -x .venv/sbom/bin/python || $(BIN)/python -m venv .venv/sbom
+	@.venv/sbom/bin/python -m pip install --quiet --disable-pip-version-check $(CYCLONEDX) \
+		|| echo "no SBOM: $(CYCLONEDX) cannot be installed" >&2
+	@test ! -x .venv/sbom/bin/cyclonedx-py || .venv/sbom/bin/cyclonedx-py requirements requirements.lock \
+		--pyproject pyproject.toml --output-reproducible --of JSON -o $(DIST)/aldis.cdx.json 2>/dev/null
 
 # An index or a database that cannot be reached is told and fails nothing; see .ci/audit.py.
 audit: install ## Look up what both lock files pin among the known vulnerabilities; ARGS="--ignore-vuln ID"

@@ -4,9 +4,9 @@
     python .ci/wheel.py [FOLDER]      FOLDER is where the wheel is left; none: it is only tried
 
 It is built from a copy of what belongs into it, so that nothing of an earlier build gets in, by the setuptools that
-docker/build.lock pins. Then, for each Python: a fresh environment with what requirements.lock pins and the wheel, an
-empty folder, no variables, and the command `aldis` has to tell its version, to answer, and to open a file in its
-sandbox.
+docker/build.lock pins; twice, and both have to be the same to the byte. Then, for each Python: a fresh environment with
+what requirements.lock pins and the wheel, an empty folder, no variables, and the command `aldis` has to tell its
+version with the digest of this source, to answer, and to open a file in its sandbox.
 """
 
 import os
@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,6 +25,8 @@ _NAMES = ("python3", "python3.11", "python3.12", "python3.13", "python3.14")
 _WHO = "import ensurepip, sys, venv; print(*sys.version_info[:3], sys.implementation.name)"
 _LEAST = (3, 11)
 _ANSWER_SECONDS = 120
+_TIME = "1767225600"
+"""What the files of the wheel bear for their time, in seconds since 1970: that of the build says nothing."""
 _SANDBOX = """
 import asyncio
 from contextlib import closing
@@ -37,10 +38,13 @@ with closing(Sandbox()) as sandbox:
 
 def main() -> int:
     """Build and try it, say how that went, and give the exit status."""
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    version = _run(sys.executable, "-m", "bot", "--version").strip()  # with a digest of the source
     with tempfile.TemporaryDirectory(prefix="aldis-wheel-") as name:
         folder = Path(name)
-        wheel = _built(folder)
+        wheel = _built(folder / "first")
+        if wheel.read_bytes() != _built(folder / "second").read_bytes():
+            print("wheel: built twice, it is not the same file")
+            return 1
         missing = _source() - set(zipfile.ZipFile(wheel).namelist())
         if missing:
             print(f"wheel: it lacks {', '.join(sorted(missing))}; see [tool.setuptools.package-data]")
@@ -56,14 +60,18 @@ def main() -> int:
 
 
 def _built(folder: Path) -> Path:
-    """The wheel, in that folder."""
+    """The wheel, in that folder, which is made."""
+    folder.mkdir()
     copy = folder / "source"
     for name in SOURCE:
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in _BESIDE:
         shutil.copy(ROOT / name, copy)
     builder = _environment(folder / "builder", sys.executable, ROOT / "docker" / "build.lock")
-    _run(builder, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy))
+    fixed = {**os.environ, "SOURCE_DATE_EPOCH": _TIME}
+    fixed.pop("PYTHONPATH", None)
+    wheeling = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy))
+    _run(builder, *wheeling, env=fixed)
     [wheel] = folder.glob("*.whl")
     return wheel
 
@@ -102,7 +110,7 @@ def _try(folder: Path, python: str, wheel: Path, version: str) -> None:
     aldis = str(Path(inside).with_name("aldis"))
     told = _run(aldis, "--version", cwd=empty, env=alone).strip()
     answer = _run(aldis, "chat", "--once", "What is 17*23?", cwd=empty, env=alone)
-    if told != f"Aldis {version}" or "391" not in answer:
+    if told != version or "391" not in answer:
         raise SystemExit(f"wheel: with {python} it says {told!r} and answers {answer!r}")
     _run(inside, "-c", _SANDBOX, cwd=empty, env=alone)
 

@@ -1,13 +1,16 @@
 """The version of Aldis: that of its package, or of the working copy that it is started from."""
 
+import hashlib
 import os
 import platform
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 _DISTRIBUTION = "aldis"
+_PACKAGES = ("bot", "store", "tools")
 _PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 """There in a working copy, which need not be installed; no package has it."""
 
@@ -21,13 +24,41 @@ def current_version() -> str:
     return metadata.version(_DISTRIBUTION)
 
 
+@cache
 def build() -> Mapping[str, str]:
-    """What this Aldis was built from: `version`, `revision` (empty where nobody said it) and `python`.
+    """What this Aldis was built from: `version`, `revision` (empty where nobody said it), `source` and `python`.
 
-    The revision is that of the working copy from which an image was built; whoever builds it names it.
+    The revision is that of the working copy from which an image was built; whoever builds it names it. The source is a
+    digest of every file of the three packages: the same in a working copy, a wheel and an image that were made of it.
     """
     return {
         "version": current_version(),
         "revision": os.environ.get("ALDIS_REVISION", "").strip(),
+        "source": _digest_of(Path(__file__).resolve().parents[1]),
         "python": platform.python_version(),
     }
+
+
+def described_build() -> str:
+    """Such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision where it is known."""
+    return described(build())
+
+
+def described(built: Mapping[str, str]) -> str:
+    """The same of what `build` gave, here or in another process."""
+    more = ", ".join(f"{name} {built[name]}" for name in ("revision", "source") if built.get(name))
+    return f"{built.get('version', '')} ({more})"
+
+
+def _digest_of(folder: Path) -> str:
+    """The first 16 hexadecimal digits of a SHA-256 over the names and contents of the files, in the order of names."""
+    files = {
+        path.relative_to(folder).as_posix(): path
+        for name in _PACKAGES
+        for path in (folder / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{hashlib.sha256(files[name].read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]

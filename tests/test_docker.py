@@ -6,7 +6,7 @@ import subprocess
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -343,3 +343,76 @@ class TestMonitoring:
             assert re.search(r":v?\d+\.\d+\.\d+$", service["image"])
             handed = [volume.split(":") for volume in service["volumes"] if volume.startswith("./")]
             assert all((ROOT / "docker" / source).is_file() and mode == "ro" for source, _, mode in handed)
+
+
+class TestPrivate:
+    """What makes everything stay inside, beside either of the other files."""
+
+    found = composed("compose.private.yaml")
+    services: ClassVar[dict[str, Any]] = found["services"]
+
+    def test_aldis_meets_the_others_where_there_is_no_way_out(self) -> None:
+        """Each is named by its address as a service, on that network, and none is published."""
+        assert self.found["networks"]["inside"] == {"internal": True}
+        assert all("inside" in service["networks"] for service in self.services.values())
+        assert not [service for service in self.services.values() if service.keys() & {"ports", "expose"}]
+        given = self.services["aldis"]["environment"]
+        hosts = {urlsplit(value).hostname for value in given.values() if value.startswith("http")}
+        assert hosts == self.services.keys() - {"aldis"}
+        assert set(self.services["aldis"]["depends_on"]) == hosts
+
+    def test_settings_are_known(self) -> None:
+        """They load as they stand, and nothing but what is inside is asked."""
+        given = {
+            name: re.sub(r"\$\{\w+:-(.*)\}", r"\1", value)
+            for name, value in self.services["aldis"]["environment"].items()
+        }
+        settings = loaded(given, None)
+        assert settings.llm.providers_in_order == ("openai",)
+        assert settings.llm.openai.chosen_model == "qwen3:8b"
+        assert settings.worker.turn_timeout_seconds >= settings.llm.timeout_seconds
+
+    def test_foreign_images_are_pinned_and_held(self) -> None:
+        """And the file that is handed in is there: SearXNG answers JSON by it, and counts nobody's questions."""
+        for name, service in self.services.items():
+            if name != "aldis":
+                assert re.search(r":v?\d+(\.\d+)+", service["image"]), name
+                assert service["cap_drop"] == ["ALL"], name
+        [handed] = self.services["searxng"]["volumes"]
+        search = yaml.safe_load((ROOT / "docker" / handed.split(":")[0]).read_text(encoding="utf-8"))
+        assert "json" in search["search"]["formats"]
+        assert search["server"]["limiter"] is False
+
+
+@pytest.mark.parametrize("name", COMPOSE_FILES)
+def test_a_model_on_the_host_can_be_reached(name: str) -> None:
+    """By the name that the doctor advises; on Linux Docker knows it only where it is told."""
+    assert composed(name)["services"]["aldis"]["extra_hosts"] == ["host.docker.internal:host-gateway"]
+
+
+class TestUnit:
+    """The unit for systemd."""
+
+    path = ROOT / "docker" / "systemd" / "aldis.service"
+
+    @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here")
+    def test_systemd_accepts_it(self, tmp_path: Path) -> None:
+        """With a command that there is on every machine."""
+        copy = tmp_path / "aldis.service"
+        copy.write_text(self.path.read_text(encoding="utf-8").replace("/opt/aldis/bin/aldis", "/bin/true"))
+        checked = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", str(copy)], check=False, capture_output=True, text=True
+        )
+        assert (checked.returncode, checked.stderr) == (0, "")
+
+    def test_it_does_as_the_image_does(self) -> None:
+        """The verbs are there, the time to stop is enough, memory and cores are bounded as in compose."""
+        text = self.path.read_text(encoding="utf-8")
+        given = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+        assert (given["ExecStart"], given["ExecReload"]) == ("/opt/aldis/bin/aldis run", "/opt/aldis/bin/aldis restart")
+        assert float(given["TimeoutStopSec"]) > MAX_SECONDS
+        limits = [given[name] for name in ("MemoryMax", "MemorySwapMax", "LimitCORE", "UMask")]
+        assert limits == ["1G", "0", "0", "0077"]
+        name, _, path = given["Environment"].partition("=")
+        assert name in known_names()
+        assert path.startswith(f"/var/lib/{given['StateDirectory']}/")

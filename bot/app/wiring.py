@@ -75,7 +75,7 @@ from bot.turn.status import Live
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
-from bot.version import current_version
+from bot.version import current_version, described_build
 from bot.web.admin.world import Running
 from bot.web.control import Control
 from bot.web.health import HealthPage
@@ -322,7 +322,9 @@ class Parts:
             ChatCommands(desk, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
             QuestionCommands(desk, approvals),
             PreferenceCommands(desk, self._menu),
-            StandingCommands(desk, account=account, model=choices[0], version=current_version()),
+            StandingCommands(
+                desk, account=account, model=choices[0], version=current_version(), described_build=described_build
+            ),
             ReminderCommands(desk, self.reminders),
             MemoryCommands(desk, self.memory),
             FeedCommands(desk, is_on=equipment.news_options(self._settings).enabled, timezone=zone),

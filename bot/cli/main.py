@@ -28,7 +28,7 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Shutdown
-from bot.version import current_version
+from bot.version import described_build
 from store import StoreError
 
 _HEALTH_SECONDS = 5.0
@@ -129,6 +129,14 @@ def _command() -> str:
     return _COMMAND if Path(sys.argv[0]).stem == _COMMAND else "python -m bot"
 
 
+class _Version(argparse.Action):
+    """Looks at the source only where somebody asks for it."""
+
+    def __call__(self, *_: object) -> None:
+        print(f"Aldis {described_build()}")
+        sys.exit(0)
+
+
 def _parser() -> argparse.ArgumentParser:
     command = _command()
     parser = argparse.ArgumentParser(
@@ -136,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Aldis: a private assistant that lives in the Signal messenger.",
         epilog=f"Settings come from the environment, .env and the settings file; see `{command} settings`.",
     )
-    parser.add_argument("--version", action="version", version=f"Aldis {current_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and a digest of its source")
     verbs = parser.add_subparsers(required=True, metavar="verb")
     chat = verbs.add_parser("chat", help="talk to Aldis in the terminal")
     chat.add_argument("--once", metavar="TEXT", type=_text, help="answer one message and leave")

@@ -23,7 +23,7 @@ from bot.cli import store as upkeep
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.settings import Settings
-from bot.version import build
+from bot.version import build, described
 from bot.web.control import asked
 from store import copy_closed, restore, steps_of
 
@@ -50,7 +50,7 @@ def check(given: Settings, options: argparse.Namespace) -> int:
     folder = Path(options.folder).absolute() if options.folder else path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
     ours = build()
-    print(f"version  {_named(running) if running else 'none runs'} -> {_named(ours)}")
+    print(f"version  {'none runs' if running is None else _named(running)} -> {_named(ours)}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
     unread = settings.unread_names()
     print(f"settings understood{': but for ' + ', '.join(unread) if unread else ''}")
@@ -114,4 +114,4 @@ async def _canary(chosen: Settings) -> str:
 
 
 def _named(built: Mapping[str, Any]) -> str:
-    return " ".join(filter(None, ("Aldis", built.get("version", "of an unknown version"), built.get("revision"))))
+    return f"Aldis {described(built)}" if built else "an Aldis that does not say its version"

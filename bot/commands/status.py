@@ -3,6 +3,8 @@
 Left to others: what is set (`bot.commands.preferences`), what was spent (`bot.commands.chat`).
 """
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
 
 from bot.commands.base import Call, Desk, Entry
@@ -14,14 +16,18 @@ from store import Repositories
 class StandingCommands:
     """What everybody may ask about Aldis and themselves. `account` is the number that Aldis answers for.
 
-    `model` is the one that answers where none was chosen; empty where nobody can say. `version` is that of Aldis.
+    `model` is the one that answers where none was chosen; empty where nobody can say. `version` is that of Aldis;
+    `described_build` tells admins what it was built from, which takes a moment.
     """
 
-    def __init__(self, desk: Desk, *, account: str, model: str, version: str) -> None:
+    def __init__(
+        self, desk: Desk, *, account: str, model: str, version: str, described_build: Callable[[], str]
+    ) -> None:
         self._desk = desk
         self._account = account
         self._model = model
         self._version = version
+        self._described_build = described_build
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -32,6 +38,8 @@ class StandingCommands:
         )
 
     async def _status(self, call: Call) -> None:
+        version = await asyncio.to_thread(self._described_build) if call.is_admin else self._version
+
         def told(repos: Repositories) -> str:
             here = call.conversation
             is_answering = repos.chats.is_answering(here)
@@ -51,7 +59,7 @@ class StandingCommands:
                 tools_off=settings.tools_off,
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
-            return "\n".join([phrases.said(doing), *figures, *_set(settings), f"Aldis {self._version}"])
+            return "\n".join([phrases.said(doing), *figures, *_set(settings), f"Aldis {version}"])
 
         await self._desk.answer(call, told)
 

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import io
 import json
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -275,7 +276,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     """It stands in the project file alone."""
     project = tomllib.loads((Path(cli.__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert left("--version") == 0
-    assert capsys.readouterr().out == f"Aldis {project['version']}\n"
+    assert re.fullmatch(rf"Aldis {project['version']} \(source [0-9a-f]{{16}}\)\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(("called", "usage"), [("/usr/bin/aldis", "aldis"), ("/x/bot/__main__.py", "python -m bot")])

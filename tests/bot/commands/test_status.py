@@ -50,6 +50,13 @@ async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, cloc
         ]
 
 
+async def test_status_tells_admins_what_it_was_built_from(store: Store, clock: SetClock) -> None:
+    """A digest that they can compare with that of a working copy."""
+    async with app_harness(store, clock, admins=ADMINS) as port:
+        assert (await told(port, "/status", author=BOB)).splitlines()[-1] == "Aldis 0.0 (source 1a2b)"
+        assert (await told(port, "/status")).splitlines()[-1] == "Aldis 0.0"
+
+
 async def test_status_tells_which_model_answered_in_the_place_of_another(store: Store, clock: SetClock) -> None:
     """As long as that was the last one; a longer name of the same model is no other."""
     async with app_harness(store, clock) as port:
