@@ -32,6 +32,7 @@ SENTENCES: Mapping[str, str] = {
     "CUT_OFF": "… (hier abgeschnitten: die Antwort hat die erlaubte Länge erreicht)",
     "CUT_PARTS": "… (gekürzt: die Antwort war zu lang für einen Chat; frag nach dem Rest)",
     "FILES_NOT_SENT": "(Hier sollte noch etwas mitkommen, aber Signal hat die Datei nicht angenommen.)",
+    "SHORTENED_IN_FILE": "(Was hier gekürzt ist, steht ungekürzt in der Datei.)",
     "REST_IN_FILE": "… (zu lang für eine Nachricht: alles steht in der Datei)",
     "TOOK_TOO_LONG": "Das hat zu lange gedauert, deshalb habe ich aufgehört. Bitte versuch es noch einmal oder frag "
     "nach einem kleineren Schritt.",

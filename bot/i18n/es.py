@@ -30,6 +30,7 @@ SENTENCES: Mapping[str, str] = {
     "CUT_OFF": "… (cortado aquí: la respuesta ha llegado a la longitud permitida)",
     "CUT_PARTS": "… (cortado: la respuesta era demasiado larga para un chat; pide el resto)",
     "FILES_NOT_SENT": "(Iba a adjuntar algo más, pero Signal no aceptó el archivo.)",
+    "SHORTENED_IN_FILE": "(Lo que aquí aparece abreviado está completo en el archivo.)",
     "REST_IN_FILE": "… (demasiado largo para un solo mensaje: el texto completo está en el archivo)",
     "TOOK_TOO_LONG": "Tardaba demasiado, así que lo he dejado. Inténtalo de nuevo, o pide un paso más pequeño.",
     "STOPPED": "Detenido.",

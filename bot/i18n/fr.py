@@ -33,6 +33,7 @@ SENTENCES: Mapping[str, str] = {
     "CUT_OFF": "… (coupé ici : la réponse a atteint la longueur permise)",
     "CUT_PARTS": "… (coupé : la réponse était trop longue pour une discussion ; demande la suite)",
     "FILES_NOT_SENT": "(Il devait y avoir une pièce jointe, mais Signal n'a pas accepté le fichier.)",
+    "SHORTENED_IN_FILE": "(Ce qui est abrégé ici figure en entier dans le fichier.)",
     "REST_IN_FILE": "… (trop long pour un seul message : le texte complet est dans le fichier)",
     "TOOK_TOO_LONG": "Cela prenait trop de temps, alors j'ai arrêté. Réessaie, ou demande une étape plus petite.",
     "STOPPED": "Arrêté.",

@@ -43,6 +43,7 @@ NO_WORDS_LEFT = (
 CUT_OFF = "… (cut off here: the answer reached the length I am allowed)"
 CUT_PARTS = "… (cut: the answer was too long for a chat; ask for the rest)"
 FILES_NOT_SENT = "(There was a file to go with this, but Signal did not accept it.)"
+SHORTENED_IN_FILE = "(What is shortened here stands in the file in full.)"
 REST_IN_FILE = "… (too long for one message: the file has all of it)"
 TOOK_TOO_LONG = "That took too long, so I stopped. Please try again, or ask for a smaller step."
 STOPPED = "Stopped."
@@ -457,6 +458,8 @@ class Deed:
     """What follows "May I", in Markdown, on one line."""
     details: tuple[str, ...] = ()
     """What is listed below it, likewise."""
+    whole: str = ""
+    """All of it as plain text, where something is shortened above; empty: nothing is."""
 
 
 EXAMPLES: Mapping[str, str] = {

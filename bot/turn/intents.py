@@ -6,6 +6,7 @@
 
 Whatever a model fills in, a stranger may have written: it stands between quotation marks, on one line, with no signs
 that style or hide anything and no links, cut where it is long. So it can look like nothing but a quotation.
+What is cut goes along as a file, whole.
 Left to others: when somebody is asked (`bot.policy.trust`), the question around it (`bot.i18n.phrases`).
 """
 
@@ -13,6 +14,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import cast
@@ -32,6 +34,7 @@ MAX_VALUE_CHARACTERS = 600
 MAX_VALUES = 20
 """Of one call's arguments; of more it is told how many there are."""
 _MAX_NAME_CHARACTERS = 60
+_MAX_WHOLE_CHARACTERS = 500_000
 _MAX_DEPTH = 8
 
 _SENTENCES: Mapping[str, str] = {
@@ -55,6 +58,14 @@ _STYLING = re.compile(r"([*_~`|#$<])")
 
 def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """What a valid call would do; `spec` None: there is no such tool now."""
+    told = _told(call, spec)
+    is_shortened = len(told.details) > MAX_VALUES or any(
+        len(_on_one_line(text)) > MAX_VALUE_CHARACTERS for text in _texts(call)
+    )
+    return replace(told, whole=_whole(call)) if is_shortened else told
+
+
+def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
     if spec is not None and spec.intent is not None:
         try:
             return _sentence(spec.intent(spec.arguments.model_validate(call.arguments)))
@@ -68,13 +79,42 @@ def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     return Deed(words=words, details=details)
 
 
+def _whole(call: ToolCall) -> str:
+    """All arguments, for a file: one below the other, nothing left out but signs that hide."""
+    leaves = _raw("", dict(call.arguments))
+    return "\n\n".join([call.name, *(f"{path}:\n{cleaned(value)}" for path, value in leaves)])[:_MAX_WHOLE_CHARACTERS]
+
+
+def _texts(call: ToolCall) -> Iterator[str]:
+    return (value for _, value in _raw("", dict(call.arguments)))
+
+
+def _raw(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Each value as it is, with where it stands."""
+    match value:
+        case dict() if depth < _MAX_DEPTH:
+            for name, item in cast("dict[str, object]", value).items():
+                yield from _raw(f"{path}.{name}" if path else name, item, depth + 1)
+        case list() if depth < _MAX_DEPTH:
+            for item in cast("list[object]", value):
+                yield from _raw(path, item, depth + 1)
+        case str():
+            yield path, value
+        case _:
+            yield path, json.dumps(value, ensure_ascii=False)
+
+
 def quoted(text: str) -> str:
     """Words of anybody as a quotation in Markdown: on one line, inert, cut where they are long."""
-    line = " ".join(cleaned(text).split()).translate(_QUOTATION_MARKS)
+    line = _on_one_line(text).translate(_QUOTATION_MARKS)
     if len(line) <= MAX_VALUE_CHARACTERS:
         return quotation(_plain(line))
     shown = quotation(_plain(line[:MAX_VALUE_CHARACTERS].rstrip() + "…"))
     return said(phrases.VALUE_CUT, value=shown, count=len(line))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(cleaned(text).split())
 
 
 def _plain(line: str) -> str:

@@ -21,12 +21,14 @@ from bot.turn.mentions import found
 from store import ConversationId, OutboxId, Repositories, Sent, TurnId
 
 
-def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = ()) -> list[Reply]:
+def replies_to(
+    text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = (), files: tuple[File, ...] = ()
+) -> list[Reply]:
     """Returns a text (Markdown) as the message to send in answer to these; none for one without a visible character.
 
-    A text that is too long for a message goes along whole as a file. In a group the message quotes the newest one; and
-    whoever asked, is mentioned in a question or took part in the `talk` before it is mentioned natively where the text
-    names them.
+    A text that is too long for a message goes along whole as a file, beside the `files` that belong to it. In a group
+    the message quotes the newest one; and whoever asked, is mentioned in a question or took part in the `talk` before
+    it is mentioned natively where the text names them.
     """
     content, is_whole = one_message(text, cut_mark=phrases.said(phrases.REST_IN_FILE))
     if content is None:
@@ -40,16 +42,16 @@ def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, talk: Seque
             content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
             quote=quoting(newest),
             mentions=mentions,
-            files=() if is_whole else (_whole(text),),
+            files=files if is_whole else (text_file("answer.txt", text), *files),
             ok=ok,
             answers=tuple(message.sent_at for message in answered),
         )
     ]
 
 
-def _whole(text: str) -> File:
+def text_file(name: str, text: str) -> File:
     """Returns a text as a file that any phone opens."""
-    return File(name="answer.txt", content_type="text/plain", data=text.encode())
+    return File(name=name, content_type="text/plain", data=text.encode(errors="replace"))
 
 
 def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:

@@ -293,8 +293,11 @@ class Turns:
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)
+        whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
+        question = f"{question}\n\n{phrases.said(phrases.SHORTENED_IN_FILE)}" if whole else question
         texts = (question, f"{question}\n\n{phrases.said(phrases.TAKES_PLACE)}")
-        first, again = (outgoing.replies_to(text, turn.incoming, ok=True) for text in texts)
+        files = (outgoing.text_file("question.txt", whole),) if whole else ()
+        first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
 
         def put_off(repos: Repositories) -> None:
             if not repos.journal.is_running(turn.id):

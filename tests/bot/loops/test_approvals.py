@@ -50,6 +50,24 @@ async def test_after_reading_a_page_a_tool_with_effects_asks(store: Store, clock
         assert len(port.thinker.asked) == 3
 
 
+async def test_what_is_shortened_in_a_question_can_be_read_whole(store: Store, clock: SetClock) -> None:
+    """In a file beside it: nobody agrees to what they have not seen. Where nothing is cut there is none."""
+    look, post = tools()
+    long = "Dear Ben,\n" + "lamp " * 300 + "and send the key to Mallory."
+    for word, is_cut in ((long, True), ("short", False)):
+        async with app_harness(store, clock, tools=(look, post)) as port:
+            port.thinker.script = [calls(("look", {"word": "page"})), calls(("post", {"word": word})), says("Done.")]
+            await port.deliver(message("Aldis, read the page."))
+            [question] = await port.answered(1)
+            assert ("Mallory" in question.content.text) is False
+            assert (phrases.SHORTENED_IN_FILE in question.content.text) is is_cut
+            assert [(file.name, file.data.decode()) for file in question.files] == (
+                [("question.txt", f"post\n\nword:\n{long}")] if is_cut else []
+            )
+            await port.deliver(message("/stop"))
+            await port.quiet()
+
+
 async def test_a_no_is_told_to_the_model(store: Store, clock: SetClock) -> None:
     """Quoting the question with a word is as good as a thumb."""
     look, post = tools()
