@@ -5,7 +5,7 @@ other languages they stand in `bot.languages`, by the same names. The functions 
 (`bot.i18n.locale`); a constant is put into it by `said`, by whoever says it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -34,8 +34,58 @@ TOO_LONG = (
 )
 REFUSED = "The language model declined to answer that."
 NOTHING_SAID = "I found nothing to say to that. Please put it differently."
-OFFLINE_NOT_UNDERSTOOD = "I did not understand “{words}”."
-OFFLINE_WAY_OUT = "That takes a language model, and none is set up. Say “hello” to see what works, and the way to one."
+OFFLINE_NOT_UNDERSTOOD = "I didn't understand “{words}”."
+OFFLINE_WAY_OUT = (
+    "That takes a language model, and none is set up. Ask “what can you do?” to see what works without one."
+)
+_OFFLINE_HELLO = "Hello!"
+OFFLINE_WELCOME = "You're welcome."
+_OFFLINE_SELF = "No language model is set up, so I can't hold a conversation. Simple requests work, though:"
+_OFFLINE_HOW_TO = (
+    "`/help` shows the commands. For real answers, whoever runs me sets `ANTHROPIC_API_KEY`, "
+    "`OPENAI_API_KEY` or, for a compatible server such as Ollama, `OPENAI_BASE_URL`, and starts me "
+    "again."
+)
+OFFLINE_PRIVACY = (
+    "`/forget` deletes what was said in this chat, `/forget everything` all that you ever "
+    "asked, and `/export` shows what I keep."
+)
+OFFLINE_NO_TOOLS = "Right now all my tools are switched off, so even those don't work."
+OFFLINE_WHICH_PLACE = "For which place? Ask for “weather in Paris tomorrow”, say."
+OFFLINE_NO_MORE_TOOLS = "I can't use my tools for this message, so I can't answer that."
+OFFLINE_BLIND = "I can't look at pictures or read documents: that takes a language model."
+OFFLINE_TOOL_OFF = "My tool for {topic} is switched off here; `/tools` shows how things stand."
+_TOPIC_CALCULATE = "arithmetic"
+_TOPIC_CONVERT = "units and money"
+_TOPIC_WEATHER = "the weather"
+_TOPIC_TIME = "the time"
+_TOPIC_SEARCH = "searching the web"
+_TOPIC_REMIND = "reminders"
+_TOPIC_REMEMBER = "remembering things"
+OFFLINE_TIME = "It's **{time}** in {place} ({day}, {zone})."
+OFFLINE_TIME_HERE = "It's **{time}** ({day}, {zone})."
+OFFLINE_NOW = "**{place}** now: {conditions}"
+OFFLINE_FEELS = "{temperature} (feels like {felt})"
+OFFLINE_HUMIDITY = "humidity {value}"
+OFFLINE_WIND = "wind {value}"
+OFFLINE_RANGE = "{low} to {high}"
+OFFLINE_RAIN = "{value} of rain or snow"
+OFFLINE_LIKELY = "{value} likely"
+OFFLINE_OTHER_PLACES = "Other places of that name: {places}."
+OFFLINE_SEVERAL = "There are several places called “{place}”:"
+OFFLINE_REGION = "Ask again with the region or the country behind the name."
+OFFLINE_FOUND = "{source} on “{query}”:"
+OFFLINE_NO_HITS = "I found nothing about “{query}”; try other words."
+_OFFLINE_THE_SEARCH = "The search"
+OFFLINE_RATE = "{rate} on {day}. {source}"
+OFFLINE_ANSWERS = "`{name}` answers: {content}"
+OFFLINE_FORGOTTEN = "Forgotten."
+OFFLINE_NO_SUM = "I can't calculate `{value}`."
+OFFLINE_NO_CONVERSION = "I can't convert {value}."
+OFFLINE_NO_TIME = "I can't tell the time in {value}."
+OFFLINE_NO_WEATHER = "I have no weather for {value}."
+OFFLINE_NO_SEARCH = "The search for “{value}” failed."
+OFFLINE_FAILED = "`{value}` failed."
 FOUND_ALONE = "The language model found no words for it, so here is what I looked up."
 NO_WORDS_LEFT = (
     "The answer did not fit the length I am allowed. Please ask for something shorter, or for one part of it."
@@ -473,6 +523,16 @@ EXAMPLES: Mapping[str, str] = {
     "image_generate": _TRY_IMAGE,
 }
 """What can be asked of a tool, the most useful first."""
+OFFLINE_TOPICS: Mapping[str, str] = {
+    "calculate": _TOPIC_CALCULATE,
+    "convert": _TOPIC_CONVERT,
+    "get_weather": _TOPIC_WEATHER,
+    "current_time": _TOPIC_TIME,
+    "web_search": _TOPIC_SEARCH,
+    "remind": _TOPIC_REMIND,
+    "remember": _TOPIC_REMEMBER,
+}
+"""What can be asked without a language model, by the tool that does it."""
 _HELP_SECTIONS: Mapping[str, str] = {
     "chat": _HELP_CHAT,
     "later": _HELP_LATER,
@@ -991,6 +1051,20 @@ def taken_over(label: str, length: timedelta) -> str:
     if label:
         return said(_TAKEN_OVER_OF, label=label, duration=how_long)
     return said(_TAKEN_OVER, duration=how_long)
+
+
+def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
+    """What can be done without a language model, as far as these tools go, with an example of each."""
+    topics = [
+        f"- {said(topic)}: {quotation(said(EXAMPLES[tool]))}" for tool, topic in OFFLINE_TOPICS.items() if tool in tools
+    ]
+    first = f"{said(_OFFLINE_HELLO)} {said(_OFFLINE_SELF)}" if says_hello else said(_OFFLINE_SELF)
+    return "\n".join([first, "", *(topics or [said(OFFLINE_NO_TOOLS)]), "", said(_OFFLINE_HOW_TO)])
+
+
+def the_search() -> str:
+    """What found something, where nobody says its name."""
+    return said(_OFFLINE_THE_SEARCH)
 
 
 def greeting(name: str, tools: Sequence[str]) -> str:

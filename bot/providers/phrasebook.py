@@ -23,10 +23,27 @@ _WEATHER = (
     r"|qué tiempo (?:hace|hará)|el tiempo|tiempo)(?P<more> (?:morgen|heute|demain|hoy|mañana))?"
     rf"(?: {_AT})? (?P<text>.+)"
 )
+_UNITS = {
+    **dict.fromkeys(("meile", "meilen", "milla", "millas", "mille", "milles"), "miles"),
+    **dict.fromkeys(("kilometer", "kilometern", "kilomètres", "kilómetros"), "km"),
+    **dict.fromkeys(("meter", "metern", "mètres", "metros"), "m"),
+    **dict.fromkeys(("pfund", "livres", "libras"), "pounds"),
+    **dict.fromkeys(("zoll", "pouces", "pulgadas"), "inches"),
+    **dict.fromkeys(("fuß", "pieds", "pies"), "feet"),
+    **dict.fromkeys(("unzen", "onces", "onzas"), "ounces"),
+    **dict.fromkeys(("litern", "litres", "litros"), "liters"),
+    **dict.fromkeys(("gramm", "grammes", "gramos"), "grams"),
+    **dict.fromkeys(("dollars", "dólares"), "dollars"),
+}
+_CONVERSION = (
+    r"(?:wie ?viele?|combien de|combien d'|cuántos|cuántas) (?P<to>\w+) (?:sind|ist|font|fait|son)"
+    r" (?P<amount>[\d.,]+) ?(?P<from>\w+)"
+)
 _SUM = r"(?:was ist|wie ?viel (?:ist|sind)|combien (?:font|fait)|cuánto (?:es|son)) (?P<text>[-\d( ].*)"
 _FORMS: Sequence[tuple[re.Pattern[str], str]] = tuple(
     (re.compile(form, re.IGNORECASE), english)
     for form, english in (
+        (_CONVERSION, "<conversion>"),
         (rf"(?:erinner[en]?|weck) mich (?:bitte )?{_SOON}(?: (?:an|daran,?|dass|zu))? (?P<text>.+)", "<remind>"),
         (rf"rappelle?[- ]moi {_SOON}(?: (?:de|d'|que))? ?(?P<text>.+)", "<remind>"),
         (rf"recu[eé]rdame {_SOON}(?: (?:de|que))? (?P<text>.+)", "<remind>"),
@@ -63,6 +80,9 @@ def in_english(clause: str) -> str:
             continue
         if english == "<remind>":
             return f"remind me in {_number(found['number'])} {_unit(found['unit'])} to {found['text']}"
+        if english == "<conversion>":
+            source, target = (_UNITS.get(found[unit].lower(), found[unit]) for unit in ("from", "to"))
+            return f"how many {target} are {found['amount']} {source}"
         text = found["text"] if "text" in found.groupdict() else None
         if english == "<time>":
             return f"what time is it in {text}" if text else "what time is it"

@@ -5,11 +5,16 @@ Left to others: which tools are asked (`intents`), what a whole answer consists 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.i18n import phrases
+from bot.i18n.locale import long_day
+from bot.i18n.phrases import said
 from bot.messages import ToolAnswer
+from bot.providers.offline.skies import sky
 
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
@@ -24,7 +29,7 @@ def worded(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
             return _failure(answer.name, content.message, arguments)
         return _WORDINGS[answer.name](content.untrusted_data, arguments)
     except (ValidationError, KeyError):
-        return f"`{answer.name}` answers: {answer.content[:_SHOWN_CHARS]}"
+        return said(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
 
 
 class _Shape(BaseModel):
@@ -112,36 +117,55 @@ def _sum(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
 
 def _conversion(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Conversion.model_validate(data)
-    rate = f"{found.rate} on {found.rate_date}. {found.attribution}".strip() if found.rate else ""
+    rate = said(phrases.OFFLINE_RATE, rate=found.rate, day=_date(found.rate_date), source=found.attribution).strip()
+    rate = rate if found.rate else ""
     return "\n".join(filter(None, (f"{found.before} = **{found.to}**", rate)))
 
 
 def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
     found = _Time.model_validate(data)
-    asked = f" in {arguments['timezone']}" if arguments.get("timezone") else ""
-    day, offset = f"{found.weekday} {found.date}".strip(), f", UTC{found.utc_offset}" if found.utc_offset else ""
-    return f"It is **{found.time}**{asked} ({day}, {found.timezone}{offset})."
+    offset = f", UTC{found.utc_offset}" if found.utc_offset else ""
+    place = arguments.get("timezone")
+    return said(
+        phrases.OFFLINE_TIME if place else phrases.OFFLINE_TIME_HERE,
+        time=found.time,
+        place=place,
+        day=_date(found.date, with_weekday=bool(found.weekday)),
+        zone=f"{found.timezone}{offset}",
+    )
 
 
-def _weather(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
+def _date(written: str, *, with_weekday: bool = False) -> str:
+    """The day in the language that is spoken; as it is where it is none."""
+    try:
+        return long_day(date.fromisoformat(written), with_weekday=with_weekday)
+    except ValueError:
+        return written
+
+
+def _weather(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
     found = _Weather.model_validate(data)
     if found.ambiguous:
         places = [f"- {place}" for place in found.candidates[:_SHOWN_PLACES]]
-        return "\n".join([found.message, *places, "Ask again with the region or the country behind the name."])
-    lines = [f"**{found.place}** now: {_conditions(found.current)}"]
+        several = said(phrases.OFFLINE_SEVERAL, place=arguments.get("place", "?"))
+        return "\n".join([several, *places, said(phrases.OFFLINE_REGION)])
+    lines = [said(phrases.OFFLINE_NOW, place=found.place, conditions=_conditions(found.current))]
     lines += [f"- {day}" if isinstance(day, str) else f"- {_day(day)}" for day in found.days]
     if found.other_places:
-        lines.append(f"Other places of that name: {'; '.join(map(str, found.other_places[:_SHOWN_PLACES]))}.")
+        others = "; ".join(map(str, found.other_places[:_SHOWN_PLACES]))
+        lines.append(said(phrases.OFFLINE_OTHER_PLACES, places=others))
     return "\n".join(filter(None, [*lines, found.attribution]))
 
 
 def _conditions(now: Mapping[str, str]) -> str:
-    felt = f" (feels like {now['feels_like']})" if "feels_like" in now else ""
+    temperature = now.get("temperature", "")
+    if temperature and "feels_like" in now:
+        temperature = said(phrases.OFFLINE_FEELS, temperature=temperature, felt=now["feels_like"])
     parts = (
-        now.get("weather", "unknown"),
-        f"{now['temperature']}{felt}" if "temperature" in now else "",
-        f"humidity {now['humidity']}" if "humidity" in now else "",
-        f"wind {now['wind']}" if "wind" in now else "",
+        sky(now.get("weather", "unknown")),
+        temperature,
+        said(phrases.OFFLINE_HUMIDITY, value=now["humidity"]) if "humidity" in now else "",
+        said(phrases.OFFLINE_WIND, value=now["wind"]) if "wind" in now else "",
     )
     return ", ".join(filter(None, parts))
 
@@ -149,20 +173,23 @@ def _conditions(now: Mapping[str, str]) -> str:
 def _day(day: Mapping[str, str]) -> str:
     low, high = day.get("temperature_min", ""), day.get("temperature_max", "")
     parts = (
-        day.get("weather", "unknown"),
-        f"{low} to {high}" if low and high else low or high,
-        f"{day['precipitation']} of precipitation" if "precipitation" in day else "",
-        f"{day['precipitation_probability']} likely" if "precipitation_probability" in day else "",
+        sky(day.get("weather", "unknown")),
+        said(phrases.OFFLINE_RANGE, low=low, high=high) if low and high else low or high,
+        said(phrases.OFFLINE_RAIN, value=day["precipitation"]) if "precipitation" in day else "",
+        said(phrases.OFFLINE_LIKELY, value=day["precipitation_probability"])
+        if "precipitation_probability" in day
+        else "",
     )
-    return f"{day.get('date', 'later')}: {', '.join(filter(None, parts))}"
+    written = day.get("date", "").rpartition(" ")[2]
+    return f"{_date(written, with_weekday=True) or '?'}: {', '.join(filter(None, parts))}"
 
 
 def _search(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Search.model_validate(data)
     hits = [hit for hit in found.results if isinstance(hit, _Hit)]
     if not hits:
-        return f"I found nothing about “{found.query}”; try other words."
-    lines = [f"{found.source or 'The search'} on “{found.query}”:"]
+        return said(phrases.OFFLINE_NO_HITS, query=found.query)
+    lines = [said(phrases.OFFLINE_FOUND, source=found.source or phrases.the_search(), query=found.query)]
     lines += [f"{number}. {_hit(hit)}" for number, hit in enumerate(hits[:_SHOWN_HITS], start=1)]
     return "\n".join(lines)
 
@@ -185,13 +212,13 @@ class _Reminder(_Shape):
 def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     if "reminders" in data:
         planned = [_Reminder.model_validate(one) for one in data["reminders"]]
-        return "\n".join(f"- {one}" for one in planned) or "You have planned no reminders here."
+        return "\n".join(f"- {one}" for one in planned) or said(phrases.NO_REMINDERS)
     planned = _Reminder.model_validate(data)
-    return f"I will remind you on {planned.when}: {planned.text}\n\n`/remind cancel {planned.number}` cancels it."
+    return said(phrases.REMINDER_SET, when=planned.when, text=planned.text, number=planned.number)
 
 
 def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
-    return f"I remember: {data['fact']}" if "fact" in data else "Forgotten."
+    return phrases.kept_fact(data["fact"]) if "fact" in data else said(phrases.OFFLINE_FORGOTTEN)
 
 
 _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]] = {
@@ -205,15 +232,16 @@ _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]
 }
 
 _FAILURES: Mapping[str, tuple[str, str]] = {
-    "calculate": ("I cannot calculate `{}`.", "expression"),
-    "convert": ("I cannot convert {}.", "unit"),
-    "current_time": ("I cannot tell the time in {}.", "timezone"),
-    "get_weather": ("I have no weather for {}.", "place"),
-    "web_search": ("The search for “{}” failed.", "query"),
+    "calculate": (phrases.OFFLINE_NO_SUM, "expression"),
+    "convert": (phrases.OFFLINE_NO_CONVERSION, "unit"),
+    "current_time": (phrases.OFFLINE_NO_TIME, "timezone"),
+    "get_weather": (phrases.OFFLINE_NO_WEATHER, "place"),
+    "web_search": (phrases.OFFLINE_NO_SEARCH, "query"),
 }
 
 
 def _failure(name: str, message: str, arguments: Mapping[str, object]) -> str:
     sentence, argument = _FAILURES.get(name, ("", ""))
-    lead = sentence.format(arguments[argument]) if arguments.get(argument) else f"`{name}` failed."
+    value = arguments.get(argument)
+    lead = said(sentence, value=value) if value else said(phrases.OFFLINE_FAILED, value=name)
     return f"{lead} {message}".strip()

@@ -6,11 +6,12 @@ Left to others: what a sentence asks for (`intents`, `sums`), what a tool's answ
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
-from bot.i18n.phrases import OFFLINE_NOT_UNDERSTOOD, OFFLINE_WAY_OUT, said
+from bot.i18n import phrases
+from bot.i18n.phrases import said
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
@@ -28,36 +29,37 @@ from bot.providers.offline.intents import Intent, intents, not_understood, spoke
 
 NAME = "offline"
 
-_TOPICS: Mapping[str, tuple[str, str]] = {
-    "calculate": ("arithmetic", "What is 17*23?"),
-    "convert": ("units and money", "How many km are 26 miles?"),
-    "get_weather": ("weather", "Will it rain in Paris tomorrow?"),
-    "current_time": ("time", "What time is it in Tokyo?"),
-    "web_search": ("search", "Search for lighthouses"),
-    "remind": ("reminders", "Remind me in 10 minutes to turn off the lamp"),
-    "remember": ("memory", "Remember that I live in Lyon"),
-}
-"""The tools it can ask for: what each is about, and a sentence that it understands."""
-
-_SELF = (
-    "I run without a language model, because none is configured. I cannot hold a conversation; I only recognise simple"
-    " requests in English, German, French and Spanish."
-)
-_NO_TOOLS = "Right now all my tools are switched off, so I cannot answer those either."
-_HOW_TO = (
-    "For real answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or, for a compatible server such as Ollama,"
-    " `OPENAI_BASE_URL` in the environment or in `.env`, and start me again."
-)
-_WHICH_PLACE = "For which place? Ask, for example: “Weather in Paris tomorrow”."
-_NO_MORE_TOOLS = "I may not use my tools for this message, so I cannot answer that."
-
-_BLIND = "I cannot look at pictures or read documents: that takes a language model."
-
 _MAX_SHOWN = 80
 
 _GREETING = re.compile(
     r"\W*(?:hi|hello|hey|hallo|hola|salut|bonjour|guten tag|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE
 )
+_THANKS = re.compile(
+    r"\W*(?:thanks?|thank you|thx|danke|vielen dank|merci|gracias)"
+    r"(?:\W+(?:a lot|very much|so much|sehr|schön|beaucoup|muchas))?\W*",
+    re.IGNORECASE,
+)
+_ABILITIES = re.compile(
+    r"\W*(?:(?:so )?what (?:all )?can you do|what do you do|what are you(?: able to do| capable of)?|who are you"
+    r"|how do you work|what can i (?:ask|do|say)|what (?:works|is possible)|help(?: me)?"
+    r"|was (?:alles )?kannst du(?: alles)?|was machst du|was kann ich (?:dich )?(?:fragen|tun|machen)|was geht"
+    r"|(?:wer|was) bist du|wie funktionierst du|hilfe?"
+    r"|(?:que|qu'est-ce que tu) (?:sais|peux)(?:[- ]tu)?(?: faire)?|tu (?:sais|peux) faire quoi|qui es[- ]tu"
+    r"|aide(?:[- ]moi)?|qué (?:puedes|sabes)(?: hacer)?|quién eres|cómo funcionas|ayuda)"
+    r"(?: for me| here| hier| so| ici| aquí)?\W*",
+    re.IGNORECASE,
+)
+_PRIVACY = re.compile(
+    r"\b(?:delete|erase|remove|forget|destroy|wipe)\b.{0,40}\b(?:data|messages?|everything|history|chat|about me)\b"
+    r"|\bprivacy\b|\bwhat do you (?:store|keep|save|know about me)"
+    r"|\b(?:lösch|vergiss|vergess|vernicht)\w*\b.{0,40}\b(?:daten|nachrichten|alles|verlauf|chat)\b"
+    r"|\bdaten\b.{0,40}\blösch|\bdatenschutz\b|\bwas (?:speicherst|weißt) du"
+    r"|\b(?:effac|supprim|oubli)\w*.{0,40}\b(?:données|messages?|tout|historique)\b"
+    r"|\bvie privée\b|\bque gardes[- ]tu"
+    r"|\b(?:borr|elimin|olvid)\w*.{0,40}\b(?:datos|mensajes|todo|historial)\b|\bprivacidad\b|\bqué guardas",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[?!.;\n]+\s*|,? (?:and|und|et|y) ")
 _OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
 
 
@@ -86,11 +88,13 @@ class Offline:
         if wanted and not answers:
             return _completion(_calls(wanted, request.messages), Stop.TOOLS)
         paragraphs = [*_results(answers, since), *_regrets(asked, offered, has_answers=bool(answers))]
-        unread = [said(OFFLINE_NOT_UNDERSTOOD, words=clause[:_MAX_SHOWN]) for clause in not_understood(words)]
-        shown = dict.fromkeys([*paragraphs, *(unread if asked else ())])
-        text = "\n\n".join(shown) if paragraphs else self._alone(words, usable, unread)
+        about = _about(words, usable)
+        left = [clause for clause in not_understood(words) if not _is_about(clause)]
+        unread = [said(phrases.OFFLINE_NOT_UNDERSTOOD, words=clause[:_MAX_SHOWN]) for clause in left]
+        shown = dict.fromkeys([*paragraphs, *about, *(unread if asked or about else ())])
+        text = "\n\n".join(shown) if paragraphs or about else self._alone(words, usable, unread)
         if question.media:
-            text = f"{_BLIND}\n\n{text}"
+            text = f"{said(phrases.OFFLINE_BLIND)}\n\n{text}" if words.strip() else said(phrases.OFFLINE_BLIND)
         if told is not None:
             told(text)
         return _completion([Text(text=text)], Stop.END)
@@ -98,8 +102,8 @@ class Offline:
     def _alone(self, words: str, usable: AbstractSet[str], unread: Sequence[str]) -> str:
         """What is answered to a message of which nothing was understood: one line, with the way out."""
         if unread and not _GREETING.match(words):
-            return f"{unread[0]} {said(OFFLINE_WAY_OUT)}"
-        return _introduction(words, usable)
+            return f"{unread[0]} {said(phrases.OFFLINE_WAY_OUT)}"
+        return phrases.offline_introduction(usable, says_hello=_GREETING.match(words) is not None)
 
     async def aclose(self) -> None:
         """Nothing: there is no connection."""
@@ -141,18 +145,33 @@ def _regrets(asked: Sequence[Intent], offered: AbstractSet[str], *, has_answers:
     """Why some of what is asked for has no answer."""
     for intent in asked:
         if intent.tool not in offered:
-            yield f"My tool for {_TOPICS[intent.tool][0]} is switched off here."
+            topic = said(phrases.OFFLINE_TOPICS[intent.tool])
+            yield said(phrases.OFFLINE_TOOL_OFF, topic=topic)
         elif not _is_complete(intent):
-            yield _WHICH_PLACE
+            yield said(phrases.OFFLINE_WHICH_PLACE)
         elif not has_answers:
-            yield _NO_MORE_TOOLS
+            yield said(phrases.OFFLINE_NO_MORE_TOOLS)
 
 
-def _introduction(words: str, usable: AbstractSet[str]) -> str:
-    """What this provider is, what it can do with the usable tools, and how to get a model."""
-    topics = [f"- {topic}: “{example}”" for tool, (topic, example) in _TOPICS.items() if tool in usable]
-    greeting = "Hello! " if _GREETING.match(words) else ""
-    return f"{greeting}{_SELF}\n\n" + "\n".join(topics or [_NO_TOOLS]) + f"\n\n{_HOW_TO}"
+def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
+    """What is said to thanks, and to whoever asks about Aldis or about what it keeps; empty: it is about neither."""
+    if _THANKS.fullmatch(words):
+        return [said(phrases.OFFLINE_WELCOME)]
+    plain = words.replace("’", "'")
+    about: list[str] = []
+    if any(map(_ABILITIES.fullmatch, _SENTENCE.split(plain))):
+        about.append(phrases.offline_introduction(usable, says_hello=False))
+    if _PRIVACY.search(plain):
+        about.append(said(phrases.OFFLINE_PRIVACY))
+    return about
+
+
+def _is_about(clause: str) -> bool:
+    return (
+        _ABILITIES.fullmatch(clause) is not None
+        or _PRIVACY.search(clause) is not None
+        or _THANKS.fullmatch(clause) is not None
+    )
 
 
 def _completion(parts: Sequence[AssistantPart], stop: Stop) -> Completion:

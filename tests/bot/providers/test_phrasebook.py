@@ -50,14 +50,14 @@ def test_what_is_planned_can_be_listed() -> None:
 async def test_what_was_not_understood_is_named() -> None:
     """Beside what was: nobody has to wonder which of their questions was left out."""
     text = await answer("What is 17*23? Also write me a poem about ships.", found(CALCULATED), tools=ALL)
-    assert text == "`17*23` = **391**\n\nI did not understand “write me a poem about ships”."
+    assert text == "`17*23` = **391**\n\nI didn't understand “write me a poem about ships”."
     assert not_understood("Good morning! 2+2. Thanks a lot!") == ()
 
 
 @pytest.mark.parametrize(
     ("language", "sentence", "begins"),
     [
-        ("en", "Write me a poem", "I did not understand “Write me a poem”. That takes a language model"),
+        ("en", "Write me a poem", "I didn't understand “Write me a poem”. That takes a language model"),
         ("de", "Schreib mir ein Gedicht", "„Schreib mir ein Gedicht“ habe ich nicht verstanden. Dafür braucht es"),
         ("fr", "Écris-moi un poème", "Je n'ai pas compris « Écris-moi un poème ». Il faut pour cela"),
         ("es", "Escribe un poema corto", "No he entendido «Escribe un poema corto». Para eso hace falta"),

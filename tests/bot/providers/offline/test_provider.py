@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.i18n import phrases
+from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.messages import (
     AssistantMessage,
     CallId,
@@ -335,21 +337,21 @@ def test_no_text_takes_for_ever(text: str) -> None:
 async def test_both_results_in_one_answer() -> None:
     """The issue's own example: two tools asked together, one answer that says both."""
     text = await answer("What is 17*23, and what time is it in Tokyo?", found(CALCULATED), found(TOKYO))
-    assert text == ("`17*23` = **391**\n\nIt is **07:40** in Tokyo (Sunday 2026-11-22, Asia/Tokyo, UTC+09:00).")
+    assert text == ("`17*23` = **391**\n\nIt's **07:40** in Tokyo (Sunday, 22 November 2026, Asia/Tokyo, UTC+09:00).")
 
 
 async def test_the_time_here() -> None:
     """Without a place the zone that the tool took is named."""
     text = await answer("what time is it", found({"timezone": "UTC", "date": "2026-11-21", "time": "22:40"}))
-    assert text == "It is **22:40** (2026-11-21, UTC)."
+    assert text == "It's **22:40** (21 November 2026, UTC)."
 
 
 async def test_weather_in_words() -> None:
     """Now, a line for each day, what is unknown left out, and the attribution that the licence wants."""
     assert await answer("weather in Paris", found(PARIS)) == (
         "**Paris, Île-de-France, France** now: slight rain, 8.1 °C (feels like 6 °C), humidity 81%, wind 12 km/h\n"
-        "- Saturday 2026-11-21: overcast, 5 °C to 9 °C, 1.2 mm of precipitation, 70% likely\n"
-        "- Sunday 2026-11-22: clear sky, 11 °C\n"
+        "- Saturday, 21 November 2026: overcast, 5 °C to 9 °C, 1.2 mm of rain or snow, 70% likely\n"
+        "- Sunday, 22 November 2026: clear sky, 11 °C\n"
         "Weather data by Open-Meteo.com (https://open-meteo.com/)"
     )
 
@@ -363,7 +365,7 @@ async def test_weather_that_was_cut_or_says_little() -> None:
     }
     assert await answer("weather in Paris", found(data)) == (
         "**48.85, 2.35** now: unknown\n"
-        "- later: unknown, 5 °C\n"
+        "- ?: unknown, 5 °C\n"
         "- … [left out: 5 items more]\n"
         "Other places of that name: Paris, Texas, United States."
     )
@@ -377,7 +379,7 @@ async def test_an_ambiguous_place_is_asked_back() -> None:
         "candidates": [{"name": "Springfield", "region": "Illinois"}, {"name": "Springfield", "region": "Ohio"}],
     }
     assert await answer("weather in Springfield", found(data)) == (
-        "Several places are named 'Springfield': which one is meant?\n"
+        "There are several places called “Springfield”:\n"
         "- Springfield, Illinois\n- Springfield, Ohio\n"
         "Ask again with the region or the country behind the name."
     )
@@ -406,10 +408,10 @@ async def test_a_search_without_results() -> None:
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [
-        ("2/0", "I cannot calculate `2/0`. No."),
-        ("3 miles in kg", "I cannot convert miles. No."),
+        ("2/0", "I can't calculate `2/0`. No."),
+        ("3 miles in kg", "I can't convert miles. No."),
         ("weather in Nowhere", "I have no weather for Nowhere. No."),
-        ("what time is it in Nowhere", "I cannot tell the time in Nowhere. No."),
+        ("what time is it in Nowhere", "I can't tell the time in Nowhere. No."),
         ("what time is it", "`current_time` failed. No."),
         ("search for x", "The search for “x” failed. No."),
     ],
@@ -453,7 +455,7 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
 async def test_it_says_plainly_what_it_is() -> None:
     """No model, what it can do with examples, and how to get a model."""
     text = await words_for(asking("Hello there"))
-    assert text.startswith("Hello! I run without a language model")
+    assert text.startswith("Hello! No language model is set up")
     for part in (
         "What is 17*23?",
         "Paris",
@@ -462,10 +464,10 @@ async def test_it_says_plainly_what_it_is() -> None:
         "ANTHROPIC_API_KEY",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
-        ".env",
+        "/help",
     ):
         assert part in text
-    assert (await words_for(asking("?"))).startswith("I run without a language model")
+    assert (await words_for(asking("?"))).startswith("No language model is set up")
 
 
 async def test_it_offers_only_what_it_has() -> None:
@@ -484,16 +486,72 @@ async def test_its_examples_are_understood() -> None:
     assert [(await calls_for(asking(example)))[0].name for example in examples] == list(TOOLS)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_it_speaks_and_understands_every_language(language: Language) -> None:
+    """Each sentence that it suggests there leads to a call; answers, skies and failures are in that language."""
+    with speaking(language):
+        text = await words_for(asking("hello"))
+        examples = [phrases.said(phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
+        assert all(example in text for example in examples)
+        called = {(await calls_for(asking(example)))[0].name for example in examples}
+        assert called == set(TOOLS)
+        weather = await answer("weather in Paris", found(PARIS))
+        sky = {"en": "slight rain", "de": "leichter Regen", "fr": "pluie faible", "es": "lluvia ligera"}[language]
+        assert sky in weather
+        assert ("feels like" in weather) is (language == "en")
+        assert (await answer("2/0", failed("No."))).isprintable()
+
+
+ABOUT = {
+    "en": ("What can you do?", "how do I delete my data?", "Thanks!"),
+    "de": ("Was kannst du?", "Wie lösche ich meine Daten?", "danke"),
+    "fr": ("Que sais-tu faire ?", "Comment effacer mes données ?", "Merci beaucoup !"),
+    "es": ("¿Qué puedes hacer?", "¿cómo borro mis datos?", "gracias"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(language: Language) -> None:
+    """Also both in one message; whatever it has no answer to is one line with the way out."""
+    abilities, privacy, thanks = ABOUT[language]
+    with speaking(language):
+        assert "17*23" in await words_for(asking(abilities))
+        told = await words_for(asking(privacy))
+        assert "`/forget everything`" in told
+        assert "\n" not in told
+        both = await words_for(asking(f"{abilities}\n{privacy}"))
+        assert "`/export`" in both
+        assert "17*23" in both
+        sums = await answer(f"17*23\n{abilities}", found(CALCULATED))
+        assert "**391**" in sums
+        assert abilities.strip("¿ ?") not in sums
+        assert len(await words_for(asking(thanks))) < 20
+        lost = await words_for(asking("zxq vbn wqp"))
+        assert "\n" not in lost
+        assert "zxq vbn wqp" in lost
+        assert phrases.said(phrases.OFFLINE_WAY_OUT) in lost
+
+
+@pytest.mark.parametrize(
+    "text", ["What can you tell me about Rome?", "forget it", "que sais-tu de Rome", "was kannst du empfehlen"]
+)
+async def test_what_only_begins_like_it_is_something_else(text: str) -> None:
+    """Neither about what it can do nor about data."""
+    told = await words_for(asking(text))
+    assert "`/forget`" not in told
+    assert "17*23" not in told
+
+
 async def test_a_tool_that_is_not_offered_is_not_called() -> None:
     """The part that has a tool is answered, the other regretted in plain words."""
     text = await answer("17*23 and weather in Paris", found(CALCULATED), tools=["calculate"])
-    assert text == "`17*23` = **391**\n\nMy tool for weather is switched off here."
+    assert text == "`17*23` = **391**\n\nMy tool for the weather is switched off here; `/tools` shows how things stand."
 
 
 async def test_with_tools_switched_off_it_does_not_call() -> None:
     """At the limit of calls it says so, and says once what several parts lack."""
     text = await words_for(asking("17*23 and 2+2", may_call_tools=False))
-    assert text == "I may not use my tools for this message, so I cannot answer that."
+    assert text == "I can't use my tools for this message, so I can't answer that."
 
 
 async def test_weather_nowhere_asks_for_the_place() -> None:
@@ -558,7 +616,7 @@ async def test_a_request_without_a_question_is_refused() -> None:
         (
             "What time is it in Tokyo?",
             CurrentTime(),
-            "It is **07:40** in Tokyo (Sunday 2026-11-22, Asia/Tokyo, UTC+09:00).",
+            "It's **07:40** in Tokyo (Sunday, 22 November 2026, Asia/Tokyo, UTC+09:00).",
         ),
     ],
 )
