@@ -65,7 +65,9 @@ def _status(options: argparse.Namespace) -> int:
 
 def _chat(given: Settings, options: argparse.Namespace) -> int:
     upkeep.decide(given, None)
-    level = {0: "error", 1: "warning"}.get(options.verbose, "info")
+    # Beside answers a log disturbs, so little of it stands there unless somebody wants it.
+    by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
+    level = given.log.level if "level" in given.log.model_fields_set else by_verbosity
     logs.set_up(level.upper(), given.log.format)
     return asyncio.run(_chatting(given, options))
 

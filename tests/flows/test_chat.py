@@ -46,7 +46,7 @@ async def test_without_a_key_both_halves_of_a_question_are_answered(tmp_path: Pa
     """The answer is all of standard output; on standard error stands a line for each tool call and nothing else."""
     ended = await chatted("--once", QUESTION, settings={}, folder=tmp_path)
     assert ended.status == 0
-    assert re.fullmatch(r"17\*23 = 391\n\nIt is \d\d:\d\d in Tokyo \(.*\)\.\n", ended.stdout)
+    assert re.fullmatch(r"17\*23 = 391\n\nIt's \d\d:\d\d in Tokyo \(.*\)\.\n", ended.stdout)
     assert sorted(ended.stderr.splitlines()) == [
         '· calculate {"expression": "17*23"}',
         '· current_time {"timezone": "Tokyo"}',
@@ -124,6 +124,26 @@ async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> No
         assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
     assert (ended.status, ended.stdout) == (2, "")
     assert re.fullmatch(r"aldis: [^\n]*another[^\n]*\n", ended.stderr)
+
+
+async def test_words_are_not_broken_at_the_terminal(tmp_path: Path) -> None:
+    """A line that is longer than the screen is wide ends between words."""
+    async with seated("chat", "--once", "What can you do?", settings={}, folder=tmp_path) as console:
+        await console.out.until("starts me again")
+        lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.out.text).replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any(line.endswith("compatible") or "compatible server" in line for line in lines)
+    assert sum(len(line) > 80 for line in lines) >= 2
+
+
+async def test_the_log_level_holds_for_a_chat_as_well(tmp_path: Path) -> None:
+    """Where it is set; else nothing but errors stand beside the answers."""
+    told = await chatted("--once", "2+2", settings={"LOG__LEVEL": "debug"}, folder=tmp_path)
+    assert "DEBUG" in told.stderr
+    assert "DEBUG" not in (await chatted("--once", "2+2", settings={}, folder=tmp_path)).stderr
+    assert (
+        "INFO" not in (await chatted("--once", "2+2", "-vv", settings={"LOG__LEVEL": "error"}, folder=tmp_path)).stderr
+    )
 
 
 async def test_a_newer_store_is_refused_by_its_number(tmp_path: Path) -> None:

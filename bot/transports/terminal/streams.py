@@ -17,10 +17,17 @@ from prompt_toolkit.application import in_terminal
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.output.defaults import create_output
+from prompt_toolkit.utils import get_cwidth
 
 _CHUNK_BYTES = 65_536
+_NO_COLUMNS = 1_000_000
 
 _T = TypeVar("_T")
+
+
+def cells(letter: str) -> int:
+    """How many cells of a terminal a letter takes: none, one or two."""
+    return max(get_cwidth(letter), 0)
 
 
 class Lines(Protocol):
@@ -130,6 +137,14 @@ class Writer:
         self._descriptor = stream.fileno()
         self._encoding = stream.encoding
         self._turn = asyncio.Lock()
+
+    @property
+    def columns(self) -> int:
+        """How wide the terminal is at the moment; very wide where it is none."""
+        try:
+            return os.get_terminal_size(self._descriptor).columns or _NO_COLUMNS
+        except OSError:
+            return _NO_COLUMNS
 
     async def write(self, text: str) -> None:
         """Write it all.

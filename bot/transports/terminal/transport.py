@@ -12,6 +12,7 @@ import json
 import time
 from collections import deque
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import TextIO
 
 from pydantic import BaseModel, ValidationError
@@ -36,7 +37,7 @@ from bot.events import (
 )
 from bot.transports.base import Contact, Group, Identity, Missed, ModelAnswered, Progress, ToolStarted
 from bot.transports.envelope.event import is_command
-from bot.transports.terminal.streams import Lines, Once, Piped, Prompted, Writer
+from bot.transports.terminal.streams import Lines, Once, Piped, Prompted, Writer, cells
 
 ACCOUNT = "terminal"
 
@@ -206,7 +207,7 @@ class Terminal:
         if reply.edits is not None:
             await self._note("· the answer was changed:")
         try:
-            await self._answers.write((painted(reply.content) if self._painted else reply.content.text) + "\n")
+            await self._answers.write(self._shown(reply.content) + "\n")
             for file in reply.files:
                 await self._hand_over(file)
         except OSError as error:
@@ -338,7 +339,11 @@ class Terminal:
         await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
         if file.content_type in _TEXTS:
             text = file.data.decode("utf-8", "replace")
-            await self._answers.write((painted(Styled(text=text)) if self._painted else text) + "\n")
+            await self._answers.write(self._shown(Styled(text=text)) + "\n")
+
+    def _shown(self, content: Styled) -> str:
+        """The text as it goes out: painted and broken between words at a terminal, as it is anywhere else."""
+        return painted(wrapped(content, self._answers.columns)) if self._painted else content.text
 
     def _give_up(self) -> None:
         self.failed = True
@@ -352,6 +357,30 @@ class Terminal:
 
     async def _note(self, line: str) -> None:
         await self._notes.write_quietly(line.translate(_CONTROLS) + "\n")
+
+
+def wrapped(content: Styled, columns: int) -> Styled:
+    """The text with a line break in the place of the last blank that fits, so that no terminal breaks a word in two.
+
+    Nothing moves, so the styles stay where they are. Code stays as it is, and so does a word longer than a line.
+    """
+    code = [span for span in content.styles if span.style is Style.MONOSPACE]
+    text = list(content.text)
+    units = list(itertools.accumulate((len(letter.encode("utf-16-le")) // 2 for letter in text), initial=0))
+    width, blank = 0, None
+    for place, letter in enumerate(text):
+        if letter == "\n":
+            width, blank = 0, None
+            continue
+        width += cells(letter)
+        is_code = any(span.start <= units[place] < span.start + span.length for span in code)
+        if width > columns and blank is not None:
+            text[blank] = "\n"
+            width = sum(map(cells, text[blank + 1 : place + 1]))
+            blank = None
+        if letter == " " and not is_code:
+            blank = place
+    return replace(content, text="".join(text))
 
 
 def painted(content: Styled) -> str:

@@ -36,7 +36,7 @@ from bot.events import (
     StyleRange,
 )
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted, Transport
-from bot.transports.terminal.transport import Terminal, painted, progress_line
+from bot.transports.terminal.transport import Terminal, painted, progress_line, wrapped
 from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
@@ -621,3 +621,32 @@ def test_a_silent_pipe_does_not_keep_the_process(tmp_path: Path) -> None:
         assert process.stderr is not None
         status = process.wait(timeout=WAIT_SECONDS)
         assert (status, process.stderr.read()) == (0, b"ended\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one two three", ["one two", "three"]),
+        ("one two\nthree four", ["one two", "three", "four"]),
+        ("antidisestablishment is long", ["antidisestablishment", "is long"]),
+        ("漢字 漢字 ok", ["漢字", "漢字 ok"]),
+        ("", [""]),
+    ],
+)
+def test_a_line_is_broken_between_words(text: str, lines: list[str]) -> None:
+    """By the width that is seen; what is one word is left whole."""
+    assert wrapped(Styled(text=text), 8).text.split("\n") == lines
+
+
+def test_code_is_not_broken() -> None:
+    """Nobody could copy it then."""
+    code = StyleRange(start=0, length=13, style=Style.MONOSPACE)
+    assert wrapped(Styled(text="one two three and more", styles=(code,)), 8).text == "one two three\nand more"
+
+
+@given(st.text(alphabet="ab \n漢😀", max_size=60), st.integers(1, 20))
+def test_wrapping_moves_nothing(text: str, columns: int) -> None:
+    """Blanks become breaks, so every style stays where it was."""
+    shown = wrapped(Styled(text=text), columns).text
+    assert len(shown) == len(text)
+    assert all(new == old or (old == " " and new == "\n") for new, old in zip(shown, text, strict=True))
