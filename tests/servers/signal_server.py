@@ -102,6 +102,8 @@ class Sent(Parcel):
     """`start:length:uuid` in UTF-16 units."""
     files: tuple[SentFile, ...] = ()
     is_voice_note: bool = False
+    expires_in_seconds: int = 0
+    """The chat's timer: phones of the others take it for the chat's from then on, 0 switches it off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +302,12 @@ class SignalServer(Server, ABC):
     """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
     removed: list[Removed] = field(default_factory=list[Removed])
     notes: list[Sent] = field(default_factory=list[Sent])
+    timers: dict[str, int] = field(default_factory=dict[str, int])
+    """How many seconds after reading what is in a chat disappears, as signal-cli keeps it: with each message that comes
+    it takes the message's own, and each that goes out it extends by that.
+
+    Source: AsamK/signal-cli, SendHelper (sendMessage, sendAsGroupMessage); read 2026-11-22.
+    """
     """Notes to self that were sent."""
     read: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """Read receipts that were sent: (recipient, timestamp)."""
@@ -362,12 +370,22 @@ class SignalServer(Server, ABC):
                 self._withheld.append((author, frame))
                 await self.deliver_data(json.dumps(_without_content(frame), ensure_ascii=False))
                 continue
+            self._take_timer(frame)
             match frame.get("envelope"):  # the bridge writes other frames, too
                 case {"sourceUuid": author, "timestamp": sent_at}:
                     self._arrived.add((author or "", sent_at))
                 case _:
                     pass
             await self.deliver_data(json.dumps(frame, ensure_ascii=False))
+
+    def _take_timer(self, frame: Frame) -> None:
+        match frame.get("envelope"):
+            case {"dataMessage": {"expiresInSeconds": int(seconds), "groupInfo": {"groupId": str(group)}}}:
+                self.timers[f"group:{group}"] = seconds
+            case {"sourceUuid": str(author), "dataMessage": {"expiresInSeconds": int(seconds)}}:
+                self.timers[f"direct:{author}"] = seconds
+            case _:
+                pass
 
     @abstractmethod
     async def deliver_data(self, text: str) -> None:
@@ -649,7 +667,7 @@ class SignalServer(Server, ABC):
             return
         self._arrived_at_phones(sent)
         if isinstance(sent, Sent):
-            await self.note(self.sent, sent)
+            await self.note(self.sent, replace(sent, expires_in_seconds=self.timers.get(sent.chat, 0)))
         elif isinstance(sent, Removed):
             await self.note(self.removed, sent)
         await self._confirm_by_mode()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.i18n import phrases
 from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
 from bot.providers.base import Request
@@ -21,7 +22,7 @@ from tests.bot.media.voices import speech_at
 from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
 from tests.servers.base import hang
-from tests.servers.envelopes import GROUP, Frame, attachment, delete, message
+from tests.servers.envelopes import BOB, GROUP, Frame, attachment, delete, message
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 from tools import Result, ResultFile, ToolContext
 
@@ -125,6 +126,21 @@ async def test_several_files_come_in_their_order(store: Store, clock: SetClock) 
         assert isinstance(first, Picture)
         assert isinstance(second, Document)
         assert second.text == "Page 1:\nRent 900"
+
+
+async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, clock: SetClock) -> None:
+    """One that waited too long is never opened; the bridge has the file no more, and the store not its name."""
+    async with app_harness(store, clock, conversations_at_once=1) as port:
+        port.thinker.gates["slow"] = asyncio.Event()
+        await port.deliver(message("slow", author=BOB))
+        await port.asked(1)
+        await port.deliver(message("Read it.", attachments=[file(port, picture())], expires_in_seconds=5))
+        clock.move(6)
+        port.thinker.gates["slow"].set()
+        await port.quiet()
+        await port.until(lambda: not port.transport.files)
+        assert port.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED
+        assert await port.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
 
 
 async def test_talk_of_others_is_never_opened(store: Store, clock: SetClock) -> None:

@@ -86,6 +86,7 @@ BRIDGES: dict[str, Callable[[], AbstractAsyncContextManager[Bridge]]] = {
     "rest_api_webhook": rest_api_webhook_bridge,
 }
 IN_GROUP = f"group:{GROUP}"
+PICTURE_FILE = File(name="lamp.png", content_type="image/png", data=b"\x89PNG\r\n\x1a\n")
 
 
 @pytest.fixture(params=BRIDGES)
@@ -295,6 +296,26 @@ async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
     assert (sent.chat, sent.text, sent.timestamp) == (IN_GROUP, text, sent_id)
     assert sent.styles == ("0:3:BOLD", "16:8:ITALIC")
     assert (sent.quote_author, sent.quote_timestamp, sent.quote_text) == (BOB.uuid, 1_700_000_001_234, "when?")
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_the_timer_of_a_chat_stays_as_people_set_it(bridge: Bridge, chat: str) -> None:
+    """Whatever is sent (words, a file, an edit, a reaction, a removal) disappears like the rest of the chat: a message
+    without the timer would switch it off for everybody. A bridge adds it by itself, if nobody tells it otherwise.
+    """
+    group = GROUP if chat == IN_GROUP else None
+    transport = bridge.transport()
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        for seconds in (3600, 0):
+            await bridge.server.deliver(message("hi", group=group, expires_in_seconds=seconds))
+            await stream.next()
+            before = len(bridge.server.sent)
+            first = await transport.send(reply("In April.", chat=chat))
+            await transport.send(reply("In May.", chat=chat, edits=first))
+            await transport.send(reply("", chat=chat, files=(PICTURE_FILE,)))
+            assert [sent.expires_in_seconds for sent in bridge.server.sent[before:]] == [seconds] * 3
+            assert bridge.server.timers == {chat: seconds}
 
 
 async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
