@@ -13,8 +13,9 @@ on first start; another one is put in its place by wrapping all keys again, whic
 Whichever of the two files opens the index key is the master key, so that a crash at any point leaves one that does.
 Left to others: which values are sealed (the repositories), when a key is destroyed (`store.erasure`).
 
-A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes. Random nonces are safe for 2^32 values
-under one key. Source: NIST SP 800-38D, 8.3 (2007).
+A value is packed first where that makes it smaller (`store.packing`); which of the two it is stands in what it is bound
+to. A sealed value is 12 bytes of nonce and the ciphertext with its tag of 16 bytes. Random nonces are safe for 2^32
+values under one key. Source: NIST SP 800-38D, 8.3 (2007).
 """
 
 import hmac
@@ -31,6 +32,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store.errors import Damaged, KeyGiven, WrongKey
+from store.packing import packed, unpacked
 from store.records import ConversationId
 
 KEY_BYTES = 32
@@ -291,7 +293,10 @@ class Keyring:
         Raises:
             Damaged: the conversation has no data key.
         """
-        return _sealed(self._cipher(conversation), _bound(conversation, place), value)
+        small = packed(value)
+        if small is None:
+            return _sealed(self._cipher(conversation), _bound(conversation, place), value)
+        return _sealed(self._cipher(conversation), _bound(conversation, place, is_packed=True), small)
 
     def open(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
         """The value that was sealed for this place.
@@ -299,8 +304,12 @@ class Keyring:
         Raises:
             Damaged: it was altered, moved from another place, or its key was destroyed.
         """
+        cipher = self._cipher(conversation)
         try:
-            return _opened(self._cipher(conversation), _bound(conversation, place), value)
+            try:
+                return unpacked(_opened(cipher, _bound(conversation, place, is_packed=True), value))
+            except InvalidTag:
+                return _opened(cipher, _bound(conversation, place), value)
         except (InvalidTag, ValueError) as error:  # a value that was cut off has no whole nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 
@@ -401,5 +410,5 @@ def _opened(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
     return cipher.decrypt(value[:_NONCE_BYTES], value[_NONCE_BYTES:], place)
 
 
-def _bound(conversation: ConversationId, place: str) -> bytes:
-    return b"1|%d|%s" % (conversation, place.encode())
+def _bound(conversation: ConversationId, place: str, *, is_packed: bool = False) -> bytes:
+    return b"%d|%d|%s" % (2 if is_packed else 1, conversation, place.encode())
