@@ -9,7 +9,8 @@ from store.repository import Repository, moment
 LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
     "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
-    "SELECT min(id) FROM (SELECT id FROM turns WHERE conversation_id = ?1 AND state = 'kept' ORDER BY id DESC LIMIT ?2)"
+    "SELECT min(id) FROM (SELECT id FROM turns INDEXED BY turns_kept WHERE conversation_id = ?1 AND state = 'kept' "
+    "ORDER BY id DESC LIMIT ?2)"
     ") AND turn_id > ?3 ORDER BY turn_id, position"
 )
 """Walks two indexes from their end: its cost depends on what it gives, not on what there is."""
