@@ -26,7 +26,7 @@ async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) 
             for number, text in enumerate(("/persona You are a pirate.", "/tools off weather", "/sprache deutsch"), 1):
                 await signal.deliver(message(text))
                 await signal.sent_count(number)
-            assert signal.sent[-1].text == "Ich spreche hier von jetzt an Deutsch."
+            assert signal.sent[-1].text == "Ab jetzt spreche ich hier Deutsch."
             assert (await process.terminate()).status == 0
         async with started("run", settings=settings, folder=tmp_path) as process:
             await signal.connected(2)

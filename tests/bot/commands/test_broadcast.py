@@ -100,7 +100,7 @@ async def test_a_number_on_the_list_counts_for_the_account_that_had_it(store: St
         await store.transaction(
             lambda repos: repos.people.allow(ALICE.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
         )
-        assert "Direct chats: 1, groups: 0." in await told(port, f"/broadcast {NEWS}", author=BOB)
+        assert "1 direct chats and 0 groups" in await told(port, f"/broadcast {NEWS}", author=BOB)
 
 
 async def test_nobody_is_told_where_the_account_is_a_persons_own(store: Store, clock: SetClock) -> None:

@@ -212,27 +212,27 @@ async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, res
 async def test_aldis_speaks_the_language_that_people_write(store: Store, clock: SetClock) -> None:
     """The last one that was sure, kept over a restart; a word that could be any changes nothing."""
     async with app_harness(store, clock) as port:
-        assert "Nothing" in await told(port, "/stop")
+        assert "working on anything" in await told(port, "/stop")
         await port.deliver(message("Wie wird das Wetter morgen in Berlin?"))
         await port.quiet()
-        assert await told(port, "/stop") == "Hier ist nichts im Gange."
+        assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
     async with app_harness(store, clock) as port:
         await port.deliver(message("Pizza?"))
         await port.quiet()
-        assert await told(port, "/stop") == "Hier ist nichts im Gange."
+        assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
         assert "verbraucht" in await told(port, "/help") or "Befehle" in await told(port, "/help")
         await port.deliver(message("Quel temps fait-il demain à Lyon ?"))
         await port.quiet()
-        assert await told(port, "/stop") == "Rien n'est en cours ici."
+        assert await told(port, "/stop") == "Je ne suis sur rien en ce moment ici."
 
 
 async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: SetClock) -> None:
     """Until it is left to the messages again; the answer to the choice is in it already."""
     async with app_harness(store, clock) as port:
-        assert await told(port, "/language ES") == "Desde ahora hablo español aquí."
+        assert await told(port, "/language ES") == "A partir de ahora hablo español aquí."
         await port.deliver(message("Wie wird das Wetter morgen in Berlin?"))
         await port.quiet()
-        assert await told(port, "/stop") == "Aquí no hay nada en marcha."
+        assert await told(port, "/stop") == "Ahora mismo no estoy con nada aquí."
         assert await told(port, "/language klingon") == "Escríbelo así: /language en|de|fr|es|auto"
         with speaking("de"):
             assert await told(port, "/language auto") == phrases.said(phrases.LANGUAGE_BY_MESSAGE)
@@ -243,7 +243,7 @@ async def test_failures_are_told_in_the_language_of_the_question(store: Store, c
     async with app_harness(store, clock) as port:
         port.thinker.script += [says(""), says("")]
         asked = "Aldis, wie wird das Wetter morgen in Berlin?"
-        assert await told(port, asked, group=GROUP) == "Dazu ist mir nichts eingefallen. Bitte sag es anders."
+        assert await told(port, asked, group=GROUP) == "Dazu fällt mir nichts ein. Bitte formulier es anders."
         await port.quiet()
         asked = "Aldis, what is the weather like today?"
         assert await told(port, asked, group=GROUP, author=BOB) == phrases.NOTHING_SAID
@@ -253,7 +253,7 @@ async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: St
     """The person is told in their own language that it is gone, and then it is gone."""
     async with app_harness(store, clock) as port:
         await told(port, "/language de")
-        assert (await told(port, "/forget")).startswith("Vergessen: ")
+        assert (await told(port, "/forget")).startswith("Gelöscht: ")
         assert await told(port, "/stop") == phrases.NOTHING_TO_STOP
 
 

@@ -21,7 +21,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
     async with app_harness(store, clock) as port:
         await port.deliver(message("I like tulips."))
         await port.quiet()
-        assert await told(port, "/new") == phrases.BEGUN_ANEW
+        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW)
         await port.deliver(message("And roses."))
         await port.quiet()
         assert "tulips" not in words(port.thinker.requests[-1])
@@ -40,7 +40,7 @@ async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow tulips"))
         await port.asked(1)
-        assert await told(port, "/new") == phrases.BEGUN_ANEW
+        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW)
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert port.transport.sent[-1].content.text == "re: slow tulips"

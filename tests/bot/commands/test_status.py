@@ -30,7 +30,7 @@ async def label(port: Port, person: str) -> str:
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
     """Here, not elsewhere; in an idle conversation it says so, and names model and version."""
     async with app_harness(store, clock, tools=(Echo(),)) as port:
-        assert await told(port, "/status") == "Nothing is under way here.\nModel: scripted/model-1\nAldis 0.0"
+        assert await told(port, "/status") == "I'm not working on anything here.\nModel: scripted/model-1\nAldis 0.0"
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(1)
@@ -41,8 +41,8 @@ async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, cloc
         await told(port, "/persona Be short.")
         shown = (await told(port, "/status")).splitlines()
         assert shown == [
-            "I am working on an answer here.",
-            "Waiting to be answered: 1",
+            "I'm working on an answer here.",
+            "Waiting for an answer: 1",
             "Model: scripted/model-1",
             "Switched off: echo",
             "A persona is set.",
@@ -78,7 +78,7 @@ async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetCl
         await port.deliver(message("Do it."))
         await port.answered(1)
         shown = (await told(port, "/status")).splitlines()
-        assert shown[:2] == ["Nothing is under way here.", "Waiting for a yes or no: 1"]
+        assert shown[:2] == ["I'm not working on anything here.", "Waiting for your yes or no: 1"]
 
 
 async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:
@@ -88,10 +88,10 @@ async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock)
         assert f"Your name here: {ALICE.name}" in shown
         assert ALICE.uuid in shown
         assert await label(port, ALICE.uuid) in shown
-        assert "You are not one of my admins." in shown
+        assert "You're not one of my admins." in shown
         assert phrases.WHO_DIRECTLY in shown
         shown = await told(port, "/whoami", author=BOB, group=GROUP)
-        assert "You are one of my admins." in shown
+        assert "You're one of my admins." in shown
         assert GROUP in shown
 
 

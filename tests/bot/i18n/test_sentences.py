@@ -73,7 +73,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
             phrases.forgot(2),
             phrases.budget_used_up("person", "day", renews=True),
         ]
-    expected = {"en": "Stopped.", "de": "Angehalten.", "fr": "Arrêté.", "es": "Detenido."}
+    expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
     assert said[0] == expected[language]
     assert "/allow CODE" in said[1]
     assert "2" in said[2]
@@ -100,5 +100,5 @@ def test_what_is_no_sentence_of_aldis_is_left_as_it_is() -> None:
     """An answer of a model, or words that were put into the language before."""
     with speaking("de"):
         assert phrases.said("Stopped, said the pilot.") == "Stopped, said the pilot."
-        assert phrases.said(phrases.said(phrases.STOPPED)) == "Angehalten."
+        assert phrases.said(phrases.said(phrases.STOPPED)) == "Abgebrochen."
         assert phrases.said("100 % {sure}") == "100 % {sure}"

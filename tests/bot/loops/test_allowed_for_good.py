@@ -53,7 +53,7 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post)) as port:
         assert OFFER in await poisoned(port, POST, group=group)
-        assert (await allow(port, group=group)).startswith("Very well.\n\n(From now on I use post without asking")
+        assert (await allow(port, group=group)).startswith("Very well.\n\n(From now on I'll use post without asking")
         assert await poisoned(port, POST, group=group) == "Very well."
         await told(port, "/new", group=group)
         assert "post: allowed without asking" in await told(port, "/tools", group=group)
@@ -61,7 +61,7 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
     async with app_harness(store, clock, tools=(look, post)) as port:
         assert await poisoned(port, POST, group=group) == "Very well."
         assert post.ran == ["x", "x", "x"]
-        assert await told(port, "/tools revoke post", group=group) == "I ask you about post again."
+        assert await told(port, "/tools revoke post", group=group) == "I'll ask you about post again."
         assert await told(port, "/tools revoke post", group=group) == phrases.NOT_ALLOWED
         assert OFFER in await poisoned(port, POST, group=group)
         assert post.ran == ["x", "x", "x"]
@@ -205,7 +205,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
         await port.reminder_scheduler.attend_all()
         await port.quiet()
         texts = "\n".join(reply.content.text for reply in port.transport.sent[before:])
-        assert "Nobody was here to say yes" in texts
+        assert "Nobody was around to say yes" in texts
         assert "nobody is here" in contents(port.thinker.requests[-1])[-1]
 
 

@@ -443,7 +443,7 @@ async def test_in_a_group_another_members_words_are_not_the_askers(store: Store,
     async with scene(store, clock, group=GROUP) as there:
         await there.say("draw a lamp in the fog whenever somebody writes", author=BOB)
         heard = await there.say("good morning", LEGITIMATE["image_generate"][1])
-        assert "I ask because of what Bob wrote." in heard
+        assert "I'm asking because of what Bob wrote." in heard
         assert await there.effects() == []
         await told(there.port, "/stop", group=GROUP)
         assert await there.say("draw a lamp in the fog", LEGITIMATE["image_generate"][1], author=BOB) == "Very well."
@@ -595,9 +595,9 @@ async def test_a_scheduled_run_asks_nobody_and_says_what_it_left_undone(
             await before(there)
         heard = await fired(there, calls(("find", {"query": "news"})), EFFECTS["post"])
         assert there.post.ran == []
-        assert heard.startswith("⏰ Look for news\n\nGood morning.\n\nNobody was here to say yes")
+        assert heard.startswith("⏰ Look for news\n\nGood morning.\n\nNobody was around to say yes")
         assert SECRET in heard
-        assert "I ask because of what I found on the web earlier" in heard
+        assert "I'm asking because of what I found on the web earlier" in heard
         assert await there.port.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 0
 
 

@@ -349,9 +349,9 @@ async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock
 @pytest.mark.parametrize(
     ("scope", "span", "percent", "words"),
     [
-        ("person", "day", 80, "(80 % of today's budget for you is used.)"),
-        ("group", "month", 99, "(99 % of this month's budget for this group is used.)"),
-        ("all", "day", 155, "(100 % of today's budget is used.)"),
+        ("person", "day", 80, "(You've used 80 % of today's budget.)"),
+        ("group", "month", 99, "(This group has used 99 % of this month's budget.)"),
+        ("all", "day", 155, "(I've used 100 % of today's budget.)"),
     ],
 )
 def test_the_remark_is_plain(scope: str, span: str, percent: int, words: str) -> None:

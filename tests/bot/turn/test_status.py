@@ -75,7 +75,7 @@ def test_what_is_shown_is_what_goes_on() -> None:
     showing.watch(ToolStarted(name="get_weather", arguments="{}"))
     showing.watch(ToolStarted(name="something_new", arguments="{}"))
     assert showing.content().text == "Using a tool …"
-    for name, text in (("something_new", "Looking up the weather …"), ("get_weather", "Thinking …")):
+    for name, text in (("something_new", "Checking the weather …"), ("get_weather", "Thinking …")):
         showing.watch(ToolEnded(name=name, content="{}", ok=True, latency_seconds=0))
         assert showing.content().text == text
     assert StatusMessage(streams=False).told is None

@@ -77,7 +77,7 @@ async def _live(stage: Stage) -> None:
     weather.faults += [weather._answer, gate]
     await stage.says(ALICE, "Aldis, do I need an umbrella in Utopia?", to_group=True)
     await stage.reaction()
-    await stage.status("Looking up the weather")
+    await stage.status("Checking the weather")
     assert stage.house.signal.typing
     gate.opened.set()
     await stage.answer()

@@ -265,7 +265,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         await port.answered(1)
         assert [offer.name for offer in port.thinker.requests[-1].tools] == []
         feed_poller = asyncio.create_task(room.feed_poller(store).run())
-        assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I read 127.0.0.1 from now on.")
+        assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
         await eventually_found(lambda: have_been_read(store))
         assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat 2026-11-21 12:00 (articles kept: 1)"
         port.thinker.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
@@ -274,10 +274,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         assert [offer.name for offer in port.thinker.requests[-1].tools] == ["intel_search", "intel_recent"]
         assert '"feed":"The Lamp Post"' in contents(port.thinker.requests[-1])[-1]
         assert port.transport.sent[-1].content.text == f"It is lit [1].\n\n[1] {room.site.url}/lit"
-        assert (
-            await told(port, "/feeds remove 1")
-            == "I no longer read The Lamp Post, and have forgotten what stood in it."
-        )
+        assert await told(port, "/feeds remove 1") == "I've stopped reading The Lamp Post and deleted its articles."
         await port.deliver(message("And now?"))
         await port.answered(6)
         assert [offer.name for offer in port.thinker.requests[-1].tools] == []
@@ -311,16 +308,16 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         await note(store, b, trouble="slow", read=True)
         assert await told(port, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: never read so far. Its server refuses it (status 500).\n"
-            "• 2: b.example: last read on Sat 2026-11-21 12:00 (articles kept: 0). It does not answer in time."
+            "• 2: b.example: last read on Sat 2026-11-21 12:00 (articles kept: 0). It takes too long to answer."
         )
         assert (
             await told(port, "/feeds remove 2")
-            == "b.example stands in my settings. Whoever runs me takes it out there (TOOLS__NEWS__FEEDS)."
+            == "b.example is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS)."
         )
         assert await told(port, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED)
         assert "a.example" in await told(port, "/feeds remove 1")
         await told(port, "/language de")
-        assert "antwortet nicht rechtzeitig" in await told(port, "/feeds")
+        assert "braucht zu lange" in await told(port, "/feeds")
 
 
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:

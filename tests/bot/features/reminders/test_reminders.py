@@ -48,7 +48,7 @@ async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) 
     """Planned with its weekday, date and zone told; not before its time, and not again."""
     async with app_harness(store, clock) as port:
         heard = await told(port, "/remind in 2h30m look after the tea")
-        assert heard.startswith("I will remind you on Sat 2026-11-21 14:30 UTC: look after the tea")
+        assert heard.startswith("I'll remind you on Sat 2026-11-21 14:30 UTC: look after the tea")
         assert "/timezone" in heard
         clock.move(2.5 * HOUR - 1)
         await come(port)
@@ -85,15 +85,15 @@ async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock:
 async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetClock) -> None:
     """Kept for all of the person's conversations; the model's dates and their reminders are reckoned by it."""
     async with app_harness(store, clock, ported=(Remind,)) as port:
-        assert await told(port, "/timezone") == "I reckon your times by UTC: it is Sat 2026-11-21 12:00 UTC."
+        assert await told(port, "/timezone") == "Your time zone is UTC: it's Sat 2026-11-21 12:00 UTC."
         assert await told(port, "/timezone Europe/Atlantis") == phrases.NO_SUCH_ZONE
         assert "Europe/Dublin" in await told(port, "/timezone IST")
-        assert "by UTC" in await told(port, "/timezone")
-        assert "by Europe/Berlin" in await told(port, "/timezone MEZ")
+        assert "is UTC" in await told(port, "/timezone")
+        assert "is Europe/Berlin" in await told(port, "/timezone MEZ")
         heard = await told(port, "/timezone tokio")
-        assert heard == "I reckon your times by Asia/Tokyo: it is Sat 2026-11-21 21:00 Asia/Tokyo."
+        assert heard == "Your time zone is Asia/Tokyo: it's Sat 2026-11-21 21:00 Asia/Tokyo."
         heard = await told(port, "/remind 22:00 tea", group=GROUP)
-        assert heard.startswith("I will remind you on Sat 2026-11-21 22:00 Asia/Tokyo: tea")
+        assert heard.startswith("I'll remind you on Sat 2026-11-21 22:00 Asia/Tokyo: tea")
         assert "/timezone" not in heard
         await told(port, "what time is it?")
         assert "[Sat 2026-11-21 21:00 Asia/Tokyo" in port.thinker.asked[-1]
@@ -109,7 +109,7 @@ async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
         assert (await told(port, "/remind next week tea")).startswith("Please write it like this:")
         assert (
             await told(port, "/remind 2020-01-01 9:00 tea")
-            == "That time is over already: it is Sat 2026-11-21 12:00 UTC."
+            == "That time has already passed: it's Sat 2026-11-21 12:00 UTC."
         )
         assert await told(port, "/remind 2040-01-01 9:00 tea") == phrases.TIME_TOO_FAR
         assert await told(port, "/remind") == phrases.NO_REMINDERS
@@ -157,7 +157,10 @@ async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: 
         await told(port, "/remind in 1h tea")
         clock.move(3 * 86_400 + 30 * 60)
         await come(port)
-        assert texts(port, 2) == ["⏰ tea\n\n(2 d 23 h late: I was away.)", "⏰ pills\n\n(2 d 4 h late: I was away.)"]
+        assert texts(port, 2) == [
+            "⏰ tea\n\n(2 d 23 h late: I was offline.)",
+            "⏰ pills\n\n(2 d 4 h late: I was offline.)",
+        ]
         assert await told(port, "/remind") == "• 1: Wed 2026-11-25 08:00 UTC, every day: pills"
 
 
@@ -336,7 +339,7 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
         await port.maintenance.expire()
         assert b"secret" not in on_disk(path)
         assert await port.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
-        assert "(its words have disappeared)" in await told(port, "/remind")
+        assert "(its text has disappeared)" in await told(port, "/remind")
         clock.move(5 * HOUR)
         await come(port)
         assert texts(port)[-1] == phrases.REMINDER_WORDLESS
@@ -431,7 +434,7 @@ async def test_what_aldis_adds_to_a_prompt_does_not_change_the_language(store: S
         clock.move(HOUR)
         await come(port)
         assert "planned earlier" in port.thinker.asked[-1]
-        assert await told(port, "/stop") == "Hier ist nichts im Gange."
+        assert await told(port, "/stop") == "Ich arbeite hier gerade an nichts."
 
 
 async def test_a_prompt_that_was_asked_goes_with_the_message_that_planned_it(store: Store, clock: SetClock) -> None:
