@@ -33,6 +33,7 @@ from store.history import History
 from store.inbox import Inbox
 from store.journal import Journal
 from store.ledger import Ledger
+from store.lessons import Lessons
 from store.members import Members
 from store.memories import Facts
 from store.migrations import has_no_schema, migrate
@@ -80,6 +81,7 @@ class Repositories:
     summaries: Summaries
     quotas: Quotas
     tool_shapes: ToolShapes
+    lessons: Lessons
     notices: Notices
     feeds: Feeds
     restored: Restored
@@ -396,6 +398,7 @@ def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
         summaries=Summaries(connection, keyring, notified, realm),
         quotas=Quotas(connection, keyring, notified, realm),
         tool_shapes=ToolShapes(connection, keyring, notified, realm),
+        lessons=Lessons(connection, keyring, notified, realm),
         notices=Notices(connection, keyring, notified, realm),
         feeds=Feeds(connection, keyring, notified, realm),
         restored=Restored(connection, keyring, notified, realm),

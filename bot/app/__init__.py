@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from bot.app import machine, models, policies, transports
 from bot.app import tools as equipment
+from bot.app.lessons import KeptLessons
 from bot.app.metering import Meter
 from bot.app.models import unpriced_models
 from bot.app.tools import surroundings_alone, toolbox, user_agent
@@ -116,7 +117,10 @@ async def assembled(
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         troubles, counts = ModelTroubles(), Counts()
-        provider = models.provider(settings, troubles, Meter(counts))
+        kept_lessons = KeptLessons(store, MachineClock())
+        stack.push_async_callback(_close, kept_lessons)
+        lessons = await kept_lessons.read()
+        provider = models.provider(settings, troubles, Meter(counts), lessons)
         stack.push_async_callback(_close, provider)
         sandbox = stack.enter_context(closing(Sandbox()))
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
@@ -135,6 +139,7 @@ async def assembled(
             reader,
             clock=clock,
             counts=counts,
+            lessons=lessons,
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
             restarts=restarts,
@@ -163,7 +168,7 @@ async def assembled(
         yield aldis
 
 
-async def _close(part: Transport | Provider | ToolSource) -> None:
+async def _close(part: Transport | Provider | ToolSource | KeptLessons) -> None:
     """Close a part; one that takes too long is left, for the store must be closed in any case."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):

@@ -3,6 +3,8 @@
 A vendor's SDK is imported with the provider that needs it: each costs up to a second and 75 MB.
 """
 
+from collections.abc import Callable
+
 from bot.app.metering import Meter
 from bot.doctor.troubles import ModelTroubles
 from bot.errors import ConfigError, ProviderError
@@ -10,20 +12,28 @@ from bot.metrics import Counts
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Provider
 from bot.providers.fallback import Fallback
+from bot.providers.lessons import Lessons
 from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Prices, published, unknown_price
 from bot.settings import Settings
 
 
-def provider(settings: Settings, troubles: ModelTroubles | None = None, meter: Meter | None = None) -> Provider:
+def provider(
+    settings: Settings,
+    troubles: ModelTroubles | None = None,
+    meter: Meter | None = None,
+    lessons: Lessons | None = None,
+) -> Provider:
     """The providers in their order, and those of the models that people may choose besides.
 
-    `troubles` and `meter` are told what fails and what answers.
+    `troubles` and `meter` are told what fails and what answers; `lessons` is what was learnt of models before.
     """
     llm = settings.llm
-    providers = {llm.model_of(name): _offering(vendor(settings, name)) for name in llm.providers_in_order}
+    providers = {
+        llm.model_of(name): _offering(vendor(settings, name, lessons=lessons)) for name in llm.providers_in_order
+    }
     others = [choice for choice in llm.choices if choice not in providers]
-    chosen = {choice: _offering(vendor(settings, *choice.split("/", 1))) for choice in others}
+    chosen = {choice: _offering(vendor(settings, *choice.split("/", 1), lessons=lessons)) for choice in others}
     told = (troubles or ModelTroubles(), meter or Meter(Counts()))
 
     def on_error(error: ProviderError) -> None:
@@ -42,7 +52,7 @@ def _offering(provider: Provider) -> Provider:
     return provider if provider.name == "offline" else MoreTools(provider)
 
 
-def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
+def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: Lessons | None = None) -> Provider:
     """A provider for its configured model, or for another one of its models."""
     llm = settings.llm
     match name:
@@ -68,12 +78,25 @@ def vendor(settings: Settings, name: str, model: str | None = None) -> Provider:
                 api=llm.openai.api,
                 sees=llm.openai.surely_sees,
                 tool_mode=llm.openai.tool_mode,
+                lessons=lessons,
                 prices=prices(settings),
             )
         case _:
             from bot.providers.offline.provider import Offline
 
             return Offline()
+
+
+def server_of(settings: Settings) -> Callable[[str | None], tuple[str, str] | None]:
+    """Which server and model a choice means, `provider/model`, and None for the first one; None: nobody can say."""
+    llm = settings.llm
+    servers = {"anthropic": llm.anthropic.base_url or "", "openai": llm.openai.base_url or ""}
+
+    def server(model: str | None) -> tuple[str, str] | None:
+        provider, _, name = (model or llm.models_to_choose[0]).partition("/")
+        return (servers.get(provider, ""), name) if name else None
+
+    return server
 
 
 def unpriced_models(settings: Settings) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
+from bot.providers.lessons import Lessons
 from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Restarts
@@ -71,6 +72,7 @@ from bot.turn.notices import Admins, Notice, Notices
 from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Marks
+from bot.turn.room import Room
 from bot.turn.status import Live
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.toolbox import Toolbox
@@ -104,6 +106,7 @@ class Parts:
         *,
         clock: Clock,
         counts: Counts | None = None,
+        lessons: Lessons | None = None,
         troubles: ModelTroubles | None = None,
         ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
         restarts: Restarts | None = None,
@@ -120,6 +123,7 @@ class Parts:
         self._ask = ask or _nothing_asked
         self._restarts = restarts
         self._counts = counts or Counts()
+        self._lessons = lessons or Lessons()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
         self._menu = Menu()
@@ -260,7 +264,7 @@ class Parts:
             VoiceReplies(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
         )
         return MultimodalAgent(
-            _agent(settings, provider, tools, budget),
+            _agent(settings, provider, tools, budget, Room(self._lessons, models.server_of(settings))),
             AttachmentReader(self._transport, policies.media_limits(settings), self._sandbox, speech=self._speech),
             timezone=settings.locale.timezone,
             voice=voice,
@@ -433,7 +437,7 @@ async def _nothing_asked() -> tuple[Finding, ...]:
     return ()
 
 
-def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget) -> Agent:
+def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget, room: Room) -> Agent:
     limits = Limits(
         max_rounds=settings.tools.max_tool_calls,
         max_calls_per_round=settings.tools.max_calls_per_round,
@@ -449,5 +453,6 @@ def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budge
         limits=limits,
         budget=budget,
         secrets=policies.secrets(settings),
+        room=room,
         shows_sources=settings.answers.show_sources,
     )

@@ -3,18 +3,19 @@
     refused as too long --> a size smaller: half the history, a quarter, none and few tools, none at all
     it said its window  --> tools, answer and history share that window from then on
 
-What was learnt is kept as long as the process lives: the window for each model, the size for each conversation with it.
+The window of each model outlasts the process (`bot.providers.lessons`), the size for each conversation not.
 A turn that failed makes the next one begin smaller; some turns without a refusal, and one size more is tried again.
 Left to others: asking (`bot.turn.agent`), what a refusal means and says (the adapters), estimates (`bot.turn.prompt`).
 """
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from bot.providers.base import ToolOffer
+from bot.providers.lessons import Lessons
 from bot.turn import prompt
 from store import ConversationId
 
@@ -62,7 +63,14 @@ class _Learnt:
 class Room:
     """What is known of the models' room, and of the tools' use."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        lessons: Lessons | None = None,
+        server: Callable[[str | None], tuple[str, str] | None] = lambda _: None,
+    ) -> None:
+        """`lessons` is what was learnt before; `server` names the server and the model that a choice means."""
+        self._lessons = lessons or Lessons()
+        self._server = server
         self._windows: dict[str, int] = {}
         self._learnt: OrderedDict[tuple[ConversationId, str], _Learnt] = OrderedDict()
         self.uses: Counter[str] = Counter()
@@ -70,7 +78,11 @@ class Room:
 
     def window_tokens(self, model: str | None) -> int | None:
         """The window of a model; None: nobody knows."""
-        return self._windows.get(model or "")
+        known = self._windows.get(model or "")
+        if known is None and (server := self._server(model)) is not None:
+            kept = self._lessons.of(*server).get("window_tokens")
+            return kept if isinstance(kept, int) and kept > 0 else None
+        return known
 
     def size(self, conversation: ConversationId, model: str | None) -> int:
         """The number of the size with which a turn begins."""
@@ -81,6 +93,8 @@ class Room:
         """A request was too long for a model; `window_tokens` is what it said of its window, if it did."""
         if window_tokens is not None:
             self._windows[model or ""] = window_tokens
+            if (server := self._server(model)) is not None:
+                self._lessons.learn(*server, window_tokens=window_tokens)
 
     def ended(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
         """A request of this size was taken, or none smaller is left."""

@@ -196,3 +196,19 @@ async def test_nobody_to_restart(tmp_path: Path) -> None:
     async with started("restart", settings={}, folder=tmp_path) as process:
         ended = await process.ended()
     assert (ended.status, ended.stderr.count("\n")) == (1, 1)
+
+
+async def test_what_was_learnt_of_a_model_outlasts_a_kill(tmp_path: Path) -> None:
+    """A server that takes no tools refuses once, and never again."""
+    async with SignalCli() as signal, OpenAIServer(local=True, takes_tools=False) as model:
+        world = World(signal, model, tmp_path)
+        world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
+        for life in (1, 2):
+            streams = signal.streams_opened
+            async with started("run", settings=world.settings, folder=tmp_path) as process:
+                await signal.connected(streams + 1)
+                await signal.deliver(message("Hello?", author=ALICE))
+                await signal.sent_count(life)
+                await process.kill()
+        asked = [seen.json() for seen in model.requests if seen.method == "POST"]
+        assert ["tools" in request for request in asked] == [True, False, False]

@@ -13,7 +13,7 @@ import logging
 import re
 import time
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 import openai
@@ -23,9 +23,10 @@ from httpx2 import TransportError
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
 from bot.providers import media, streams, wire, written
 from bot.providers.base import Completion, Request, Told
+from bot.providers.lessons import Lessons
 from bot.providers.openai import chat, chat_stream, responses_stream
 from bot.providers.openai import responses as openai_responses
-from bot.providers.openai.quirks import Habits, Refusal, ToolMode
+from bot.providers.openai.quirks import Habits, Refusal, ToolMode, lessons_of, with_lessons
 from bot.providers.prices import Prices, published
 from bot.providers.prompted import provider as prompted
 
@@ -106,6 +107,7 @@ class OpenAI:
         tool_mode: ToolMode = "auto",
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices | None = None,
+        lessons: Lessons | None = None,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
@@ -114,7 +116,8 @@ class OpenAI:
         between the two APIs; `auto` goes by the address. `effort` is how much a reasoning model thinks; None leaves it
         to the model, and it is not sent then, for many compatible servers refuse it. `sees` is whether the model can
         look at pictures; None means that it is tried, and after a refusal not again. PDFs go to OpenAI's own alone.
-        `tool_mode` is how tools are offered in chat completions; in responses it is always natively.
+        `tool_mode` is how tools are offered in chat completions; in responses it is always natively. `lessons` is what
+        was learnt of models before.
         """
         self._model = model or ""
         self._effort = effort
@@ -130,7 +133,10 @@ class OpenAI:
             speaks_responses=responses,
             marks_cache=_CACHE_MARKS.match(self._model) is not None,
         )
+        self._first_habits = self._habits
+        self._lessons = lessons or Lessons()
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
+        self._recall()
         self._client = openai.AsyncOpenAI(
             api_key=api_key or "none",  # the SDK insists on one
             # None and absent values would be looked up in the environment.
@@ -184,6 +190,7 @@ class OpenAI:
         """The answer; where the server wants to be asked in another way, the one to that."""
         if not self._model:
             self._model = await self._first_listed()
+            self._recall()
         habits, tried = self._habits, set[Habits]()
         while True:
             tried.add(habits)
@@ -205,6 +212,14 @@ class OpenAI:
         is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
         takes = self._habits.takes if is_of_one else learned.takes
         self._habits = replace(learned, takes=takes | self._surely_takes)
+        self._lessons.learn(self._base_url, self._model, habits=lessons_of(self._first_habits, self._habits))
+
+    def _recall(self) -> None:
+        """Begin with what was learnt of the model at this address."""
+        habits = self._lessons.of(self._base_url, self._model).get("habits") if self._model else None
+        if isinstance(habits, dict):
+            known = with_lessons(self._first_habits, cast("dict[str, Any]", habits))
+            self._habits = replace(known, takes=known.takes | self._surely_takes)
 
     async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.Answered:
         most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)

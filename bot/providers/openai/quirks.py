@@ -1,14 +1,16 @@
 """What a compatible server was found to take, and what its refusals teach: pure.
 
-A request that is refused for one of these is asked again in the other way, and the lesson is kept for the life of the
-process. Left to others: asking (`bot.providers.openai.provider`), the shapes (`openai_chat`, `openai_responses`).
+A request that is refused for one of these is asked again in the other way, and the lesson is kept (see
+`bot.providers.lessons`). Left to others: asking (`bot.providers.openai.provider`), the shapes (`openai_chat`,
+`openai_responses`).
 
 Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-22.
 """
 
 import re
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, cast, get_args
 
 from bot.providers import media, wire
 from bot.providers.base import Request
@@ -97,6 +99,45 @@ class Habits:
             (self.marks_cache and "prompt_cache" in f"{refusal.param} {refusal.words}", {"marks_cache": False}),
         )
         return next((replace(self, **changes) for applies, changes in ways if applies), None)
+
+
+def lessons_of(first: Habits, learned: Habits) -> dict[str, tuple[Any, Any]]:
+    """What the difference is, as JSON holds it: what a habit was at first, and what it became."""
+    pairs = {field.name: (_plain(first, field.name), _plain(learned, field.name)) for field in fields(Habits)}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def with_lessons(first: Habits, lessons: Mapping[str, Any]) -> Habits:
+    """The habits with what was learnt, as far as they begin as they did then: what was set otherwise since counts."""
+    known = {field.name for field in fields(Habits)}
+    habits = first
+    for name, pair in lessons.items():
+        match pair:
+            case [was, now] if name in known and was == _plain(first, name) and _is_like(first, name, now):
+                habits = replace(habits, **{name: frozenset(now) if name == "takes" else now})
+            case _:
+                pass
+    return habits
+
+
+def _plain(habits: Habits, name: str) -> Any:
+    value = getattr(habits, name)
+    return sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value
+
+
+def _is_like(habits: Habits, name: str, value: Any) -> bool:
+    """Whether a habit can have this value."""
+    match name:
+        case "limit_name":
+            return value in _LIMIT_NAMES
+        case "tool_mode":
+            return value in get_args(ToolMode)
+        case "takes":
+            return isinstance(value, list) and set(cast("list[object]", value)) <= media.ALL
+        case "max_output_tokens":
+            return type(value) is int and value > 0
+        case _:
+            return type(value) is type(getattr(habits, name))
 
 
 def _is_about_tools(refusal: Refusal) -> bool:

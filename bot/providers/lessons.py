@@ -1,0 +1,43 @@
+"""What was learnt of models by their refusals, for longer than a process lives.
+
+    a refusal teaches something --> learn --> kept by server and model --> the next process begins with it
+
+Left to others: what a refusal teaches (the adapters, `bot.turn.room`), where it is kept (`bot.app.lessons`).
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+class Lessons:
+    """What is known of models, by the address of the server and the name of the model.
+
+    `known` is what was learnt before, by subject; `keep` is told of each subject that has more or other lessons now.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Mapping[str, Any]] | None = None,
+        keep: Callable[[str, Mapping[str, Any]], None] = lambda _subject, _lessons: None,
+    ) -> None:
+        self._known = {subject: dict(lessons) for subject, lessons in (known or {}).items()}
+        self._keep = keep
+
+    def of(self, server: str, model: str) -> Mapping[str, Any]:
+        """What was learnt of a model there: anything that JSON holds, by a name; empty where it is nothing."""
+        return self._known.get(_subject(server, model), {})
+
+    def learn(self, server: str, model: str, **lessons: Any) -> None:
+        """These lessons count from now on, beside the others of the same model."""
+        subject = _subject(server, model)
+        before = self._known.get(subject, {})
+        after = {**before, **lessons}
+        if after != before:
+            self._known[subject] = after
+            self._keep(subject, after)
+
+
+def _subject(server: str, model: str) -> str:
+    """A digest: an address may hold a password."""
+    return hashlib.sha256(f"{server}\n{model}".encode()).hexdigest()[:32]
