@@ -379,6 +379,23 @@ class Linking(Protocol):
         """
         ...
 
+    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
+        """Have Signal send a code to a number that is to become an account of its own; by a call instead of an SMS.
+
+        Raises:
+            Disconnected: the bridge cannot be reached or did not succeed; try again.
+            CallRefused: Signal wants a captcha first, or refuses; the message is the bridge's own sentence.
+        """
+        ...
+
+    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
+        """Make the number an account by the code that came; `pin` is that of its registration lock.
+
+        Raises:
+            Disconnected, CallRefused: as `register`.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Close connections; it is not used afterwards."""
         ...

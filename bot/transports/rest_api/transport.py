@@ -562,9 +562,29 @@ class RestApiLinking:
         except TimeoutError as error:
             raise Disconnected(NOT_SCANNED) from error
 
+    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
+        """Have a code sent to a number; see `Linking.register`."""
+        body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
+        await self._do(f"/v1/register/{quote(number, safe='')}", body)
+
+    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
+        """Make the number an account; see `Linking.verify`."""
+        path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
+        await self._do(path, {"pin": pin} if pin else {})
+
     async def aclose(self) -> None:
         """Close connections."""
         await self._clients.sessions.close()
+
+    async def _do(self, path: str, body: Mapping[str, object]) -> None:
+        try:
+            with as_disconnected():
+                async with asyncio.timeout(self._scan_seconds):
+                    await self._clients.plain.do("post", path, body)
+        except Disconnected as error:
+            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+                raise CallRefused(words_in(error.__cause__.body)) from error
+            raise
 
     async def _ask(self, path: str, *, max_seconds: float | None = None) -> object:
         with as_disconnected():

@@ -422,9 +422,26 @@ class SignalCliLinking:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
         return new[0].name
 
+    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
+        """Have a code sent to a number; see `Linking.register`."""
+        given = {"account": number, "voice": by_call, **({"captcha": captcha} if captcha else {})}
+        await self._do("register", given)
+
+    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
+        """Make the number an account; see `Linking.verify`."""
+        await self._do("verify", {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})})
+
     async def aclose(self) -> None:
         """Close connections."""
         await self._rpc.aclose()
+
+    async def _do(self, method: str, params: Mapping[str, object]) -> None:
+        try:
+            await self._rpc.call(method, params, timeout_seconds=self._scan_seconds)
+        except RpcError as error:
+            raise CallRefused(" ".join(error.words.split()) or str(error)) from error
+        except TransportError as error:
+            raise Disconnected(f"{method} did not succeed ({error}); try again") from error
 
 
 def _not_linked(error: RpcError) -> TransportError:
