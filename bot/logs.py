@@ -64,6 +64,11 @@ class _Plain(logging.Formatter):
         return f"{at:%Y-%m-%dT%H:%M:%S}Z {record.levelname:<7} {record.name}: {_escaped(_told(record))}"
 
 
+def escaped_line(record: logging.LogRecord) -> str:
+    """A record as a line of text."""
+    return _Plain().format(record)
+
+
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {

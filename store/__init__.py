@@ -21,7 +21,7 @@ from store.errors import (
 from store.feeds import MAX_FEEDS, Article, Feed, FoundArticle
 from store.grants import Grant
 from store.guard import Tampering
-from store.ledger import Scope, Total
+from store.ledger import Scope, Total, Usage
 from store.memories import Fact
 from store.people import Approval, NewIdentity, Pin
 from store.predictions import Prediction
@@ -104,6 +104,7 @@ __all__ = [
     "TurnState",
     "Undecided",
     "UrgentItem",
+    "Usage",
     "Waiting",
     "WrongKey",
     "copy_closed",

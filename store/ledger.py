@@ -7,9 +7,9 @@ Left to others: which day it is for the people, and how much may be spent (`bot.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from store.records import ConversationId, Entry, Spending, TurnId
 from store.repository import Repository, millis
@@ -24,6 +24,7 @@ FORGED_USD = "1000000000"
 """What was spent where the row that says so is forged (`store.guard`): more than any budget."""
 
 _ALL = b"all"
+_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +37,23 @@ class Total:
     spending: Spending
     warned: bool
     """Whether people were told that the budget of this scope and period is nearly used up."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What was used on one day, by one person, of one model or tool."""
+
+    day: date
+    person: bytes | None
+    """The handle of who asked, as `Ledger.handle_of` gives it; None where nobody did."""
+    kind: str
+    """`model` or `tool`."""
+    name: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Decimal
+    """As far as it is known."""
 
 
 class Ledger(Repository):
@@ -101,6 +119,34 @@ class Ledger(Repository):
         )
         return f"{rows[0][0]}/{rows[0][1]}" if rows else None
 
+    def usage(self, *, since: datetime) -> tuple[Usage, ...]:
+        """What was used from then on: one for each day (UTC), person, kind and name; the days in order."""
+        rows = self.rows(
+            "SELECT at / 86400000, person, kind, name, input_tokens, output_tokens, cost_usd FROM ledger "
+            "WHERE at >= ? AND kind != 'send' ORDER BY at",
+            (millis(since),),
+        )
+        sums: dict[tuple[int, bytes | None, str, str], list[Any]] = {}
+        for day, person, kind, name, read, written, cost in rows:
+            found = sums.setdefault((day, person, kind, name), [0, 0, 0, Decimal(0)])
+            found[0] += 1
+            found[1] += read
+            found[2] += written
+            found[3] += Decimal(cost or 0)
+        return tuple(
+            Usage(
+                day=_EPOCH + timedelta(days=day),
+                person=person,
+                kind=kind,
+                name=name,
+                calls=calls,
+                input_tokens=read,
+                output_tokens=written,
+                cost_usd=cost,
+            )
+            for (day, person, kind, name), (calls, read, written, cost) in sums.items()
+        )
+
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
         """The sums of the person, the group and all, each for all the periods, in this order; zero where there is none.
 
@@ -112,6 +158,10 @@ class Ledger(Repository):
             for scope, handle in self._scopes(person, group).items()
             for period in wanted
         )
+
+    def handle_of(self, person: str) -> bytes:
+        """The handle by which the ledger knows a person."""
+        return self.keyring.handle(person)
 
     def prune(self, *, now: datetime) -> None:
         """Forget the sums of days and months that are long over."""

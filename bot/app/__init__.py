@@ -13,7 +13,7 @@ Left to others: the verbs of the command line (`bot.cli.main`).
 import asyncio
 import gc
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
@@ -29,6 +29,7 @@ from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.troubles import ModelTroubles
+from bot.events import Envelope
 from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.locale import speak
@@ -87,11 +88,17 @@ def _check_approve(settings: Settings) -> None:
 
 @asynccontextmanager
 async def assembled(
-    settings: Settings, transport: Transport, *, realm: str, restarts: Restarts | None = None
+    settings: Settings,
+    transport: Transport,
+    *,
+    realm: str,
+    restarts: Restarts | None = None,
+    on_stranger: Callable[[Envelope], None] | None = None,
 ) -> AsyncGenerator[Aldis]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
-    `restarts` is how it is restarted from within; None: it cannot be.
+    `restarts` is how it is restarted from within; None: it cannot be. `on_stranger` is told who has written directly
+    and may not.
 
     Raises:
         StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
@@ -143,6 +150,7 @@ async def assembled(
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
             restarts=restarts,
+            on_stranger=on_stranger,
         )
         around = ToolDeps(
             http=http,

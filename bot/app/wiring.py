@@ -23,7 +23,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
-from bot.events import PersonId
+from bot.events import Envelope, PersonId
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller, Subscription
@@ -110,6 +110,7 @@ class Parts:
         troubles: ModelTroubles | None = None,
         ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
         restarts: Restarts | None = None,
+        on_stranger: Callable[[Envelope], None] | None = None,
     ) -> None:
         self._settings = settings
         self._speech = speech
@@ -122,6 +123,7 @@ class Parts:
         self._troubles = troubles or ModelTroubles()
         self._ask = ask or _nothing_asked
         self._restarts = restarts
+        self._on_stranger = on_stranger
         self._counts = counts or Counts()
         self._lessons = lessons or Lessons()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
@@ -226,6 +228,11 @@ class Parts:
                 health=health,
                 identities=identities,
                 captchas=captchas,
+                pairing=self._pairing,
+                audience=Audience(self._transport, lambda: intake.allowed),
+                budgets=models.budgets(settings),
+                feeds=self.feeds,
+                findings=lambda: checkups.findings,
             ),
         )
 
@@ -398,6 +405,7 @@ class Parts:
             doors=policies.doors(self._settings, self._pairing) if self._realm == "signal" else None,
             noticed=watchdog.noticed,
             on_untrusted=on_untrusted,
+            on_stranger=self._on_stranger,
         )
 
 

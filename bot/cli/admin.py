@@ -11,7 +11,7 @@ import asyncio
 import base64
 import binascii
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +20,7 @@ from bot import app
 from bot.doctor.servers import is_loopback
 from bot.errors import ConfigError
 from bot.settings import Settings
+from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import Place
 from bot.web.admin.sessions import SecondFactor
@@ -78,13 +79,13 @@ def _with_pages(given: Settings) -> Settings:
 
 
 @asynccontextmanager
-async def administered(given: Settings) -> AsyncGenerator[World]:
+async def administered(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
     """Serve the pages while the block runs, where they are asked for; gives what they know of Aldis.
 
     Raises:
         ConfigError: the address cannot be listened on, or pages that others reach have no second factor.
     """
-    world = World(given, app.doctor_deps)
+    world = World(given, app.doctor_deps, file=SettingsFile(), restart=restart)
     if given.web.admin_port == 0:
         yield world
         return

@@ -74,7 +74,7 @@ class _Runs:
             ConfigError, StoreError: it cannot run, and there are no former settings with which it ran.
         """
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        async with administered(self._now) as world:
+        async with administered(self._now, self._restarts.request) as world:
             await self._go(world)
 
     async def _go(self, world: World) -> None:
@@ -96,7 +96,7 @@ class _Runs:
 
     async def _run_once(self, world: World) -> None:
         """One run, with everything closed at its end; the pages for administration outlast it."""
-        world.settings = self._now
+        world.begin(self._now)
         given, pages, stop = self._now, self._pages, self._shutdown
         log = app.log_waits()
 
@@ -109,7 +109,9 @@ class _Runs:
             transport = await unless(stop.requested, app.signal_transport(given, on_wait))
             if transport is None:
                 return
-            async with app.assembled(given, transport, realm="signal", restarts=self._restarts) as aldis:
+            async with app.assembled(
+                given, transport, realm="signal", restarts=self._restarts, on_stranger=world.callers.note
+            ) as aldis:
                 with pages.showing(aldis.health), world.showing(aldis.running):
                     try:
                         await aldis.run(stop.requested, stop.hurried)

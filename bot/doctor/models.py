@@ -7,11 +7,11 @@ Left to others: making providers (`bot.app` hands over how).
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.servers import Server, look_at, look_for, nearest, with_other_name, without_password
+from bot.doctor.servers import Looked, Server, look_at, look_for, nearest, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
@@ -19,6 +19,8 @@ from bot.settings import Settings
 from tools import ImagesOptions
 
 _MODEL_SECONDS = 60.0
+_FINDING_SECONDS = 4.0
+"""For a server close by that may not be there."""
 
 _ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
@@ -59,6 +61,29 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
     ]
     others = [] if models else [_first_model(server, looked.names)]
     return [*looked.findings, *others, *await asyncio.gather(*wanted)]
+
+
+async def list_models(vendor: str, settings: Settings, deps: Deps) -> Looked:
+    """What a vendor's server lists, as things are set; costs nothing."""
+    return await look_at(_server_of(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
+
+
+async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Which of these addresses a server with the API of OpenAI answers at that wants no key, and its models."""
+
+    async def look(address: str) -> tuple[str, tuple[str, ...]] | None:
+        server = Server(
+            what="models", base_url=address, address_variable="", key_variable="", model_variable="", is_vendor=False
+        )
+        try:
+            async with asyncio.timeout(_FINDING_SECONDS):
+                names = (await look_at(server, deps.tool_deps.http, is_contained=False)).names
+        except TimeoutError:
+            return None
+        return None if names is None else (address, names)
+
+    found = await asyncio.gather(*map(look, addresses))
+    return tuple(one for one in found if one is not None)
 
 
 def _first_model(server: Server, names: tuple[str, ...]) -> Finding:

@@ -109,13 +109,16 @@ class Intake:
         members_seconds: float = _MEMBERS_SECONDS,
         noticed: Callable[[int], None] | None = None,
         on_untrusted: Callable[[PersonId], None] | None = None,
+        on_stranger: Callable[[Envelope], None] | None = None,
     ) -> None:
         """`noticed` is told each time of a message of ours that a device confirms.
 
-        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
+        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted. `on_stranger`
+        is told of a message that somebody who may not write has sent directly.
         """
         self._noticed = noticed
         self._on_untrusted = on_untrusted
+        self._on_stranger = on_stranger
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -313,6 +316,8 @@ class Intake:
         if may_write(known, self._allowed, is_approved=is_approved):
             await self._keep(known, entries)
             return
+        if self._on_stranger is not None and known.kind is Kind.MESSAGE and is_direct(known):
+            self._on_stranger(known)
         self._invite(known)
         self._hold(known)
         self._pass_over(known, "not_allowed")

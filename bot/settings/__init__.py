@@ -493,7 +493,7 @@ class WebSettings(Group):
     """Where browsers find them, where that is not this machine, such as https://aldis.example.org; then they want a
     code of an authenticator app, too."""
     admin_totp: SecretStr | None = None
-    """The secret of that app in base32; `aldis admin` makes one where it is missing."""
+    """The secret of that app in base32, 26 letters or more; `head -c 20 /dev/urandom | base32` makes one."""
 
 
 class WorkerSettings(Group):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import ConfigError
-from bot.settings import ENV_FILE, known_variables, read_settings_file, settings_file_path, values_from
+from bot.settings import ENV_FILE, Settings, known_variables, read_settings_file, settings_file_path, values_from
 from bot.settings.env import ENVIRONMENT, Spelling, Variable
 from bot.settings.env_file import changed
 
@@ -81,6 +81,17 @@ class SettingsFile:
             # A value that is hidden today, by the environment, must not turn out wrong on the day that it counts.
             values_from(self._environ, self._env_file, file=(self.path, found), is_file_first=True)
             write_atomically(self.path, new)
+
+    def preview(self, changes: Mapping[str, str | None]) -> Settings:
+        """The settings as they would be with these changes; nothing is written.
+
+        Raises:
+            ConfigError: as `write`.
+        """
+        before = read_settings_file(self.path)
+        values, removed = self._sorted_out(changes, before)
+        found = {name: value for name, value in before.items() if name not in removed} | values
+        return values_from(self._environ, self._env_file, file=(self.path, found))[0]
 
     def origin(self, name: str) -> Origin:
         """Where the value of a setting comes from, by any of its names.

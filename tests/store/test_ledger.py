@@ -306,3 +306,25 @@ async def test_the_share_that_came_from_caches(store: Store) -> None:
 
     assert await share(here) == 60 / 101
     assert (await share(here, days=1), await share(there)) == (None, None)
+
+
+async def test_what_was_used_by_day_person_and_name(store: Store) -> None:
+    """Sends are left out, unknown prices count as calls alone, and what is older is not looked at."""
+    conversation, turn = await begun(store)
+    send = Entry(kind="send", name="message", outcome="ok", latency_seconds=0)
+
+    def work(repos: Repositories) -> None:
+        repos.ledger.add(conversation, turn, "alice", (MODEL, MODEL, TOOL, send), now=NOON)
+        repos.ledger.add(conversation, turn, "bob", (UNPRICED,), now=NOON + timedelta(days=1))
+        repos.ledger.add(conversation, turn, "alice", (MODEL,), now=NOON - timedelta(days=40))
+
+    await store.transaction(work)
+    used, alice = await store.read(
+        lambda repos: (repos.ledger.usage(since=NOON - timedelta(days=30)), repos.ledger.handle_of("alice"))
+    )
+    assert [(one.day.isoformat(), one.person == alice, one.name, one.calls, one.cost_usd) for one in used] == [
+        ("2026-11-21", True, "model-1", 2, Decimal("0.2")),
+        ("2026-11-21", True, "calculate", 1, Decimal(0)),
+        ("2026-11-22", False, "model-2", 1, Decimal(0)),
+    ]
+    assert used[0].input_tokens == 200

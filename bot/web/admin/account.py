@@ -1,4 +1,4 @@
-"""The account: which bridge there is, and linking Aldis as a device by a code that renews itself.
+"""The account: which bridge there is; linking Aldis as a device by a code that renews itself, or a number of its own.
 
     start --no bridge answers--> says so, and looks again
       '--> a code --scanned--> linked; the start of Aldis goes on by itself
@@ -11,21 +11,26 @@ Left to others: waiting for the account (`bot.app.transports`), talking to the b
 import asyncio
 import io
 import logging
-from contextlib import suppress
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
 import segno
 from aiohttp import web
 
-from bot.errors import ConfigError, Disconnected, LinkRefused
+from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
 from bot.logs import described
 from bot.settings import Settings
 from bot.transports.base import NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
+from bot.turn.captchas import solution_in
 from bot.web.admin.desk import Desk, go_to
+from bot.web.admin.guard import form_of
+from bot.web.admin.pages import words
 from bot.web.admin.world import World
 
 _log = logging.getLogger(__name__)
@@ -143,6 +148,8 @@ class AccountRoom:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.link = LinkJob(desk.world)
+        self._registering = ""
+        """The number that a code was sent to."""
         desk.add_fragment("account", self._live)
 
     def routes(self) -> list[web.RouteDef]:
@@ -152,27 +159,60 @@ class AccountRoom:
             web.get("/setup/account/code-{number}.svg", self._code),
             web.post("/setup/account/link", self._start),
             web.post("/setup/account/stop", self._stop),
+            web.post("/setup/account/bridge", self._use_bridge),
+            web.post("/setup/account/choose", self._choose),
+            web.post("/setup/account/own", self._own_account),
+            web.post("/setup/account/register", self._register),
+            web.post("/setup/account/verify", self._verify),
         ]
 
     async def _show(self, request: web.Request) -> web.Response:
+        bridge, accounts = await self._look()
+        elsewhere = () if bridge else await self._find_bridges()
         return self._desk.page(
-            request, "account", live=await self._desk.fragment("account"), accounts=await self._accounts()
+            request,
+            "account",
+            live=await self._desk.fragment(request, "account"),
+            bridge=bridge,
+            accounts=[account for account in accounts if account.name],
+            elsewhere=elsewhere,
+            registering=self._registering,
+            captcha_page=_REGISTRATION_PAGE,
         )
 
     async def _live(self) -> tuple[str, dict[str, object]]:
         return "part_account", {"link": self.link.state, "account": self._own()}
 
-    async def _accounts(self) -> tuple[Account, ...] | None:
-        """What the bridge has; None: it does not answer."""
+    async def _look(self) -> tuple[Bridge | None, tuple[Account, ...]]:
+        """The bridge at `SIGNAL__URL` and what it has; None: none answers there."""
         try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                _, linking = await linking_of(self._desk.world, self._desk.world.settings)
-                try:
-                    return await linking.accounts()
-                finally:
-                    await linking.aclose()
+            async with asyncio.timeout(_ANSWER_SECONDS), self._linking() as (bridge, linking):
+                return bridge, await linking.accounts()
         except (Disconnected, ConfigError, TimeoutError):
-            return None
+            return None, ()
+
+    @staticmethod
+    async def _find_bridges() -> tuple[str, ...]:
+        """Where else a bridge answers, of the places where one usually does."""
+
+        async def look(url: str) -> str | None:
+            try:
+                async with asyncio.timeout(_FINDING_SECONDS):
+                    await bridge_at(url, timeout_seconds=_FINDING_SECONDS)
+            except (Disconnected, ConfigError, TimeoutError):
+                return None
+            return url
+
+        found = await asyncio.gather(*map(look, USUAL_BRIDGES))
+        return tuple(url for url in found if url is not None)
+
+    @asynccontextmanager
+    async def _linking(self) -> AsyncGenerator[tuple[Bridge, Linking]]:
+        bridge, linking = await linking_of(self._desk.world, self._desk.world.settings)
+        try:
+            yield bridge, linking
+        finally:
+            await linking.aclose()
 
     def _own(self) -> str | None:
         """The account that Aldis answers for, while it runs."""
@@ -195,5 +235,57 @@ class AccountRoom:
         await self.link.stop()
         return go_to(_ACCOUNT)
 
+    async def _use_bridge(self, request: web.Request) -> web.Response:
+        return await self._desk.save(request, _ACCOUNT, {"SIGNAL__URL": form_of(request).get("url", "")})
 
+    async def _choose(self, request: web.Request) -> web.Response:
+        return await self._desk.save(request, _ACCOUNT, {"SIGNAL__ACCOUNT": form_of(request).get("account", "")})
+
+    async def _own_account(self, request: web.Request) -> web.Response:
+        is_own = form_of(request).get("own") == "yes"
+        return await self._desk.save(request, _ACCOUNT, {"SIGNAL__NOTE_TO_SELF": "true" if is_own else None})
+
+    async def _register(self, request: web.Request) -> web.Response:
+        form = form_of(request)
+        number, pasted = "".join(form.get("number", "").split()), form.get("captcha", "").strip()
+        captcha = solution_in(pasted) if pasted else None
+        if not _NUMBER.fullmatch(number):
+            return self._desk.wrong(request, _ACCOUNT, words("NUMBER_WRONG"))
+        if pasted and captcha is None:
+            return self._desk.wrong(request, _ACCOUNT, words("CAPTCHA_NONE"))
+        self._desk.write_down(request, "account.code_wanted")
+        try:
+            async with self._linking() as (_, linking):
+                await linking.register(number, captcha=captcha, by_call=form.get("how") == "call")
+        except (CallRefused, Disconnected, ConfigError) as error:
+            return self._desk.wrong(request, _ACCOUNT, words("REFUSED", words=str(error)))
+        self._registering = number
+        return self._desk.done(request, _ACCOUNT, "CODE_SENT", number=number)
+
+    async def _verify(self, request: web.Request) -> web.Response:
+        form = form_of(request)
+        code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
+        if not self._registering or not code:
+            return self._desk.wrong(request, _ACCOUNT, words("CODE_MISSING"))
+        self._desk.write_down(request, "account.verified")
+        try:
+            async with self._linking() as (_, linking):
+                await linking.verify(self._registering, code, pin=form.get("pin", "").strip() or None)
+        except (CallRefused, Disconnected, ConfigError) as error:
+            return self._desk.wrong(request, _ACCOUNT, words("REFUSED", words=str(error)))
+        self._registering = ""
+        return self._desk.done(request, _ACCOUNT, "REGISTERED")
+
+
+USUAL_BRIDGES = (
+    "unix:///run/signal-cli/socket",
+    "tcp://127.0.0.1:7583",
+    "http://127.0.0.1:8080",
+    "http://signal-cli-rest-api:8080",
+)
+"""Where bridges stand by default: the socket of our compose file, signal-cli's TCP port, and HTTP."""
 _ANSWER_SECONDS = 5.0
+_FINDING_SECONDS = 2.0
+_NUMBER = re.compile(r"\+[1-9]\d{5,17}", re.ASCII)
+_REGISTRATION_PAGE = "https://signalcaptchas.org/registration/generate.html"
+"""Source: signal-cli, `RegisterCommand` (2026-11-22)."""

@@ -5,10 +5,12 @@ Left to others: what the rooms show and do (`overview`, `account`, ...), what is
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from aiohttp import web
 
+from bot.errors import ConfigError
 from bot.web.admin.audit import Audit
 from bot.web.admin.guard import SESSION
 from bot.web.admin.pages import Pages, words
@@ -20,8 +22,11 @@ LIVE_SECONDS = 1.0
 _LIVE_FOR_SECONDS = 900.0
 """Then the browser asks anew, and is asked for its cookie."""
 _MAX_LIVE = 16
+_BEGIN_SECONDS = 15.0
+"""How long a page waits for Aldis to begin again; an end takes ten at most."""
 
 Fragment = Callable[[], Awaitable[tuple[str, dict[str, object]]]]
+Changes = Mapping[str, str | None]
 """The template of a part of a page that changes by itself, and what is filled in."""
 
 
@@ -37,7 +42,20 @@ class Desk:
 
     def page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
         """A whole page."""
-        return self._pages.response(request, template, status=status, world=self.world, **values)
+        return self._pages.response(request, template, status=status, world=self.world, steps=self._steps(), **values)
+
+    def _steps(self) -> tuple[tuple[str, str, bool], ...]:
+        """The steps of set-up: the path, the name of its words, and whether it is done."""
+        settings, is_there = self.world.settings, self.world.has_account
+        has_model = bool(settings.llm.providers) or settings.llm.providers_in_order != ("offline",)
+        has_admin = bool(settings.access.admins) or settings.signal.note_to_self
+        return (
+            ("/setup/account", "ACCOUNT", is_there),
+            ("/setup/model", "MODEL", has_model),
+            ("/setup/you", "YOU", has_admin),
+            ("/setup/tools", "TOOLS", bool(settings.tools.model_fields_set or settings.budget.model_fields_set)),
+            ("/setup/done", "DONE", is_there and has_model and has_admin),
+        )
 
     def done(self, request: web.Request, path: str, name: str, /, **values: object) -> web.Response:
         """Back to a page, which says that it is done."""
@@ -63,10 +81,42 @@ class Desk:
         """A part of a page that changes by itself."""
         self._fragments[name] = fragment
 
-    async def fragment(self, name: str) -> str:
-        """A part of a page as it is now."""
+    async def fragment(self, request: web.Request, name: str) -> str:
+        """A part of a page as it is now, for whoever asks."""
         template, values = await self._fragments[name]()
-        return self._pages.html(template, world=self.world, **values)
+        return self._pages.html(template, world=self.world, session=request[SESSION], **values)
+
+    async def save(
+        self, request: web.Request, back: str, changes: Changes, done: str = "SAVED", /, **values: object
+    ) -> web.Response:
+        """Write settings into the file and have Aldis begin anew with them; None takes one out of it.
+
+        Where they are refused, everything is as it was, and the page says why. So it does where a setting stands in
+        the environment, which would win.
+        """
+        file = self.world.file
+        try:
+            for name in changes:
+                origin = await asyncio.to_thread(file.origin, name)
+                if origin in {"environment", ".env"}:
+                    return self.wrong(request, back, words("SET_ELSEWHERE", name=name, where=origin))
+            before = await asyncio.to_thread(file.read)
+            await asyncio.to_thread(file.write, changes)
+            run, was_running = self.world.runs, self.world.running is not None
+            try:
+                await self.world.restart()
+            except ConfigError:
+                await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
+                raise
+            # Until it has begun again, which takes seconds, the run that ends still decides by the former settings:
+            # whoever was let in would be turned away.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_BEGIN_SECONDS):
+                    await self.world.begun_again(run, runs=was_running)
+        except ConfigError as error:
+            return self.wrong(request, back, words("REFUSED", words=str(error)))
+        self.write_down(request, "settings.changed", ", ".join(changes))
+        return self.done(request, back, done, **values)
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         """A part of a page as server-sent events: whenever it has changed, all of it."""
@@ -82,7 +132,7 @@ class Desk:
             async with asyncio.timeout(_LIVE_FOR_SECONDS):
                 shown = ""
                 while True:
-                    html = await self.fragment(name)
+                    html = await self.fragment(request, name)
                     if html != shown:
                         await response.write(f"data: {json.dumps(html)}\n\n".encode())
                     else:

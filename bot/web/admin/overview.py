@@ -34,7 +34,7 @@ class Overview:
         return self._desk.page(
             request,
             "overview",
-            state=await self._desk.fragment("state"),
+            state=await self._desk.fragment(request, "state"),
             suspects=suspects,
             is_silent=is_silent,
             captcha_page=CAPTCHA_PAGE,

@@ -18,6 +18,7 @@ from bot.i18n.locale import LANGUAGES, Language, moment, number, spoken
 from bot.web.admin.guard import SESSION
 
 LANGUAGE_COOKIE = "language"
+_CENT = Decimal("0.01")
 _FOLDER = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -41,7 +42,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES)  # pyright: ignore[reportUnknownMemberType]
-        self._jinja.filters.update(time=self._time, usd=_usd)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.filters.update(time=self._time, usd=_usd, count=_count)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """A template, filled in."""
@@ -91,4 +92,10 @@ def language_of(request: web.Request, default: Language) -> Language:
 def _usd(amount: Decimal | None) -> str:
     if amount is None:
         return "?"
-    return f"{number(amount.quantize(Decimal('0.0001') if abs(amount) < 1 else Decimal('0.01')))} $"
+    places = Decimal("0.0001") if 0 < abs(amount) < _CENT else _CENT
+    return f"{number(amount.quantize(places))} $"
+
+
+def _count(value: int) -> str:
+    """A number in groups of three digits, which no language takes for a decimal sign."""
+    return f"{value:,}".replace(",", "\u202f")

@@ -20,10 +20,15 @@ from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit
 from bot.web.admin.desk import Desk
 from bot.web.admin.door import Door
+from bot.web.admin.equipment import ToolRoom
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, Guard, Place
+from bot.web.admin.model import ModelRoom
 from bot.web.admin.overview import Overview
 from bot.web.admin.pages import Pages, language_of
+from bot.web.admin.people import PeopleRoom
 from bot.web.admin.sessions import SecondFactor, Sessions
+from bot.web.admin.upkeep import LogTail, UpkeepRoom
+from bot.web.admin.usage import UsageRoom
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
 
@@ -51,7 +56,17 @@ class Site:
         self._guard = Guard(place, self._sessions)
         self._desk = Desk(world, self._pages, audit)
         self._account = AccountRoom(self._desk)
-        self._rooms = (Door(self._desk, self._guard, self._sessions, factor), Overview(self._desk), self._account)
+        self.log = LogTail()
+        self._rooms = (
+            Door(self._desk, self._guard, self._sessions, factor),
+            Overview(self._desk),
+            self._account,
+            ModelRoom(self._desk),
+            PeopleRoom(self._desk),
+            ToolRoom(self._desk),
+            UsageRoom(self._desk),
+            UpkeepRoom(self._desk, self.log),
+        )
 
     def new_link(self) -> str:
         """The address that opens the pages, once and within ten minutes."""
@@ -127,7 +142,8 @@ async def serving(site: Site, place: Place, audit: Audit) -> AsyncGenerator[None
         async with answering(site.control, admin_socket_path(store_path)):
             _log.info("set-up and administration at %s; `aldis admin` prints a link that opens them", place.address)
             audit.write("pages.opened", who="-", origin="-")
-            yield
+            with site.log.listening():
+                yield
     finally:
         await site.aclose()
         await runner.cleanup()

@@ -3,18 +3,71 @@
 World --wait_for--> what it waits for --showing--> the Aldis that runs --> it waits, or stops
 """
 
-from collections.abc import Callable, Generator
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from bot.clock import Clock
+from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding
+from bot.events import Envelope, PersonId
+from bot.features.feeds.service import Feeds
 from bot.features.safety_numbers.service import Identities
+from bot.policy.budgets import Budgets
+from bot.policy.pairing import Pairing
 from bot.settings import Settings
+from bot.settings.file import SettingsFile
 from bot.transports.base import Transport
 from bot.turn.captchas import Captchas
 from bot.web.health import STARTS, STOPS, HealthPage
 from store import Store
+
+LISTENING_SECONDS = 600.0
+"""How long a page waits for somebody who writes."""
+_MAX_CALLERS = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """Somebody who may not write, and did while a page waited for them."""
+
+    person: PersonId
+    number: str | None
+    at: datetime
+
+
+class Callers:
+    """Who has written in vain, while a page waits for it: in memory, a few, and no word of theirs."""
+
+    def __init__(self, *, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._until = 0.0
+        self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
+
+    def listen(self) -> None:
+        """Wait for somebody, from now on for some minutes."""
+        self._until = self._seconds() + LISTENING_SECONDS
+
+    def note(self, envelope: Envelope) -> None:
+        """Somebody has written; forgotten at once where no page waits for it."""
+        if envelope.author is None or self._seconds() > self._until:
+            return
+        caller = Caller(person=envelope.author, number=envelope.number, at=datetime.now(UTC))
+        self._callers[envelope.author] = caller
+        self._callers.move_to_end(envelope.author)
+        while len(self._callers) > _MAX_CALLERS:
+            self._callers.popitem(last=False)
+
+    def all(self) -> tuple[Caller, ...]:
+        """The newest first; nobody where no page waits any more."""
+        if self._seconds() > self._until:
+            self._callers.clear()
+        return tuple(reversed(self._callers.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +80,53 @@ class Running:
     health: HealthPage
     identities: Identities
     captchas: Captchas
+    pairing: Pairing
+    audience: Audience
+    budgets: Budgets
+    feeds: Feeds
+    findings: Callable[[], Sequence[Finding]]
 
 
 class World:
-    """Aldis as the pages see it. `deps` makes its parts by settings, to look at them."""
+    """Aldis as the pages see it. `deps` makes its parts by settings, to look at them; `restart` has it begin anew with
+    the settings as they are then.
+    """
 
-    def __init__(self, settings: Settings, deps: Callable[[Settings], Deps]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        deps: Callable[[Settings], Deps],
+        *,
+        file: SettingsFile,
+        restart: Callable[[], Awaitable[object]],
+    ) -> None:
         self.settings = settings
         self.deps = deps
+        self.file = file
+        self.restart = restart
+        self.callers = Callers()
         self.waits_for = STARTS
         self.running: Running | None = None
+        self.runs = 0
+        """How often Aldis has begun in this process."""
+        self._changed = asyncio.Event()
+        self.has_account = False
+        """Whether Aldis has run in this process: then the bridge has an account, also while it begins again."""
+
+    def begin(self, settings: Settings) -> None:
+        """Aldis begins, or begins again, with these settings."""
+        self.settings = settings
+        self.runs += 1
+        self._notify()
+
+    async def begun_again(self, after: int, *, runs: bool) -> None:
+        """Wait until Aldis has begun again after that run, and where `runs`, until its parts are there."""
+        while self.runs <= after or (runs and self.running is None):
+            await self._changed.wait()
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     def wait_for(self, what: str) -> None:
         """Aldis does not run yet; `what` is a sentence for the operator."""
@@ -45,7 +135,8 @@ class World:
     @contextmanager
     def showing(self, running: Running) -> Generator[None]:
         """Aldis runs while the block does, with these parts."""
-        self.running = running
+        self.running, self.has_account = running, True
+        self._notify()
         try:
             yield
         finally:

@@ -22,15 +22,14 @@ for (const part of document.querySelectorAll("[data-live]")) {
   addEventListener("pagehide", () => source.close());
 }
 
-// What takes a while says so, and is not asked for twice.
-for (const form of document.querySelectorAll("form")) {
-  form.addEventListener("submit", () => {
-    for (const button of form.querySelectorAll("button")) {
-      button.setAttribute("aria-busy", "true");
-      setTimeout(() => { button.disabled = true; });
-    }
-  });
-}
+// What takes a while says so, and is not asked for twice; a download leaves the page as it is.
+addEventListener("submit", (event) => {
+  if (event.target.hasAttribute("data-download")) return;
+  for (const button of event.target.querySelectorAll("button")) {
+    button.setAttribute("aria-busy", "true");
+    setTimeout(() => { button.disabled = true; });
+  }
+});
 addEventListener("pageshow", () => {
   for (const button of document.querySelectorAll("button[aria-busy]")) {
     button.removeAttribute("aria-busy");

@@ -11,6 +11,7 @@ import aiohttp
 
 from bot.app import doctor_deps
 from bot.settings import Settings, loaded
+from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import Place
 from bot.web.admin.sessions import SecondFactor, Sessions
@@ -95,7 +96,14 @@ async def visited(
     given = settings or settings_of(folder)
     place = Place(host=LOOPBACK, port=free_port(), url=url)
     audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
-    site = Site(World(given, doctor_deps), place, audit, factor=lambda: factor, sessions=sessions)
+    file = SettingsFile(given.store.path.with_name("settings.env"), environ={}, env_file=None)
+
+    async def restart() -> None:
+        site.world.begin(file.preview({}))
+
+    site = Site(
+        World(given, doctor_deps, file=file, restart=restart), place, audit, factor=lambda: factor, sessions=sessions
+    )
     jar = aiohttp.DummyCookieJar()
     async with serving(site, place, audit), aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http, audit)

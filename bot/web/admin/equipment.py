@@ -1,0 +1,113 @@
+"""The tools: what each costs, needs and tells whom; switching them on and off, keys of searches, what is kept how long.
+
+Left to others: what there is to list (`bot.doctor.tools`), trying keys (`bot.doctor.search`).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from aiohttp import web
+
+from bot.doctor.search import check_search
+from bot.doctor.tools import ToolGroup, inventory
+from bot.errors import ConfigError
+from bot.web.admin.desk import Desk
+from bot.web.admin.guard import form_of
+from bot.web.admin.model import looking
+from bot.web.admin.pages import words
+
+_TOOLS = "/setup/tools"
+SEARCHES = {
+    "TOOLS__WEB_SEARCH__API_KEY": "Brave Search",
+    "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "Tavily",
+    "TOOLS__WEB_SEARCH__SERPAPI_API_KEY": "SerpApi",
+    "TOOLS__WEB_SEARCH__PERPLEXITY_API_KEY": "Perplexity",
+    "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": "SearXNG",
+}
+"""What the page takes for searches, by the setting: keys, and the address of one's own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """A group of tools as the page lists it."""
+
+    group: ToolGroup
+    about: str
+    """The first sentence of what models are told, in English."""
+    cost_usd: Decimal
+    asks: bool
+    """Whether it does something, so that it may ask first."""
+
+
+class ToolRoom:
+    """The page of the tools."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [
+            web.get(_TOOLS, self._show),
+            web.post("/setup/tools/switch", self._switch),
+            web.post("/setup/tools/key", self._take_key),
+            web.post("/setup/tools/retention", self._set_retention),
+        ]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        settings = self._desk.world.settings
+        groups = inventory(settings, self._desk.world.deps(settings).tool_deps)
+        search = settings.tools.options_by_name["web_search"]
+        fields = {name: name.rpartition("__")[2].lower() for name in SEARCHES}
+        return self._desk.page(
+            request,
+            "tools",
+            rows=[_row(group) for group in groups],
+            searches=[
+                {"name": name, "service": SEARCHES[name], "is_set": getattr(search, field, None) is not None}
+                for name, field in fields.items()
+            ],
+            retention=settings.history.retention_days,
+        )
+
+    async def _switch(self, request: web.Request) -> web.Response:
+        form, settings = form_of(request), self._desk.world.settings
+        name, is_on = form.get("tool", ""), form.get("to") == "on"
+        if name not in settings.tools.options_by_name:
+            return self._desk.wrong(request, _TOOLS, words("TOOL_UNKNOWN"))
+        changes = {f"TOOLS__{name.upper()}__ENABLED": "true" if is_on else "false"}
+        return await self._desk.save(request, _TOOLS, changes)
+
+    async def _take_key(self, request: web.Request) -> web.Response:
+        """Keep a key if its service takes it; an empty one is taken out."""
+        form = form_of(request)
+        name, value = form.get("name", ""), form.get("value", "").strip() or None
+        if name not in SEARCHES:
+            return self._desk.wrong(request, _TOOLS, words("TOOL_UNKNOWN"))
+        if value is not None:
+            try:
+                trial = self._desk.world.file.preview({name: value})
+                async with looking(self._desk.world, trial) as deps:
+                    found = await check_search(trial, deps)
+            except ConfigError as error:
+                return self._desk.wrong(request, _TOOLS, words("REFUSED", words=str(error)))
+            wrong = [one for one in found if one.level == "problem" and SEARCHES[name] in one.what]
+            if wrong:
+                self._desk.write_down(request, "key.refused", name)
+                return self._desk.wrong(request, _TOOLS, words("REFUSED", words=wrong[0].what))
+        return await self._desk.save(request, _TOOLS, {name: value})
+
+    async def _set_retention(self, request: web.Request) -> web.Response:
+        days = form_of(request).get("days", "").strip() or None
+        return await self._desk.save(request, _TOOLS, {"HISTORY__RETENTION_DAYS": days})
+
+
+def _row(group: ToolGroup) -> Row:
+    first = group.tools[0].spec if group.tools else None
+    about = first.description.partition(". ")[0].rstrip(".") + "." if first else ""
+    return Row(
+        group=group,
+        about=about,
+        cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
+        asks=any(tool.spec.effects != "none" for tool in group.tools),
+    )

@@ -1,0 +1,157 @@
+"""The model that answers: a key, a server close by, or none for now; its list with prices, and a question to try it.
+
+Keys are tried before they are kept, by what servers tell for nothing. Left to others: looking (`bot.doctor.models`).
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import get_args
+
+from aiohttp import web
+
+from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding
+from bot.doctor.models import ask_models, find_servers, list_models
+from bot.doctor.servers import Looked
+from bot.errors import ConfigError
+from bot.providers.prices import Price, published
+from bot.settings import ProviderName, Settings
+from bot.web.admin.desk import Changes, Desk
+from bot.web.admin.guard import form_of
+from bot.web.admin.pages import words
+from bot.web.admin.world import World
+
+USUAL_SERVERS = (
+    *(
+        f"http://{host}:{port}/v1"
+        for host in ("127.0.0.1", "host.docker.internal")
+        for port in (11_434, 1_234, 8_000, 8_081)
+    ),
+    "http://ollama:11434/v1",
+    "http://vllm:8000/v1",
+)
+"""Where Ollama, LM Studio, vLLM and llama.cpp listen: on this machine, on Docker's host, in the compose network."""
+
+_MODEL = "/setup/model"
+_MAX_LISTED = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer:
+    """A model that may be chosen."""
+
+    name: str
+    price: Price | None
+    """None: nobody knows."""
+    is_chosen: bool
+
+
+@asynccontextmanager
+async def looking(world: World, settings: Settings) -> AsyncGenerator[Deps]:
+    """How the doctor looks at things by these settings, with open connections."""
+    deps = world.deps(settings)
+    async with deps.tool_deps.http:
+        yield deps
+
+
+class ModelRoom:
+    """The pages of the model."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [
+            web.get(_MODEL, self._show),
+            web.post("/setup/model/key", self._take_key),
+            web.post("/setup/model/server", self._take_server),
+            web.post("/setup/model/choose", self._choose),
+            web.post("/setup/model/none", self._go_without),
+            web.post("/setup/model/test", self._test),
+        ]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        settings = self._desk.world.settings
+        vendor = settings.llm.providers_in_order[0]
+        async with looking(self._desk.world, settings) as deps:
+            looked = None if vendor == "offline" else await list_models(vendor, settings, deps)
+            found = await find_servers(deps, USUAL_SERVERS) if request.query.get("look") else None
+        return self._desk.page(
+            request,
+            "model",
+            vendor=vendor,
+            model=settings.llm.model_of(vendor).partition("/")[2],
+            offers=_offers(looked, settings, vendor),
+            findings=looked.findings if looked else (),
+            found=found,
+        )
+
+    async def _take_key(self, request: web.Request) -> web.Response:
+        form = form_of(request)
+        vendor, key = form.get("vendor", ""), form.get("key", "").strip()
+        if vendor not in {"anthropic", "openai"} or not key:
+            return self._desk.wrong(request, _MODEL, words("KEY_MISSING"))
+        changes = {f"LLM__{vendor.upper()}__API_KEY": key, "LLM__PROVIDERS": vendor}
+        return await self._try(
+            request, vendor, changes | ({"LLM__OPENAI__BASE_URL": None} if vendor == "openai" else {})
+        )
+
+    async def _take_server(self, request: web.Request) -> web.Response:
+        form = form_of(request)
+        key = form.get("key", "").strip()
+        changes = {
+            "LLM__OPENAI__BASE_URL": form.get("url", "").strip() or None,
+            "LLM__OPENAI__MODEL": form.get("model", "").strip() or None,
+            "LLM__PROVIDERS": "openai",
+        }
+        return await self._try(request, "openai", changes | ({"LLM__OPENAI__API_KEY": key} if key else {}))
+
+    async def _try(self, request: web.Request, vendor: str, changes: Changes) -> web.Response:
+        """Keep what was given if the server takes it."""
+        try:
+            trial = self._desk.world.file.preview(changes)
+            async with looking(self._desk.world, trial) as deps:
+                looked = await list_models(vendor, trial, deps)
+        except ConfigError as error:
+            return self._desk.wrong(request, _MODEL, words("REFUSED", words=str(error)))
+        if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
+            self._desk.write_down(request, "model.refused", vendor)
+            return self._desk.wrong(request, _MODEL, _in_words(wrong[0]))
+        return await self._desk.save(request, _MODEL, changes, "MODEL_TAKEN")
+
+    async def _choose(self, request: web.Request) -> web.Response:
+        vendor, model = self._desk.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")
+        if vendor == "offline" or not model:
+            return self._desk.wrong(request, _MODEL, words("KEY_MISSING"))
+        return await self._desk.save(
+            request, _MODEL, {f"LLM__{vendor.upper()}__MODEL": model}, "MODEL_CHOSEN", model=model
+        )
+
+    async def _go_without(self, request: web.Request) -> web.Response:
+        return await self._desk.save(request, _MODEL, {"LLM__PROVIDERS": "offline"}, "MODEL_NONE")
+
+    async def _test(self, request: web.Request) -> web.Response:
+        settings = self._desk.world.settings
+        self._desk.write_down(request, "model.tested")
+        async with looking(self._desk.world, settings) as deps:
+            found = await ask_models(settings, deps)
+        if wrong := [finding for finding in found if finding.level == "problem"]:
+            return self._desk.wrong(request, _MODEL, _in_words(wrong[0]))
+        if not found:
+            return self._desk.wrong(request, _MODEL, words("MODEL_NONE"))
+        return self._desk.done(request, _MODEL, "MODEL_ANSWERS", words=" ".join(map(_in_words, found)))
+
+
+def _offers(looked: Looked | None, settings: Settings, vendor: ProviderName) -> list[Offer]:
+    if looked is None or looked.names is None or vendor not in get_args(ProviderName):
+        return []
+    chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
+    names: dict[str, None] = dict.fromkeys([chosen] if chosen else [])
+    names |= dict.fromkeys(looked.names[:_MAX_LISTED])
+    return [Offer(name=name, price=published().of(name), is_chosen=name == chosen) for name in names]
+
+
+def _in_words(finding: Finding) -> str:
+    return f"{finding.what}. {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else f"{finding.what}."

@@ -1,0 +1,199 @@
+"""The people: who is the admin, who else may write, who waits to be let in, and which groups are answered.
+
+Somebody becomes the admin by writing to Aldis while the page waits: then their name stands on it, and none of their
+words. Left to others: who may write (`bot.policy.access`), codes (`bot.policy.pairing`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from bot.events import PersonId
+from bot.settings.values import person_of
+from bot.transports.base import Contact
+from bot.web.admin.desk import Desk, go_to
+from bot.web.admin.guard import form_of
+from bot.web.admin.pages import words
+from store import Repositories, StoreError
+
+_YOU, _PEOPLE = "/setup/you", "/people"
+_BUDGETS = ("person_day_usd", "person_month_usd", "group_day_usd", "group_month_usd", "all_day_usd", "all_month_usd")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """Somebody on a list of the settings."""
+
+    entry: str
+    """As it stands there: a uuid, a number or `*`."""
+    name: str
+    """What the bridge calls them; empty where it does not know them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guest:
+    """Somebody who was let in by a code."""
+
+    label: str
+    name: str
+
+
+class PeopleRoom:
+    """The pages of the people."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        desk.add_fragment("callers", self._callers)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Their paths."""
+        return [
+            web.get(_YOU, self._show_you),
+            web.get(_PEOPLE, self._show),
+            web.post("/people/me", self._make_admin),
+            web.post("/people/add", self._add),
+            web.post("/people/remove", self._remove),
+            web.post("/people/strangers", self._set_strangers),
+            web.post("/people/approve", self._approve),
+            web.post("/people/deny", self._deny),
+            web.post("/people/groups", self._set_groups),
+            web.post("/people/budgets", self._set_budgets),
+        ]
+
+    async def _show_you(self, request: web.Request) -> web.Response:
+        world = self._desk.world
+        if not world.settings.access.admins:
+            world.callers.listen()
+        return self._desk.page(
+            request,
+            "you",
+            live=await self._desk.fragment(request, "callers"),
+            admins=self._entries(world.settings.access.admins, await self._contacts()),
+            number=world.running.transport.number if world.running else None,
+        )
+
+    async def _callers(self) -> tuple[str, dict[str, object]]:
+        contacts = {one.person: one for one in await self._contacts()} if self._desk.world.callers.all() else {}
+        found = [
+            {"caller": caller, "name": contact.name if (contact := contacts.get(caller.person)) else None}
+            for caller in self._desk.world.callers.all()
+        ]
+        return "part_callers", {"callers": found, "has_admin": bool(self._desk.world.settings.access.admins)}
+
+    async def _show(self, request: web.Request) -> web.Response:
+        running, access = self._desk.world.running, self._desk.world.settings.access
+        contacts = await self._contacts()
+        groups = await running.audience.groups() if running else None
+        return self._desk.page(
+            request,
+            "people",
+            admins=self._entries(access.admins, contacts),
+            allowed=self._entries(access.allowed, contacts),
+            guests=await self._guests(contacts),
+            groups=groups,
+            listed_groups=access.groups,
+            strangers=access.strangers,
+            budgets={name: getattr(self._desk.world.settings.budget, name) for name in _BUDGETS},
+        )
+
+    async def _contacts(self) -> tuple[Contact, ...]:
+        running = self._desk.world.running
+        return (await running.audience.contacts() or ()) if running else ()
+
+    @staticmethod
+    def _entries(entries: Iterable[str], contacts: Iterable[Contact]) -> list[Entry]:
+        known = list(contacts)
+        return [
+            Entry(
+                entry=entry,
+                name=next((one.name or "" for one in known if entry in {one.person, one.number}), ""),
+            )
+            for entry in entries
+        ]
+
+    async def _guests(self, contacts: Iterable[Contact]) -> list[Guest]:
+        running = self._desk.world.running
+        if running is None:
+            return []
+
+        def found(repos: Repositories) -> list[Guest]:
+            names = {running.audience.label(repos, one.person): one.name or "" for one in contacts}
+            return [Guest(label=one.label, name=names.get(one.label, "")) for one in repos.people.allowed()]
+
+        try:
+            return await running.store.read(found)
+        except StoreError:
+            return []
+
+    async def _make_admin(self, request: web.Request) -> web.Response:
+        person = form_of(request).get("person", "")
+        if person not in {caller.person for caller in self._desk.world.callers.all()}:
+            return self._desk.wrong(request, _YOU, words("CALLER_GONE"))
+        admins = (*self._desk.world.settings.access.admins, person)
+        return await self._desk.save(request, _YOU, {"ACCESS__ADMINS": _joined(admins)}, "ADMIN_MADE")
+
+    async def _add(self, request: web.Request) -> web.Response:
+        form, access = form_of(request), self._desk.world.settings.access
+        entry = person_of(form.get("person", "").strip())
+        if entry is None:
+            return self._desk.wrong(request, _PEOPLE, words("PERSON_WRONG"))
+        name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
+        entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
+        return await self._desk.save(request, _PEOPLE, {name: _joined((*entries, entry))}, "PERSON_ADDED")
+
+    async def _remove(self, request: web.Request) -> web.Response:
+        form, access = form_of(request), self._desk.world.settings.access
+        entry = form.get("entry", "")
+        name = "ACCESS__ADMINS" if form.get("list") == "admins" else "ACCESS__ALLOWED"
+        entries = access.admins if name == "ACCESS__ADMINS" else access.allowed
+        left = [one for one in entries if one != entry]
+        return await self._desk.save(request, _PEOPLE, {name: _joined(left) or None}, "PERSON_REMOVED")
+
+    async def _set_strangers(self, request: web.Request) -> web.Response:
+        pairs = form_of(request).get("strangers") == "pair"
+        return await self._desk.save(request, _PEOPLE, {"ACCESS__STRANGERS": "pair" if pairs else None})
+
+    async def _approve(self, request: web.Request) -> web.Response:
+        running = self._desk.world.running
+        if running is None:
+            return self._desk.wrong(request, _PEOPLE, words("NOT_RUNNING"))
+        person = running.pairing.approve(form_of(request).get("code", ""), running.clock.now())
+        if person is None:
+            return self._desk.wrong(request, _PEOPLE, words("PAIRING_UNKNOWN"))
+        account = running.transport.account
+
+        def allow(repos: Repositories, person: PersonId = person) -> str:
+            repos.people.allow(person, account=account, by=account, now=running.clock.wall())
+            return repos.people.label(person, account=account)
+
+        label = await running.store.transaction(allow)
+        self._desk.write_down(request, "person.let_in", label)
+        return self._desk.done(request, _PEOPLE, "PERSON_ADDED")
+
+    async def _deny(self, request: web.Request) -> web.Response:
+        running, label = self._desk.world.running, form_of(request).get("label", "")[:40]
+        if running is None:
+            return self._desk.wrong(request, _PEOPLE, words("NOT_RUNNING"))
+        account = running.transport.account
+        await running.store.transaction(lambda repos: repos.people.deny(label, account=account))
+        self._desk.write_down(request, "person.shut_out", label)
+        return self._desk.done(request, _PEOPLE, "PERSON_REMOVED")
+
+    async def _set_groups(self, request: web.Request) -> web.Response:
+        chosen = [name.removeprefix("group:") for name in form_of(request) if name.startswith("group:")]
+        running = self._desk.world.running
+        known = {group for group, _, _ in (await running.audience.groups() or ())} if running else set[str]()
+        if not known:
+            return go_to(_PEOPLE)
+        kept = [group for group in self._desk.world.settings.access.groups if group not in known]
+        return await self._desk.save(request, _PEOPLE, {"ACCESS__GROUPS": _joined((*kept, *chosen)) or None})
+
+    async def _set_budgets(self, request: web.Request) -> web.Response:
+        form = form_of(request)
+        changes = {f"BUDGET__{name.upper()}": form.get(name, "").strip().replace(",", ".") or None for name in _BUDGETS}
+        return await self._desk.save(request, _PEOPLE, changes)
+
+
+def _joined(entries: Iterable[str]) -> str:
+    return ",".join(dict.fromkeys(entries))

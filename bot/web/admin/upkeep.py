@@ -1,0 +1,153 @@
+"""Upkeep: the doctor's findings, backups and the master key, feeds and reminders, the log, what was done, the versions.
+
+Reminders are shown by number and time, the log as it is, which has no words of people.
+"""
+
+import logging
+import sys
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+from bot.clock import MachineClock
+from bot.doctor.checkup import examine
+from bot.doctor.findings import Finding
+from bot.errors import Disconnected
+from bot.logs import escaped_line
+from bot.version import current_version
+from bot.web.admin.desk import Desk
+from bot.web.admin.guard import form_of
+from bot.web.admin.pages import words
+from store import StoreError
+
+_DONE, _UPKEEP = "/setup/done", "/upkeep"
+_LINES = 200
+_DEEDS = 50
+
+
+class LogTail(logging.Handler):
+    """The newest lines of the log, in memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: deque[str] = deque(maxlen=_LINES)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        self.lines.append(escaped_line(record))
+
+    @contextmanager
+    def listening(self) -> Generator[None]:
+        """Keep lines while the block runs."""
+        loggers = [logging.getLogger(name) for name in ("bot", "tools", "store")]
+        for logger in loggers:
+            logger.addHandler(self)
+        try:
+            yield
+        finally:
+            for logger in loggers:
+                logger.removeHandler(self)
+
+
+class UpkeepRoom:
+    """The pages of upkeep, and the last one of set-up."""
+
+    def __init__(self, desk: Desk, log: LogTail) -> None:
+        self._desk = desk
+        self._log = log
+        self._findings: tuple[Finding, ...] | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        """Their paths."""
+        return [
+            web.get(_DONE, self._show_done),
+            web.get(_UPKEEP, self._show),
+            web.post("/upkeep/examine", self._examine),
+            web.post("/upkeep/backup", self._back_up),
+            web.post("/upkeep/key", self._hand_key_over),
+            web.post("/upkeep/feed", self._remove_feed),
+        ]
+
+    async def _show_done(self, request: web.Request) -> web.Response:
+        world = self._desk.world
+        return self._desk.page(
+            request,
+            "done",
+            findings=self._findings,
+            has_key=self._key_path().is_file(),
+            number=world.running.transport.number if world.running else None,
+        )
+
+    async def _show(self, request: web.Request) -> web.Response:
+        running = self._desk.world.running
+        feeds, reminders, release = (), (), None
+        if running is not None:
+            try:
+                feeds, reminders = await running.store.read(
+                    lambda repos: (repos.feeds.all(), repos.reminders.planned())
+                )
+                release = await running.transport.release()
+            except (StoreError, Disconnected):
+                pass
+        return self._desk.page(
+            request,
+            "upkeep",
+            feeds=feeds,
+            reminders=reminders,
+            release=release.name if release else None,
+            version=current_version(),
+            python=sys.version.partition(" ")[0],
+            findings=self._findings,
+            has_key=self._key_path().is_file(),
+            backups=self._backups(),
+            lines=list(self._log.lines)[::-1],
+            deeds=self._desk.audit.newest(_DEEDS),
+        )
+
+    async def _examine(self, request: web.Request) -> web.Response:
+        settings = self._desk.world.settings
+        self._desk.write_down(request, "examined")
+        self._findings = await examine(settings, self._desk.world.deps(settings), MachineClock())
+        back = _DONE if form_of(request).get("back") == "done" else _UPKEEP
+        return self._desk.done(request, back, "EXAMINED")
+
+    async def _back_up(self, request: web.Request) -> web.Response:
+        running = self._desk.world.running
+        if running is None:
+            return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING"))
+        try:
+            await running.store.backup(self._folder(), now=running.clock.wall())
+        except StoreError as error:
+            return self._desk.wrong(request, _UPKEEP, words("REFUSED", words=str(error)))
+        self._desk.write_down(request, "backup.made")
+        return self._desk.done(request, _UPKEEP, "BACKED_UP")
+
+    async def _hand_key_over(self, request: web.Request) -> web.Response:
+        """The file with the master key: without it nobody can read a backup, and it is in none."""
+        path = self._key_path()
+        if not path.is_file():
+            return self._desk.wrong(request, _UPKEEP, words("KEY_ELSEWHERE"))
+        self._desk.write_down(request, "key.downloaded")
+        headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+        return web.Response(body=path.read_bytes(), content_type="application/octet-stream", headers=headers)
+
+    async def _remove_feed(self, request: web.Request) -> web.Response:
+        running, number = self._desk.world.running, form_of(request).get("number", "")
+        if running is None or not number.isdecimal():
+            return self._desk.wrong(request, _UPKEEP, words("NOT_RUNNING"))
+        await running.store.transaction(lambda repos: repos.feeds.remove(int(number)))
+        self._desk.write_down(request, "feed.removed", number[:10])
+        return self._desk.done(request, _UPKEEP, "SAVED")
+
+    def _key_path(self) -> Path:
+        path = self._desk.world.settings.store.path
+        return path.with_name(path.name + "-master-key")
+
+    def _folder(self) -> Path:
+        return self._desk.world.settings.store.path.absolute().parent / "backups"
+
+    def _backups(self) -> list[str]:
+        return sorted((path.name for path in self._folder().glob("aldis-*.db")), reverse=True)[:20]

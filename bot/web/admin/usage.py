@@ -1,0 +1,85 @@
+"""What was used: by day, person, model and tool, as plots with their figures. Names of people come from the bridge."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from decimal import Decimal
+
+from aiohttp import web
+
+from bot.web.admin.desk import Desk
+from bot.web.admin.pages import words
+from bot.web.admin.plots import by_day, largest
+from store import StoreError, Usage
+
+_DAYS = 30
+
+
+class UsageRoom:
+    """The page of what was used."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [web.get("/usage", self._show)]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        used, names = await self._read()
+        days = self._days(used)
+        models = [one for one in used if one.kind == "model"]
+        tools = [one for one in used if one.kind == "tool"]
+        return self._desk.page(
+            request,
+            "usage",
+            plot=by_day(days),
+            days=days,
+            total=sum((one.cost_usd for one in used), Decimal(0)),
+            calls=sum(one.calls for one in models),
+            tokens=sum(one.input_tokens + one.output_tokens for one in models),
+            people=largest(_summed(used, lambda one: names.get(one.person or b"", words("SOMEBODY")))),
+            models=largest(_summed(models, lambda one: one.name)),
+            tools=largest(_counted(tools)),
+            budgets=self._desk.world.settings.budget,
+        )
+
+    async def _read(self) -> tuple[Sequence[Usage], dict[bytes, str]]:
+        running = self._desk.world.running
+        if running is None:
+            return (), {}
+        contacts = await running.audience.contacts() or ()
+        since = running.clock.now() - timedelta(days=_DAYS)
+        try:
+            return await running.store.read(
+                lambda repos: (
+                    repos.ledger.usage(since=since),
+                    {repos.ledger.handle_of(one.person): one.name or one.number or "?" for one in contacts},
+                )
+            )
+        except StoreError:
+            return (), {}
+
+    def _days(self, used: Sequence[Usage]) -> dict[str, Decimal]:
+        """What was spent on each of the last days, those without anything included."""
+        running = self._desk.world.running
+        if running is None:
+            return {}
+        today = running.clock.now().date()
+        spent = _summed(used, lambda one: one.day.isoformat())
+        days = [(today - timedelta(days=back)).isoformat() for back in range(_DAYS - 1, -1, -1)]
+        return {day: spent.get(day, Decimal(0)) for day in days}
+
+
+def _summed(used: Sequence[Usage], key: Callable[[Usage], str]) -> dict[str, Decimal]:
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for one in used:
+        sums[key(one)] += one.cost_usd
+    return sums
+
+
+def _counted(used: Sequence[Usage]) -> dict[str, Decimal]:
+    counts: dict[str, Decimal] = defaultdict(Decimal)
+    for one in used:
+        counts[one.name] += one.calls
+    return counts

@@ -1,0 +1,144 @@
+"""What the pages do to settings: all of it or nothing, never over the environment, and never a key on a page."""
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ConfigError
+from bot.events import PersonId
+from bot.settings.file import SettingsFile
+from bot.web.admin.plots import by_day, largest
+from bot.web.admin.world import LISTENING_SECONDS, Callers
+from tests.bot.loops.fake_transport import envelope
+from tests.bot.web.admin.browsers import visited
+from tests.bot.web.admin.test_sessions import Watch
+
+KEY = "sk-ant-very-secret-0123456789"
+
+
+async def test_a_change_is_kept_and_taken_up(tmp_path: Path) -> None:
+    """It stands in the file and on the page; the audit log names the setting and not the value."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        answer = await visitor.post("/setup/tools/retention", {"days": "77"})
+        assert answer.headers["Location"] == "/setup/tools"
+        page = await visitor.get("/setup/tools")
+        assert "Saved." in page.text
+        assert 'value="77"' in page.text
+        assert dict(visitor.site.world.file.read()) == {"HISTORY__RETENTION_DAYS": "77"}
+        [deed] = visitor.audit.newest(1)
+        assert (deed.what, deed.about) == ("settings.changed", "HISTORY__RETENTION_DAYS")
+        await visitor.post("/setup/tools/retention", {"days": ""})
+        assert dict(visitor.site.world.file.read()) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "words"),
+    [
+        ("/setup/tools/retention", {"days": "soon"}, "must be a whole number"),
+        ("/people/budgets", {"all_day_usd": "-1"}, "BUDGET__ALL_DAY_USD"),
+        ("/people/add", {"person": "Alice"}, "neither a phone number"),
+        ("/people/me", {"person": "mallory"}, "no longer listed"),
+        ("/setup/tools/switch", {"tool": "../../etc", "to": "off"}, "no such tool"),
+        ("/setup/tools/key", {"name": "STORE__KEY", "value": "x"}, "no such tool"),
+        ("/setup/account/bridge", {"url": "javascript:alert(1)"}, "SIGNAL__URL"),
+        ("/setup/account/choose", {"account": "x\nACCESS__ALLOWED=*"}, "SIGNAL__ACCOUNT"),
+        ("/setup/model/key", {"vendor": "openai\nX", "key": "k"}, "Something is missing"),
+        ("/setup/account/verify", {"code": "123456"}, "no code to check"),
+    ],
+)
+async def test_what_is_wrong_changes_nothing(path: str, form: dict[str, str], words: str, tmp_path: Path) -> None:
+    """The page says what, and the file stays as it was."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        answer = await visitor.post(path, form)
+        page = await visitor.get(answer.headers["Location"])
+        assert words in page.text
+        assert dict(visitor.site.world.file.read()) == {}
+
+
+async def test_settings_that_only_a_start_refuses_are_taken_back(tmp_path: Path) -> None:
+    """The file has what it had before."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/setup/tools/retention", {"days": "5"})
+
+        async def refuse() -> None:
+            raise ConfigError("BUDGET__ALL_DAY_USD: no model has a price")
+
+        visitor.site.world.restart = refuse
+        await visitor.post("/setup/tools/retention", {"days": "6"})
+        assert "no model has a price" in (await visitor.get("/setup/tools")).text
+        assert dict(visitor.site.world.file.read()) == {"HISTORY__RETENTION_DAYS": "5"}
+
+
+async def test_the_environment_wins_and_the_page_says_so(tmp_path: Path) -> None:
+    """Nothing is written that would have no effect."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        world = visitor.site.world
+        given = {"HISTORY__RETENTION_DAYS": "3"}
+        world.file = SettingsFile(world.file.path, environ=given, env_file=None)
+        await visitor.post("/setup/tools/retention", {"days": "6"})
+        page = await visitor.get("/setup/tools")
+        assert "HISTORY__RETENTION_DAYS is set in: environment" in page.text
+        assert dict(world.file.read()) == {}
+
+
+async def test_keys_are_never_shown(tmp_path: Path) -> None:
+    """On no page, however often it is looked at."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        world = visitor.site.world
+        changes = {
+            "LLM__ANTHROPIC__API_KEY": KEY,
+            "LLM__ANTHROPIC__BASE_URL": "http://127.0.0.1:1",
+            "TOOLS__WEB_SEARCH__API_KEY": KEY,
+        }
+        await asyncio.to_thread(world.file.write, changes)
+        world.settings = world.file.preview({})
+        for path in ("/", "/setup/model", "/setup/tools", "/setup/you", "/setup/done", "/people", "/usage", "/upkeep"):
+            page = await visitor.get(path)
+            assert page.status == 200
+            assert KEY not in page.text
+
+
+async def test_the_master_key_wants_a_form(tmp_path: Path) -> None:
+    """No link and no picture of another page gets it; who has it is written down."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        (tmp_path / "aldis.db-master-key").write_text("the key")
+        assert (await visitor.get("/upkeep/key")).status == 405
+        assert (await visitor.post("/upkeep/key", {"token": "x"})).status == 403
+        answer = await visitor.post("/upkeep/key")
+        assert (answer.text, answer.headers["Cache-Control"]) == ("the key", "no-store")
+        assert visitor.audit.newest(1)[0].what == "key.downloaded"
+
+
+def test_who_calls_is_noted_only_while_a_page_waits() -> None:
+    """A few, the newest first, for ten minutes, and nothing of what they wrote."""
+    watch = Watch()
+    callers = Callers(seconds=watch)
+    callers.note(envelope("a secret", author="mallory"))
+    assert callers.all() == ()
+    callers.listen()
+    for number in range(7):
+        callers.note(envelope("a secret", author=f"person-{number}"))
+    callers.note(envelope("again", author="person-4"))
+    assert [caller.person for caller in callers.all()] == [PersonId(f"person-{n}") for n in (4, 6, 5, 3, 2)]
+    assert "secret" not in str(callers.all())
+    watch.now += LISTENING_SECONDS + 1
+    assert callers.all() == ()
+
+
+def test_plots_say_what_was_spent() -> None:
+    """Bars fit their frame, the grid begins at nothing, and nothing at all is an empty plot."""
+    plot = by_day({"2026-11-21": Decimal("0.30"), "2026-11-22": Decimal(0), "2026-11-23": Decimal("1.7")})
+    assert [label for _, label in plot.grid] == ["0", "1", "2"]
+    assert all(bar.y >= 0 and bar.y + bar.height <= plot.height for bar in plot.bars)
+    assert [bar.height > 0 for bar in plot.bars] == [True, False, True]
+    assert by_day({}).is_empty
+    assert by_day({"2026-11-21": Decimal(0)}).is_empty
+    assert largest({"a": Decimal(1), "b": Decimal(4)}) == [("b", Decimal(4), 100.0), ("a", Decimal(1), 25.0)]

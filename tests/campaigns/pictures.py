@@ -1,0 +1,135 @@
+"""Pictures of the pages for set-up and administration: `python -m tests.campaigns.pictures [FOLDER]` writes docs/pages.
+
+Aldis runs as in the tests of the browser, over the doubles of Signal and of a model, with invented people.
+"""
+
+import asyncio
+import sys
+import tempfile
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from PIL import Image
+from playwright.async_api import ViewportSize, expect
+
+from bot.clock import MachineClock
+from bot.policy.budgets import periods
+from store import ConversationId, Entry, TurnId, opened
+from tests.flows.test_browser import Visit, visiting
+from tests.servers.envelopes import ALICE, BOB, message
+from tests.servers.openai import OpenAIServer
+from tests.servers.signal_cli import SignalCli
+
+FOLDER = Path(__file__).parent.parent.parent / "docs" / "pages"
+DESKTOP: ViewportSize = {"width": 1080, "height": 800}
+PHONE: ViewportSize = {"width": 360, "height": 720}
+
+
+async def main(folder: Path) -> None:
+    """Take all pictures."""
+    with tempfile.TemporaryDirectory() as place:
+        await _spend(Path(place))
+        async with (
+            OpenAIServer(local=True, models=("llama-4-small", "llama-4-large")) as model,
+            SignalCli(accounts=[]) as signal,
+            visiting(Path(place), signal=signal, viewport=DESKTOP) as visit,
+        ):
+            await _first(visit, folder)
+            await visit.page.get_by_text("It is at another address").click()
+            await visit.page.locator("#other-server").get_by_label("Address").fill(model.base_url)
+            await visit.page.locator("#other-server").get_by_role("button", name="Use this").click()
+            await expect(visit.page.get_by_text("The server answers")).to_be_visible()
+            await _taken(visit, folder / "model-dark.png", dark=True)
+            await _second(visit, folder)
+
+
+async def _first(visit: Visit, folder: Path) -> None:
+    await visit.enter()
+    await visit.go("/setup/account")
+    await visit.push("Show the QR code")
+    await expect(visit.page.get_by_alt_text("QR code for linking")).to_be_visible()
+    await _taken(visit, folder / "account.png", full=False)
+    await visit.link_account()
+    await visit.go("/setup/model")
+
+
+async def _second(visit: Visit, folder: Path) -> None:
+    await visit.go("/setup/you")
+    await visit.signal.deliver(message("hello", author=ALICE))
+    await visit.signal.deliver(message("hello", author=BOB))
+    await expect(visit.page.get_by_role("button", name="This is me")).to_have_count(2)
+    await _taken(visit, folder / "you-phone.png", phone=True)
+    await visit.push("This is me")
+    await expect(visit.page.get_by_text("Write to Aldis again").first).to_be_visible()
+    await visit.go("/")
+    await expect(visit.page.get_by_text("Messages to be answered")).to_be_visible()
+    await _taken(visit, folder / "overview.png")
+    await visit.go("/setup/tools")
+    await _taken(visit, folder / "tools-phone.png", phone=True, full=False)
+    await visit.go("/setup/done")
+    await visit.push("Examine everything")
+    await expect(visit.page.get_by_text("Examined.")).to_be_visible()
+    await _taken(visit, folder / "done.png", full=False)
+    await visit.go("/people")
+    await _taken(visit, folder / "people.png", full=False)
+    await visit.go("/usage")
+    await _taken(visit, folder / "usage-dark.png", dark=True)
+    await visit.go("/upkeep")
+    await _taken(visit, folder / "upkeep-phone.png", phone=True, full=False)
+
+
+async def _taken(visit: Visit, path: Path, *, dark: bool = False, phone: bool = False, full: bool = True) -> None:
+    page = visit.page
+    await page.emulate_media(color_scheme="dark" if dark else "light")
+    await page.set_viewport_size(PHONE if phone else DESKTOP)
+    await page.screenshot(path=path, full_page=full)
+    await page.set_viewport_size(DESKTOP)
+
+
+async def _spend(folder: Path) -> None:
+    """Some weeks in which two people asked for things."""
+    async with opened(folder / "aldis.db", realm="signal") as store:
+        now = MachineClock().now()
+        for back in range(29, -1, -1):
+            at = now - timedelta(days=back)
+            person, amount = (ALICE, 5 + back * 7 % 11) if back % 3 else (BOB, 2 + back % 5)
+            entries = (
+                _entry("model", "gpt-6-luna" if back % 4 else "claude-haiku-5-5", Decimal(amount) / 100),
+                _entry("tool", ("web_search", "weather", "remind")[back % 3], None),
+            )
+            spans = tuple(periods(at, "UTC"))
+            await store.transaction(
+                lambda repos, at=at, person=person, entries=entries, spans=spans: repos.ledger.add(
+                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, periods=spans
+                )
+            )
+
+
+def _entry(kind: str, name: str, cost_usd: Decimal | None) -> Entry:
+    return Entry(
+        kind="model" if kind == "model" else "tool",
+        name=name,
+        outcome="ok",
+        provider="openai" if kind == "model" else None,
+        input_tokens=2400 if kind == "model" else 0,
+        output_tokens=180 if kind == "model" else 0,
+        latency_seconds=1.0,
+        cost_usd=cost_usd,
+    )
+
+
+def _shrink(folder: Path) -> None:
+    """A page has few colours: so a picture takes a third of its bytes."""
+    for path in sorted(folder.glob("*.png")):
+        with Image.open(path) as picture:
+            small = picture.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+        small.save(path, optimize=True)
+        print(path.name, small.size, path.stat().st_size)
+
+
+if __name__ == "__main__":
+    TARGET = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    TARGET.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(TARGET))
+    _shrink(TARGET)

@@ -1,0 +1,310 @@
+"""Set-up and administration in a real browser: the whole way from an empty folder to the first answer, and wrong turns.
+
+Debian's chromium, driven by Playwright; where it is not there these tests are skipped, and say so.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from tests.bot.web.test_health import free_port
+from tests.flows.consoles import Console, watched
+from tests.flows.test_setup import link_in
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.brave import KEY, Brave
+from tests.servers.envelopes import ACCOUNT, ALICE, message
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import say
+from tests.servers.signal_cli import SignalCli
+from tests.servers.signal_server import SignalServer
+from tests.waiting import WAIT_SECONDS, eventually
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason="NO BROWSER: install Debian's chromium, or the pages are not tested in one"
+)
+expect.set_options(timeout=WAIT_SECONDS * 1000)
+
+
+@asynccontextmanager
+async def browser() -> AsyncGenerator[Browser]:
+    async with async_playwright() as playwright:
+        found = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        )
+        try:
+            yield found
+        finally:
+            await found.close()
+
+
+@dataclass
+class Visit:
+    """Somebody at the pages of an Aldis that has just been started in an empty folder."""
+
+    page: Page
+    signal: SignalServer
+    console: Console
+    link: str
+    problems: list[str]
+
+    @property
+    def origin(self) -> str:
+        return self.link.partition("/enter/")[0]
+
+    async def enter(self) -> None:
+        await self.page.goto(self.link)
+        await self.page.get_by_role("button", name="Open").click()
+        await expect(self.page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+
+    async def go(self, path: str) -> None:
+        await self.page.goto(self.origin + path)
+
+    async def push(self, name: str) -> None:
+        await self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    async def link_account(self) -> None:
+        await self.go("/setup/account")
+        await self.push("Show the QR code")
+        await expect(self.page.get_by_alt_text("QR code for linking")).to_be_visible()
+        await self.signal.scan(ACCOUNT)
+        await expect(self.page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
+
+    async def become_admin(self) -> None:
+        await self.go("/setup/you")
+        await expect(self.page.get_by_text("Nobody has written yet")).to_be_visible()
+        await self.signal.deliver(message("something private", author=ALICE))
+        await self.push("This is me")
+        await expect(self.page.get_by_text("Write to Aldis again").first).to_be_visible()
+
+
+@asynccontextmanager
+async def visiting(
+    folder: Path, *, signal: SignalServer | None = None, settings: dict[str, str] | None = None, **context: object
+) -> AsyncGenerator[Visit]:
+    """A browser at the pages of a fresh Aldis. What the browser complains of fails the test."""
+    async with AsyncExitStack() as stack:
+        server = signal or await stack.enter_async_context(SignalCli(accounts=[], receipts_mode="at_once"))
+        given = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port()), **(settings or {})}
+        console = await stack.enter_async_context(watched("setup", settings=given, folder=folder))
+        found = await stack.enter_async_context(browser())
+        page = await (await found.new_context(locale="en-GB", **context)).new_page()  # pyright: ignore[reportArgumentType]
+        page.set_default_timeout(WAIT_SECONDS * 1000)
+        problems: list[str] = []
+        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda asked: problems.append(asked.url) if "//127.0.0.1:" not in asked.url else None)
+        yield Visit(page, server, console, await link_in(console), problems)
+        assert not [one for one in problems if "Content Security" in one or "http" in one[:4]]
+
+
+async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
+    """The account is linked, a model found, the first who writes becomes the admin, and is answered."""
+    async with OpenAIServer(local=True, models=("llama-small", "llama-large")) as model, visiting(tmp_path) as visit:
+        page = visit.page
+        await visit.enter()
+        await visit.link_account()
+        await page.get_by_role("link", name="Next: The model").click()
+        await page.get_by_text("It is at another address").click()
+        await page.locator("#other-server").get_by_label("Address").fill(model.base_url)
+        await page.locator("#other-server").get_by_role("button", name="Use this").click()
+        await expect(page.get_by_text("The server answers and the settings are saved")).to_be_visible()
+        await page.get_by_label("Another model of this server").select_option("llama-large")
+        await visit.push("Use this")
+        await expect(page.get_by_text("llama-large answers from now on")).to_be_visible()
+        model.scripted(say("Yes."))
+        await visit.push("Ask it something")
+        await expect(page.get_by_text("openai answered as llama-large")).to_be_visible()
+        await visit.become_admin()
+        await page.get_by_role("link", name="Next: What it may do").click()
+        await page.get_by_role("button", name="weather: Switch off").click()
+        await expect(page.get_by_role("button", name="weather: Switch on")).to_be_visible()
+        await page.get_by_role("link", name="Next: Finish").click()
+        await expect(page.get_by_text("Aldis is set up")).to_be_visible()
+        async with page.expect_download() as downloading:
+            await visit.push("Download the key")
+        download = await downloading.value
+        assert download.suggested_filename == "aldis.db-master-key"
+        model.scripted(say("Good to see you."))
+        await visit.signal.deliver(message("hello", author=ALICE))
+        await visit.signal.until(lambda: any("Good to see you." in sent.text for sent in visit.signal.sent))
+        written = (tmp_path / "settings.env").read_text()
+        assert f"ACCESS__ADMINS={ALICE.uuid}" in written
+        assert "LLM__OPENAI__MODEL=llama-large" in written
+        assert "TOOLS__WEATHER__ENABLED=false" in written
+        assert "something private" not in (await page.content()) + visit.console.err.text + written
+
+
+async def test_wrong_turns(tmp_path: Path) -> None:
+    """A bad key, a code that ran out, a refused captcha, somebody who is gone: each says what to do."""
+    server = SignalCli(accounts=[], link_seconds=2.5)
+    async with server, AnthropicServer() as claude:
+        settings = {"LLM__ANTHROPIC__BASE_URL": claude.url}
+        async with visiting(tmp_path, signal=server, settings=settings) as visit:
+            page = visit.page
+            await visit.enter()
+            await visit.go("/setup/account")
+            await visit.push("Show the QR code")
+            await expect(page.get_by_text("Code 2.")).to_be_visible()  # the first has run out
+            await visit.push("Stop")
+            await page.get_by_text("Register a number").click()
+            await page.get_by_label("Phone number").fill("0151 234")
+            await visit.push("Send the code")
+            await expect(page.get_by_role("alert").filter(has_text="no phone number")).to_be_visible()
+            await page.get_by_text("Register a number").click()
+            await page.get_by_label("Phone number").fill("+1 555 0100001")
+            await visit.push("Send the code")
+            await expect(page.get_by_text("Captcha required")).to_be_visible()
+            await page.get_by_text("Register a number").click()
+            await page.get_by_label("Phone number").fill("+1 555 0100001")
+            await page.get_by_label("Link of the solved captcha").fill(
+                "signalcaptcha://signal-hcaptcha.wrong.registration.x"
+            )
+            await visit.push("Send the code")
+            await expect(page.get_by_text("Invalid captcha given")).to_be_visible()
+            await page.get_by_text("Register a number").click()
+            await page.get_by_label("Phone number").fill("+1 555 0100001")
+            captcha = f"signalcaptcha://{server.registration_captcha}"
+            await page.get_by_label("Link of the solved captcha").fill(captcha)
+            await page.get_by_label("by a call").check()
+            await visit.push("Send the code")
+            await expect(page.get_by_text("Signal sends a code to +15550100001").first).to_be_visible()
+            assert server.registering == {ACCOUNT: True}
+            await page.get_by_label("Code", exact=True).fill("000000")
+            await visit.push("Check the code")
+            await expect(page.get_by_role("alert").filter(has_text="verify")).to_be_visible()
+            await page.get_by_label("Code", exact=True).fill("123 456")
+            await visit.push("Check the code")
+            await expect(page.get_by_text(f"Aldis answers for {ACCOUNT}")).to_be_visible()
+            await visit.go("/setup/model")
+            await page.get_by_label("The key").fill("sk-wrong-key")
+            await visit.push("Try and save")
+            await expect(page.get_by_text("models: anthropic refuses the key")).to_be_visible()
+            assert "sk-wrong-key" not in await page.content()
+            assert not (tmp_path / "settings.env").exists()
+            await page.get_by_label("The key").fill(claude.key or "")
+            await visit.push("Try and save")
+            await expect(page.get_by_text("The server answers")).to_be_visible()
+            await visit.go("/setup/model")
+            assert (claude.key or "") not in await page.content()
+
+
+async def test_a_bridge_that_is_gone(tmp_path: Path) -> None:
+    """The page says so, and goes on when it is back."""
+    async with SignalCli(accounts=[]) as server:
+        await server.stop()
+        async with visiting(tmp_path, signal=server) as visit:
+            await visit.enter()
+            await visit.go("/setup/account")
+            await expect(visit.page.get_by_text("Nothing answers at")).to_be_visible()
+            await server.start()
+            await visit.link_account()
+            await visit.go("/")
+            await expect(visit.page.get_by_text("All is well")).to_be_visible()
+
+
+async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
+    """All but the live parts work without a script; everything is reached by Tab, in an order that shows."""
+    async with visiting(tmp_path, java_script_enabled=False) as visit:
+        page = visit.page
+        await visit.enter()
+        await visit.go("/setup/model")
+        await page.get_by_role("button", name="Go on without").focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("For now Aldis answers without a model")).to_be_visible()
+        await page.get_by_label("Language").select_option("de")
+        await page.get_by_role("button", name="Change").click()
+        await expect(page.get_by_role("heading", name="Das Modell", level=1)).to_be_visible()
+        await page.keyboard.press("Tab")
+        assert await page.evaluate("document.activeElement.className") == "skip"
+
+
+PATHS = [
+    "/",
+    "/setup/account",
+    "/setup/model",
+    "/setup/you",
+    "/setup/tools",
+    "/setup/done",
+    "/people",
+    "/usage",
+    "/upkeep",
+]
+
+_ACCESSIBLE = """() => {
+  const wrong = [];
+  for (const one of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
+    if (!one.labels.length && !one.getAttribute("aria-label")) wrong.push("no label: " + one.outerHTML);
+  for (const one of document.querySelectorAll("button, a, summary"))
+    if (!one.textContent.trim() && !one.getAttribute("aria-label")) wrong.push("no name: " + one.outerHTML);
+  for (const one of document.querySelectorAll("img"))
+    if (!one.hasAttribute("alt")) wrong.push("no alt: " + one.outerHTML);
+  const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
+  for (const id of ids) if (ids.filter((other) => other === id).length > 1) wrong.push("twice: " + id);
+  const levels = [...document.querySelectorAll("h1, h2, h3")].map((one) => +one.tagName[1]);
+  if (levels.filter((level) => level === 1).length !== 1) wrong.push("headings: " + levels);
+  levels.forEach((level, at) => { if (at && level > levels[at - 1] + 1) wrong.push("headings: " + levels); });
+  if (document.querySelectorAll("main, header, footer").length !== 3) wrong.push("landmarks");
+  if (document.documentElement.scrollWidth > document.documentElement.clientWidth) wrong.push("wider than the screen");
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+async def test_every_page_fits_a_phone_and_a_screen_reader(language: str, tmp_path: Path) -> None:
+    """Labels, names, headings in order, landmarks, and nothing wider than 360 pixels, in every language."""
+    async with visiting(tmp_path, viewport={"width": 360, "height": 740}) as visit:
+        await visit.enter()
+        await visit.link_account()
+        await visit.page.get_by_label("Language").select_option(language)
+        await visit.push("Change")
+        await eventually(lambda: visit.signal.streams_open)
+        for path in PATHS:
+            await visit.go(path)
+            assert await visit.page.evaluate(_ACCESSIBLE) == [], path
+
+
+async def test_other_sites_cannot_use_the_pages(tmp_path: Path) -> None:
+    """Real requests of another origin in the same browser: no frame, no form, no reading."""
+    async with visiting(tmp_path) as visit:
+        await visit.enter()
+        other = await visit.page.context.new_page()
+        evil = f"""<!doctype html><title>evil</title><iframe src="{visit.origin}/"></iframe>
+            <img src="{visit.origin}/static/x/lamp.svg">
+            <form method="post" action="{visit.origin}/setup/account/link"><input name="token" value="x"></form>"""
+        await other.route("http://evil.example/", lambda route: route.fulfill(body=evil, content_type="text/html"))
+        await other.goto("http://evil.example/")
+        framed = other.frames[1]
+        assert "Overview" not in await framed.content()
+        fetched = f"fetch('{visit.origin}/', {{credentials: 'include'}}).then(a => a.text(), e => 'no')"
+        read = await other.evaluate(fetched)
+        assert read == "no"
+        async with other.expect_navigation():
+            await other.evaluate("document.forms[0].submit()")
+        assert "Sent by a page of somebody else" in await other.content() or "403" in await other.content()
+        assert visit.signal.links_begun == 0
+        visit.problems.clear()
+        await other.close()
+
+
+async def test_a_search_key_is_tried(tmp_path: Path) -> None:
+    """A wrong one is refused before it is kept; a right one is kept and never shown."""
+    async with Brave() as brave:
+        settings = {"TOOLS__WEB_SEARCH__BASE_URL": f"{brave.url}/res/v1"}
+        async with visiting(tmp_path, settings=settings) as visit:
+            await visit.enter()
+            await visit.go("/setup/tools")
+            field = visit.page.get_by_label("Brave Search")
+            await field.fill("wrong-key")
+            await field.press("Enter")
+            await expect(visit.page.get_by_text("Brave Search refuses the key")).to_be_visible()
+            await visit.page.get_by_label("Brave Search").fill(KEY)
+            await visit.page.get_by_label("Brave Search").press("Enter")
+            await expect(visit.page.get_by_text("Saved.")).to_be_visible()
+            assert KEY not in await visit.page.content()
+            assert KEY in (tmp_path / "settings.env").read_text()
