@@ -4,9 +4,11 @@ A step is what runs on that thread in one piece. It is measured in instructions 
 on every machine, over a store and one of three times its size.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,11 +77,11 @@ class Meter:
 
     def __init__(self, store: Store) -> None:
         self._thread = store._database._thread
-        self._run = self._thread.run
+        self._submit = self._thread.submit
         self.steps: list[int] = []
-        self._thread.run = self._measured
+        self._thread.submit = self._measured
 
-    async def _measured(self, work: Callable[..., object]) -> object:
+    def _measured(self, work: Callable[..., Any]) -> asyncio.Future[Any]:
         count = 0
 
         def measured(connection: object) -> object:
@@ -93,11 +95,9 @@ class Meter:
                 return work(connection)
             finally:
                 connection.set_progress_handler(None, 0)  # type: ignore[attr-defined]
+                self.steps.append(count)
 
-        try:
-            return await self._run(measured)
-        finally:
-            self.steps.append(count)
+        return self._submit(measured)
 
 
 async def tidied(store: Store) -> None:

@@ -87,7 +87,10 @@ class Thread:
         self._seconds = seconds
         self._in_turn = asyncio.Lock()
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        return asyncio.ensure_future(self._run(work))
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         async with self._in_turn:
             await asyncio.sleep(self._seconds())
             await self._life.alive()
