@@ -101,7 +101,7 @@ async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer
     model.faults.append(answer_json(error_body(words, code="invalid_api_key"), 401))
     ended = await chatted("--once", "sesame", "-vv", settings=key_of(model), folder=tmp_path)
     assert ended.status == 1
-    assert "refused my access" in ended.stdout
+    assert "let me in" in ended.stdout
     assert "BadKey" in ended.stderr
     assert "sesame" not in ended.stdout + ended.stderr
     assert (model.key or "") not in ended.stdout + ended.stderr

@@ -68,7 +68,6 @@ async def test_an_admin_takes_a_group_over(signal: Signal, tmp_path: Path) -> No
         model.latency_seconds = 0
         async with started("run", settings=settings, folder=tmp_path) as process:
             await signal.connected(2)
-            await signal.deliver(message("Aldis, and now?", group=GROUP))
             await signal.deliver(message("Aldis, /takeover off", group=GROUP, author=BOB))
             await signal.sent_count(3)
             model.scripted(say("I am Aldis."))

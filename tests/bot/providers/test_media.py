@@ -210,7 +210,7 @@ async def test_a_model_of_anthropic_that_takes_no_pdfs() -> None:
 async def test_offline_says_that_it_cannot_look() -> None:
     """Without a model nobody sees anything, and the answer says so first; the rest of the question is answered."""
     (answer,) = texts(await Offline().complete(_asked(PHOTO, text="Hello")))
-    assert answer.startswith("I cannot look at pictures or read documents")
+    assert answer.startswith("I can't look at pictures or read documents")
     assert "Hello!" in answer
     (answer,) = texts(await Offline().complete(_asked(text="Hello")))
     assert "pictures" not in answer

@@ -86,9 +86,15 @@ class Thread:
         self._life = life
         self._seconds = seconds
         self._in_turn = asyncio.Lock()
+        self._running: set[asyncio.Future[Any]] = set()
 
     def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
-        return asyncio.ensure_future(self._run(work))
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        running = asyncio.ensure_future(self._run(work))
+        self._running.add(running)
+        running.add_done_callback(lambda running: _hand_on(running, done))
+        running.add_done_callback(self._running.discard)
+        return done
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         async with self._in_turn:
@@ -105,6 +111,8 @@ class Thread:
 
     async def abandon(self) -> None:
         """Let go of the file, without a commit."""
+        for running in self._running:
+            running.cancel()
         with resend_policy():
             await self._thread.close()
 
@@ -115,6 +123,19 @@ async def _new_files() -> dict[str, bytes]:
         async with opened(Path(place) / _NAME, realm=REALM):
             pass
         return contents(Path(place))
+
+
+def _hand_on(running: asyncio.Future[T], done: asyncio.Future[T]) -> None:
+    """What came of the work; nobody hears of it where the life was killed meanwhile, or nobody waits."""
+    if running.cancelled():
+        return
+    error = running.exception()
+    if done.done():
+        return
+    if error is None:
+        done.set_result(running.result())
+    else:
+        done.set_exception(error)
 
 
 class Disk:
