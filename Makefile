@@ -23,7 +23,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test quick tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock settings prices clean
+.PHONY: help install install-dev chat run test quick tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock settings translations prices clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -129,6 +129,9 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 		$(BIN)/python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
 			| env -u PIP_FIND_LINKS $(COMPILE) --constraint requirements.lock --constraint tests/requirements.lock --output-file docker/$$extra.lock - || exit 1; \
 	done
+
+translations: install ## Bring the catalogues of the other languages up to date with the sentences; ARGS=it begins one
+	@$(BIN)/python .ci/translations.py $(ARGS)
 
 settings: install ## Write docs/settings.md anew from bot/settings/__init__.py
 	@$(BIN)/python .ci/settings.py

@@ -4,20 +4,24 @@ The recipe for a tool is in docs/tools.md: tests/test_tools_page.py.
 """
 
 import re
+import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, indent
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError, create_model
 
 from bot import settings
 from bot.clock import SetClock
-from bot.i18n import phrases
+from bot.i18n import catalogues, locale, phrases
+from bot.i18n.catalogues import Sentence
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request, Stop
 from store import Store
@@ -69,7 +73,7 @@ def test_what_waits_is_not(name: str) -> None:
 async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """People give it, and `/help` shows it."""
     # The recipe says to write them into that module, and so they stand there for this test.
-    for name, sentence in made(block("its sentences")).items():
+    for name, sentence in made(block("its sentences"), Sentence=Sentence).items():
         if name.isupper():
             monkeypatch.setattr(phrases, name, sentence, raising=False)
     commands = made(block("the command"), __name__="dice")["DiceCommands"]
@@ -99,6 +103,26 @@ def test_the_recipe_for_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert group(brew_minutes=10).brew_minutes == 10
     with pytest.raises(ValidationError):
         group(brew_minutes=11)
+
+
+def test_the_recipe_for_a_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its catalogue is begun with every sentence; what a translator has filled in is said, the rest is in English."""
+    assert "`make translations ARGS=it`" in PAGE
+    shutil.copytree(TESTS.parent / ".ci", tmp_path / ".ci")
+    shutil.copytree(TESTS.parent / "bot" / "i18n", tmp_path / "bot" / "i18n")
+    subprocess.run((sys.executable, tmp_path / ".ci" / "translations.py", "it"), check=True, capture_output=True)
+    begun = tmp_path / "bot" / "i18n" / "locales" / "it" / "LC_MESSAGES" / "aldis.po"
+    text = begun.read_text(encoding="utf-8")
+    assert text.count("msgctxt") == sum(isinstance(value, Sentence) for value in vars(phrases).values())
+    empty = 'msgctxt "STOPPED"\nmsgid "Stopped."\nmsgstr '
+    begun.write_text(text.replace(f'{empty}""', f'{empty}"Fermato."'), encoding="utf-8")
+    monkeypatch.setattr(catalogues, "FOLDER", tmp_path / "bot" / "i18n" / "locales")
+    italian: Any = "it"  # which `Language` does not name here
+    monkeypatch.setitem(cast("dict[Any, str]", locale._LOCALES), italian, "it")
+    with locale.speaking(italian):
+        assert phrases.say(phrases.STOPPED) == "Fermato."
+        assert phrases.say(phrases.NOTHING_TO_STOP) == phrases.NOTHING_TO_STOP.text
+        assert locale.weekday(0) == "lunedì"
 
 
 async def test_the_recipe_for_a_provider() -> None:

@@ -15,6 +15,7 @@ from bot.clock import Clock
 from bot.commands import names
 from bot.events import File, Incoming
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import Language, speaking
 from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
@@ -78,7 +79,7 @@ class Call:
 class Told:
     """What a command is answered with."""
 
-    text: str
+    text: str | Sentence
     files: tuple[File, ...] = ()
 
 
@@ -93,8 +94,8 @@ class Entry:
     name: str
     form: str
     """The command with what may follow it: `/forget [everything]`."""
-    summary: str
-    """What it does, in one sentence for the help: one of `bot.i18n.phrases`."""
+    summary: Sentence
+    """What it does, in one sentence for the help."""
     run: Callable[[Call], Awaitable[None]]
     """Do it, answer it and settle it. Raises `WrongForm`."""
     for_admins: bool = False
@@ -122,7 +123,7 @@ class Desk:
         self.turns = turns
         self.clock = clock
 
-    async def answer(self, call: Call, work: Callable[[Repositories], str | Told]) -> None:
+    async def answer(self, call: Call, work: Callable[[Repositories], str | Sentence | Told]) -> None:
         """Do `work`, say what it gives, and settle the command: all of it or nothing.
 
         `work` speaks the language of the conversation.
@@ -134,10 +135,10 @@ class Desk:
 
         await self.store.transaction(answered)
 
-    async def set(self, call: Call, told: Callable[[], str], **values: object) -> None:
+    async def set(self, call: Call, told: Callable[[], str | Sentence], **values: object) -> None:
         """Set these fields of the conversation's settings, and say what `told` gives once they are set."""
 
-        def work(repos: Repositories) -> str:
+        def work(repos: Repositories) -> str | Sentence:
             settings = self.change(repos, call, lambda before: replace(before, **values))
             if "language" not in values:
                 return told()
@@ -162,7 +163,7 @@ class Desk:
         """The command needs no answer."""
         await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    def say(self, repos: Repositories, call: Call, conversation: ConversationId, told: str | Told) -> None:
+    def say(self, repos: Repositories, call: Call, conversation: ConversationId, told: str | Sentence | Told) -> None:
         """Answer and settle the command within a transaction; `conversation` is where that is by now.
 
         An answer that is not sent before the command disappears goes with it, for it may repeat what was said there.
@@ -220,7 +221,7 @@ class Commands:
 
     async def _carry_out(self, entry: Entry, call: Call) -> None:
         if entry.directly_only and call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.ONLY_DIRECTLY)
+            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_DIRECTLY))
             return
         try:
             await entry.run(call)
@@ -252,10 +253,10 @@ class Commands:
             for section in get_args(Section)
         )
         lines = (phrases.help_section(section, own) for section, own in sections if own)
-        return "\n".join([phrases.said(phrases.HELP), "", *lines])
+        return "\n".join([phrases.say(phrases.HELP), "", *lines])
 
 
 def _explained(entry: Entry) -> str:
     """What a command does, and how it can be written."""
     examples = [f"- `{example}`" for example in entry.examples]
-    return "\n".join([f"`{entry.form}`: {phrases.said(entry.summary)}", *(["", *examples] if examples else [])])
+    return "\n".join([f"`{entry.form}`: {phrases.say(entry.summary)}", *(["", *examples] if examples else [])])

@@ -65,7 +65,7 @@ class ChatCommands:
     def _put_aside(self, repos: Repositories, call: Call) -> str:
         """What only waits for a word is not going to happen."""
         count = self._approvals.end_all(repos, call.conversation, call.message)
-        return phrases.STOPPED if count else phrases.NOTHING_TO_STOP
+        return phrases.say(phrases.STOPPED) if count else phrases.say(phrases.NOTHING_TO_STOP)
 
     async def _forget(self, call: Call) -> None:
         if call.command.rest.lower() not in {"", "everything"}:

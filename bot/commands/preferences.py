@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.commands.names import closest, folded
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.turn.toolbox import shape_of
@@ -44,7 +45,7 @@ _ASKERS: Mapping[str, Askers] = {
     **dict.fromkeys(("admins", "admin"), "admins"),
     **dict.fromkeys(("list", "liste", "lista"), "list"),
 }
-_ASKERS_TOLD: Mapping[Askers, str] = {
+_ASKERS_TOLD: Mapping[Askers, Sentence] = {
     "all": phrases.ASKERS_ALL,
     "admins": phrases.ASKERS_ADMINS,
     "list": phrases.ASKERS_LIST,
@@ -140,7 +141,7 @@ class PreferenceCommands:
     async def _model(self, call: Call) -> None:
         wanted = call.command.rest
         if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
-            await self._desk.answer(call, lambda _: phrases.NO_MODEL_CHOICE)
+            await self._desk.answer(call, lambda _: phrases.say(phrases.NO_MODEL_CHOICE))
         elif not wanted:
             await self._desk.answer(call, lambda repos: self._shown(self._desk.settings(repos, call)))
         else:
@@ -170,7 +171,7 @@ class PreferenceCommands:
         if not text:
             await self._desk.answer(call, lambda repos: self._persona_now(repos, call))
         elif text.lower() == _OFF:
-            await self._desk.set(call, lambda: phrases.PERSONA_OFF, persona=None)
+            await self._desk.set(call, lambda: phrases.say(phrases.PERSONA_OFF), persona=None)
         elif len(text) > MAX_PERSONA_CHARS:
             await self._desk.answer(call, lambda _: phrases.persona_too_long(MAX_PERSONA_CHARS))
         else:
@@ -180,7 +181,7 @@ class PreferenceCommands:
 
     def _persona_now(self, repos: Repositories, call: Call) -> str:
         persona = self._desk.settings(repos, call).persona
-        return phrases.NO_PERSONA if persona is None else phrases.persona(persona.text)
+        return phrases.say(phrases.NO_PERSONA) if persona is None else phrases.persona(persona.text)
 
     async def _tools(self, call: Call) -> None:
         words = call.command.rest.lower().split()
@@ -188,7 +189,7 @@ class PreferenceCommands:
         names = tuple(specs)
         absent = [name for source in self._menu.sources for name in source.absent]
         if not names and not absent:
-            await self._desk.answer(call, lambda _: phrases.NO_TOOLS)
+            await self._desk.answer(call, lambda _: phrases.say(phrases.NO_TOOLS))
         elif not words:
             await self._desk.answer(call, lambda repos: self._listed(repos, call, specs, absent))
         elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
@@ -243,7 +244,7 @@ class PreferenceCommands:
     async def _language(self, call: Call) -> None:
         wanted = call.command.rest.lower()
         if wanted == "auto":
-            await self._desk.set(call, lambda: phrases.said(phrases.LANGUAGE_BY_MESSAGE), language=None)
+            await self._desk.set(call, lambda: phrases.say(phrases.LANGUAGE_BY_MESSAGE), language=None)
             return
         code = _code(wanted)
         if code is None:
@@ -255,39 +256,39 @@ class PreferenceCommands:
         if is_on is None:
             raise WrongForm
         if not call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.ONLY_IN_GROUPS)
+            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_IN_GROUPS))
             return
         told = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
-        await self._desk.set(call, lambda: phrases.said(told), answers_always=is_on)
+        await self._desk.set(call, lambda: told, answers_always=is_on)
 
     async def _who(self, call: Call) -> None:
         """Who may ask in this group, or who may from now on."""
         word = folded(call.command.rest)
         askers = _ASKERS.get(word)
         if not call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.ONLY_IN_GROUPS)
+            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_IN_GROUPS))
         elif not word:
             await self._desk.answer(call, lambda repos: _ASKERS_TOLD[self._desk.settings(repos, call).askers])
         elif askers is None:
             raise WrongForm
         else:
             told = _ASKERS_TOLD[askers]
-            await self._desk.set(call, lambda: phrases.said(told), askers=askers, told_askers=False)
+            await self._desk.set(call, lambda: told, askers=askers, told_askers=False)
 
     async def _pause(self, call: Call) -> None:
         now = self._desk.clock.now()
-        await self._desk.set(call, lambda: phrases.said(phrases.PAUSED), paused_at=now, told_paused=False)
+        await self._desk.set(call, lambda: phrases.say(phrases.PAUSED), paused_at=now, told_paused=False)
 
     async def _resume(self, call: Call) -> None:
         await self._desk.set(
-            call, lambda: phrases.said(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False
+            call, lambda: phrases.say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False
         )
 
 
 def _revoked(repos: Repositories, call: Call, name: str) -> str:
     """What somebody has allowed for good is asked about again; everybody takes back what is theirs."""
     is_gone = repos.grants.revoke(call.conversation, call.message.author, name)
-    return phrases.no_longer_allowed(name) if is_gone else phrases.said(phrases.NOT_ALLOWED)
+    return phrases.no_longer_allowed(name) if is_gone else phrases.say(phrases.NOT_ALLOWED)
 
 
 def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:

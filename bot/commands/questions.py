@@ -51,7 +51,7 @@ class QuestionCommands:
             self._approvals.end_all(repos, call.conversation, call.message)
             newest = repos.chats.newest_turn(call.conversation)
             self._desk.change(repos, call, lambda settings: replace(settings, starts_after=newest))
-            return phrases.BEGUN_ANEW
+            return phrases.say(phrases.BEGUN_ANEW)
 
         await self._desk.answer(call, begin)
 
@@ -67,15 +67,15 @@ class QuestionCommands:
     def _asked_again(self, repos: Repositories, call: Call) -> str | None:
         """The command becomes the question; None then, else what the person hears instead."""
         if self._desk.settings(repos, call).is_paused:
-            return phrases.IS_PAUSED  # and the former answer stays
+            return phrases.say(phrases.IS_PAUSED)  # and the former answer stays
         last = self._last(repos, call)
         if last is None:
-            return phrases.NOTHING_TO_REPEAT
+            return phrases.say(phrases.NOTHING_TO_REPEAT)
         if last.state == "running":
-            return phrases.STILL_ANSWERING
+            return phrases.say(phrases.STILL_ANSWERING)
         question = _question(repos, call, last.turn)
         if question is None:
-            return phrases.NOTHING_TO_REPEAT
+            return phrases.say(phrases.NOTHING_TO_REPEAT)
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
         replaces = last.turn if repos.inbox.is_newest(last.turn) else None
@@ -111,7 +111,7 @@ class QuestionCommands:
         self._forget(repos, call, last.turn)
         self._remove(repos, call, last.turn, [sent for _, sent in answer if sent is not None])
         with speaking(self._desk.turns.language(repos, call.conversation)):
-            told = phrases.STOPPED if question is None else phrases.undone(_shown(question))
+            told = phrases.say(phrases.STOPPED) if question is None else phrases.undone(_shown(question))
             self._desk.say(repos, call, call.conversation, told)
         return last.turn
 
@@ -125,7 +125,7 @@ class QuestionCommands:
                     heard = prompt.transcripts(asked) if isinstance(asked, UserMessage) else ()
                     if heard:
                         return heard[-1]
-            return phrases.NO_TRANSCRIPT
+            return phrases.say(phrases.NO_TRANSCRIPT)
 
         await self._desk.answer(call, told)
 

@@ -59,7 +59,7 @@ class StandingCommands:
                 tools_off=settings.tools_off,
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
-            return "\n".join([phrases.said(doing), *figures, *_set(settings), f"Aldis {version}"])
+            return "\n".join([phrases.say(doing), *figures, *_set(settings), f"Aldis {version}"])
 
         await self._desk.answer(call, told)
 
@@ -87,4 +87,4 @@ def _set(settings: ChatSettings) -> list[str]:
         phrases.STATUS_ALWAYS: settings.answers_always,
         phrases.STATUS_PAUSED: settings.is_paused,
     }
-    return [phrases.said(line) for line, holds in lines.items() if holds]
+    return [phrases.say(line) for line, holds in lines.items() if holds]

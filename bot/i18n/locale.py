@@ -1,58 +1,30 @@
-"""Which language Aldis speaks now, what a sentence is in it, and how it writes dates and numbers.
+"""Which language Aldis speaks now, and how it writes dates, lists and numbers.
 
 The language belongs to whoever is answered, not to a sentence: it is set where an answer begins (`speak`, `speaking`),
-and every sentence said from there on is in it. Sentences stand in English in `bot.i18n.phrases`, and by the names that
-they have there in `de`, `fr` and `es`. Left to others: which language that is (`bot.turn.chats`, `bot.i18n.detect`).
+and every sentence said from there on is in it (`bot.i18n.catalogues`). Dates and numbers are written as Unicode's CLDR
+has them, by Babel; English is the British one, with its 24 hours and its day before the month. Left to others: which
+language that is (`bot.turn.chats`, `bot.i18n.detect`).
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal, get_args
 
-from bot.i18n import de, es, fr
+from babel.core import Locale
+from babel.dates import format_date, format_skeleton
+from babel.lists import format_list
+from babel.numbers import format_decimal
+from babel.units import format_unit
 
 Language = Literal["en", "de", "fr", "es"]
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {"de": de.SENTENCES, "fr": fr.SENTENCES, "es": es.SENTENCES}
-"""What a sentence of `bot.i18n.phrases` is in each language, by its name there without a leading underscore."""
-
-_DAYS: Mapping[Language, str] = {
-    "en": "Mon Tue Wed Thu Fri Sat Sun",
-    "de": "Mo Di Mi Do Fr Sa So",
-    "fr": "lun. mar. mer. jeu. ven. sam. dim.",
-    "es": "lun mar mié jue vie sáb dom",
-}
-_LONG_DAYS: Mapping[Language, str] = {
-    "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
-    "de": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
-    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "es": "lunes martes miércoles jueves viernes sábado domingo",
-}
-_MONTHS: Mapping[Language, str] = {
-    "en": "January February March April May June July August September October November December",
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-}
-_LONG_DATES: Mapping[Language, str] = {
-    "en": "{day} {month} {year}",
-    "de": "{day}. {month} {year}",
-    "fr": "{day} {month} {year}",
-    "es": "{day} de {month} de {year}",
-}
-_WITH_WEEKDAY: Mapping[Language, str] = {
-    "en": "{weekday}, {date}",
-    "de": "{weekday}, {date}",
-    "fr": "{weekday} {date}",
-    "es": "{weekday} {date}",
-}
-_QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "« {} »", "es": "«{}»"}
-_DATES: Mapping[Language, str] = {"en": "%Y-%m-%d", "de": "%d.%m.%Y", "fr": "%d/%m/%Y", "es": "%d/%m/%Y"}
+_LOCALES: Mapping[Language, str] = {"en": "en_GB", "de": "de", "fr": "fr", "es": "es"}
+_QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "«\u00a0{}\u00a0»", "es": "«{}»"}  # Babel has none
 
 _spoken: ContextVar[Language] = ContextVar("spoken", default="en")
 
@@ -72,49 +44,60 @@ def speaking(language: Language) -> Generator[None]:
         _spoken.reset(token)
 
 
-def spoken() -> Language:
+def current_language() -> Language:
     """The language that is spoken now; English unless another one was chosen."""
     return _spoken.get()
 
 
-def sentence(name: str) -> str | None:
-    """The sentence of that name in the language that is spoken now; None in English, where `bot.i18n.phrases` has
-    it.
-    """
-    return SENTENCES.get(_spoken.get(), {}).get(name)
-
-
 def day(at: date) -> str:
-    """A date, as it is written in the language."""
-    return at.strftime(_DATES[_spoken.get()])
-
-
-def weekday(number: int) -> str:
-    """The name of a day of the week; Monday is 0."""
-    return _LONG_DAYS[_spoken.get()].split()[number]
+    """A date: `24 Dec 2026`."""
+    return format_date(at, "medium", locale=_locale())
 
 
 def long_day(at: date, *, with_weekday: bool = False) -> str:
     """A date in words: `24 December 2026`, with its weekday `Thursday, 24 December 2026`."""
-    language = _spoken.get()
-    number = "1er" if language == "fr" and at.day == 1 else at.day
-    month = _MONTHS[language].split()[at.month - 1]
-    words = _LONG_DATES[language].format(day=number, month=month, year=at.year)
-    return _WITH_WEEKDAY[language].format(weekday=weekday(at.weekday()), date=words) if with_weekday else words
+    words = format_date(at, "full" if with_weekday else "long", locale=_locale())
+    # As people write it; CLDR leaves out that the first of a month is said in another way.
+    return words.replace("1 ", "1er ", 1) if current_language() == "fr" and at.day == 1 else words
+
+
+def moment(at: datetime) -> str:
+    """The day of the week, the date and the time to the minute: `Sat, 21 Nov 2026, 22:40`, in the value's own zone."""
+    date_and_time = _locale().datetime_formats["medium"]
+    return str(date_and_time).format(f"{at:%H:%M}", format_skeleton("yMMMEd", at.date(), locale=_locale()))
+
+
+def weekday(number: int) -> str:
+    """The name of a day of the week; Monday is 0."""
+    return _locale().days["format"]["wide"][number]
+
+
+def short_weekday(number: int) -> str:
+    """The same, abbreviated: `Mon`."""
+    return _locale().days["format"]["abbreviated"][number]
+
+
+def amount(count: int, unit: str) -> str:
+    """So many of a unit of time, `day`, `hour` or `minute`: `2 hrs`."""
+    return format_unit(count, f"duration-{unit}", length="short", locale=_locale()).replace("\u202f", "\u00a0")
+
+
+def listed(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:
+    """Several things as one reads them out: `one, two and three`; empty where there are none."""
+    return format_list(words, style="or" if last == "or" else "standard", locale=_locale())
 
 
 def quotation(words: str) -> str:
     """The words between quotation marks."""
-    return _QUOTES[_spoken.get()].format(words)
-
-
-def moment(at: datetime) -> str:
-    """The day of the week, the date and the time to the minute: `Sat 2026-11-21 22:40`, in the value's own zone."""
-    weekday = _DAYS[_spoken.get()].split()[at.weekday()]
-    return f"{weekday} {day(at)} {at:%H:%M}"
+    return _QUOTES[current_language()].format(words)
 
 
 def number(value: Decimal) -> str:
-    """A number with the language's decimal sign, all its places as they are."""
-    text = f"{value:f}"
-    return text if _spoken.get() == "en" else text.replace(".", ",")
+    """A number with all its places as they are: `1,234.50`."""
+    exponent = value.as_tuple().exponent
+    places = max(0, -exponent) if isinstance(exponent, int) else 0
+    return format_decimal(value, format=f"#,##0.{'0' * places}" if places else "#,##0", locale=_locale())
+
+
+def _locale() -> Locale:
+    return Locale.parse(_LOCALES[current_language()])

@@ -357,7 +357,7 @@ class Sender:
             if conversation is None:
                 return
             with speaking(self._language(repos, conversation)):
-                cut_mark = phrases.said(phrases.CUT_PARTS)
+                cut_mark = phrases.say(phrases.CUT_PARTS)
             contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
             parts = [
                 replace(
@@ -386,7 +386,7 @@ class Sender:
         if conversation is None:
             return
         with speaking(self._language(repos, conversation)):
-            content = Styled(text=phrases.said(phrases.FILES_NOT_SENT))
+            content = Styled(text=phrases.say(phrases.FILES_NOT_SENT))
         sentence = events.dumped(Reply(chat=outgoing.chat, content=content, ok=False))
         position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
         repos.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())

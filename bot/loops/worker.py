@@ -29,6 +29,7 @@ from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.logs import described
 from bot.metrics import Counts
 from bot.policy.access import is_admin, may_ask
@@ -88,7 +89,7 @@ class Pace:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     message: Incoming
-    excuse: str | None
+    excuse: Sentence | None
     """What the person hears instead of an answer; None: it is to be answered."""
     is_marked: bool
     """Whether people see by an emoji on it that it is being answered; nobody wrote what a reminder asks."""
@@ -339,7 +340,7 @@ class Worker:
             finally:
                 self._marks.take_off(marked)
         else:
-            await self._turns.keep(turn, Outcome(text="\n\n".join(map(phrases.said, notes)), ok=False))
+            await self._turns.keep(turn, Outcome(text="\n\n".join(map(phrases.say, notes)), ok=False))
             self._counts.add("turns_refused")
             self._marks.take_off(messages)
 
@@ -360,7 +361,7 @@ class Worker:
         _log.error("turn %d cannot be read and is given up", claim.turn)
         await self._turns.discard(claim)
 
-    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[str, ...], *, said_before: int) -> None:
+    async def _answered(self, claim: Claim, turn: Turn, notes: tuple[Sentence, ...], *, said_before: int) -> None:
         """The messages that are to be answered; `notes` say why others with them are not.
 
         `said_before`: so many messages of others they are about in any case.
@@ -379,7 +380,7 @@ class Worker:
                 self._counts.add("turns_paused")
                 self._note_seconds(claim, "paused")
                 return
-            texts = map(phrases.said, (outcome.text, *notes))
+            texts = (outcome.text, *map(phrases.say, notes))
             told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
             is_kept = await self._turns.keep(turn, told)
@@ -453,7 +454,7 @@ class Worker:
                 pass  # what is carried out as it comes
         return None
 
-    def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> str | None:
+    def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
         """Why a message is not answered as it would be: what the person hears instead; None: it is answered."""
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
@@ -479,13 +480,13 @@ class Worker:
 
                 return await self._agent.answer(turn, journal, watch, showing.told)
         except TimeoutError:
-            return journal.spent(phrases.TOOK_TOO_LONG)
+            return journal.spent(phrases.say(phrases.TOOK_TOO_LONG))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or turn.conversation not in self._stopped:
                 raise
             task.uncancel()
-            return journal.spent(phrases.STOPPED)
+            return journal.spent(phrases.say(phrases.STOPPED))
 
     @asynccontextmanager
     async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:
@@ -529,7 +530,7 @@ def _asked_for(turn: Turn) -> Sequence[str]:
         message.text if message.scheduled is None or message.scheduled.is_own else inert(message.text)
         for message in turn.incoming
     )
-    return [phrases.said(phrases.REMINDER, text=_shortened(question)) for question in questions]
+    return [phrases.say(phrases.REMINDER, text=_shortened(question)) for question in questions]
 
 
 def _shortened(question: str) -> str:

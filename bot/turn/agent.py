@@ -339,7 +339,7 @@ class Agent:
         """The outcome; its answer tells what was allowed for good, and of a budget that is nearly used up, once."""
         done = frozenset(run.answer.name for run in work.runs if run.outcome in _SETTLED and self._toolbox.changes(run))
         if any(question.is_about(done) for question in work.turn.open_questions):
-            outcome = replace(outcome, text=f"{outcome.text}\n\n{phrases.said(phrases.TAKES_PLACE)}", done=done)
+            outcome = replace(outcome, text=f"{outcome.text}\n\n{phrases.say(phrases.TAKES_PLACE)}", done=done)
         if work.journal.allowed and outcome.ok:
             told = "\n".join(map(phrases.always_allowed, work.journal.allowed))
             outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")
@@ -352,15 +352,15 @@ class Agent:
     def _ended(self, work: _Work, completion: Completion) -> Outcome:
         """What a completion that runs no tools comes to."""
         if completion.stop is Stop.REFUSAL:
-            return work.outcome(phrases.REFUSED, ok=False)
+            return work.outcome(phrases.say(phrases.REFUSED), ok=False)
         is_cut = completion.stop is Stop.LENGTH
         answer = None if completion.message is None else self._cited(work, completion.message.text)
         if answer is None:
             return self._found(work) or work.outcome(
-                phrases.NO_WORDS_LEFT if is_cut else phrases.NOTHING_SAID, ok=False
+                phrases.say(phrases.NO_WORDS_LEFT) if is_cut else phrases.say(phrases.NOTHING_SAID), ok=False
             )
         text = self._shielded(work, shown(answer))
-        return work.outcome(f"{text}\n\n{phrases.said(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
+        return work.outcome(f"{text}\n\n{phrases.say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
 
     def _cited(self, work: _Work, text: str) -> AssistantMessage | None:
         """The answer as it is kept; None where there are no words."""
@@ -376,7 +376,7 @@ class Agent:
         if not found:
             return None
         words = [worded(run.answer, run.arguments) for run in found]
-        text = self._shielded(work, "\n\n".join([phrases.said(phrases.FOUND_ALONE), *words]))
+        text = self._shielded(work, "\n\n".join([phrases.say(phrases.FOUND_ALONE), *words]))
         return work.outcome(text, ok=True, keeps=_words(text))
 
     def _shielded(self, work: _Work, text: str) -> str:

@@ -234,7 +234,7 @@ class Revisions:
         if not replies:
             return
         with speaking(self._turns.language(repos, conversation)):
-            text = phrases.said(phrases.ANSWER_EXPIRED)
+            text = phrases.say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         repos.outbox.put(
             conversation,

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from bot import labels, messages
 from bot.events import ChatId, File, PersonId
 from bot.i18n import phrases
-from bot.i18n.locale import spoken
+from bot.i18n.locale import current_language
 from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings
@@ -155,7 +155,7 @@ class Export:
         beside = "".join(f"<li>{escape(line)}</li>" for line in (*persona, *self._beside()))
         title = escape(phrases.export_title(name))
         page = _PAGE.format(
-            language=spoken(),
+            language=current_language(),
             title=title,
             first=escape(phrases.kept_about_you(self.count)),
             beside=f"<ul>{beside}</ul>" if beside else "",

@@ -20,8 +20,9 @@ from decimal import Decimal
 from typing import cast
 
 from bot.i18n import phrases
-from bot.i18n.locale import long_day, number, quotation, weekday
-from bot.i18n.phrases import Deed, duration, said
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import listed, long_day, number, quotation, weekday
+from bot.i18n.phrases import Deed, duration
 from bot.logs import described
 from bot.messages import ToolCall
 from bot.turn.links import inert
@@ -37,12 +38,12 @@ _MAX_NAME_CHARACTERS = 60
 _MAX_WHOLE_CHARACTERS = 500_000
 _MAX_DEPTH = 8
 
-_SENTENCES: Mapping[str, str] = {
+_SENTENCES: Mapping[str, Sentence] = {
     name.removeprefix("DEED_").lower(): sentence
     for name, sentence in vars(phrases).items()
     if name.startswith("DEED_") and not name.startswith("DEED_TOOL")
 }
-_NTH: Mapping[int, str] = {
+_NTH: Mapping[int, Sentence] = {
     1: phrases.EVERY_FIRST,
     2: phrases.EVERY_SECOND,
     3: phrases.EVERY_THIRD,
@@ -73,9 +74,9 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
             _log.debug("no sentence for a call of %s: %s", spec.name, described(error))
     details = tuple(_lines(call.arguments))
     if spec is not None and spec.server:
-        words = said(phrases.DEED_TOOL_OF_SERVER, name=_name(call.name), server=_name(spec.server))
+        words = say(phrases.DEED_TOOL_OF_SERVER, name=_name(call.name), server=_name(spec.server))
     else:
-        words = said(phrases.DEED_TOOL, name=_name(call.name))
+        words = say(phrases.DEED_TOOL, name=_name(call.name))
     return Deed(words=words, details=details)
 
 
@@ -110,7 +111,7 @@ def quoted(text: str) -> str:
     if len(line) <= MAX_VALUE_CHARACTERS:
         return quotation(_plain(line))
     shown = quotation(_plain(line[:MAX_VALUE_CHARACTERS].rstrip() + "…"))
-    return said(phrases.VALUE_CUT, value=shown, count=len(line))
+    return say(phrases.VALUE_CUT, value=shown, count=len(line))
 
 
 def _on_one_line(text: str) -> str:
@@ -129,7 +130,7 @@ def _name(name: str) -> str:
 
 def _sentence(intent: Intent) -> Deed:
     values = {name: _value(value) for name, value in intent.values.items()}
-    return Deed(words=said(_SENTENCES[intent.sentence], **values), details=tuple(_lines(intent.details)))
+    return Deed(words=say(_SENTENCES[intent.sentence], **values), details=tuple(_lines(intent.details)))
 
 
 def _value(value: object) -> str:
@@ -154,7 +155,7 @@ def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
     for path, value in leaves[:MAX_VALUES]:
         yield f"{_name(path)}: {value}"
     if len(leaves) > MAX_VALUES:
-        yield said(phrases.VALUES_LEFT_OUT, count=len(leaves) - MAX_VALUES)
+        yield say(phrases.VALUES_LEFT_OUT, count=len(leaves) - MAX_VALUES)
 
 
 def _leaves(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -180,17 +181,17 @@ def _when(wish: Wish) -> str:
     words = _first(wish) if wish.repeat is None else _again(wish)
     repeat = wish.repeat
     if repeat is not None and repeat.count is not None:
-        words = said(phrases.WHEN_COUNTED, when=words, count=repeat.count)
+        words = say(phrases.WHEN_COUNTED, when=words, count=repeat.count)
     if repeat is not None and repeat.until is not None:
-        words = said(phrases.WHEN_UNTIL, when=words, day=long_day(repeat.until))
+        words = say(phrases.WHEN_UNTIL, when=words, day=long_day(repeat.until))
     return words if wish.timezone is None else f"{words} ({_name(wish.timezone)})"
 
 
 def _first(wish: Wish) -> str:
     if wish.delay_seconds is not None:
-        return said(phrases.WHEN_IN, duration=duration(wish.delay_seconds))
+        return say(phrases.WHEN_IN, duration=duration(wish.delay_seconds))
     at = datetime.fromisoformat(wish.local or "")
-    return said(phrases.WHEN_AT, day=long_day(at, with_weekday=True), time=f"{at:%H:%M}")
+    return say(phrases.WHEN_AT, day=long_day(at, with_weekday=True), time=f"{at:%H:%M}")
 
 
 def _again(wish: Wish) -> str:
@@ -198,24 +199,15 @@ def _again(wish: Wish) -> str:
     assert repeat is not None  # noqa: S101  (its caller has looked)
     days = [_DAYS.index(day) for day in repeat.weekdays]
     if repeat.nth is not None:
-        every = said(
+        every = say(
             _NTH[repeat.nth], repeats=phrases.repeats(repeat.every, repeat.interval, ()), weekday=weekday(*days)
         )
     else:
         every = phrases.repeats(repeat.every, repeat.interval, days)
     if wish.delay_seconds is not None:
-        return said(phrases.WHEN_AGAIN_IN, repeats=every, duration=duration(wish.delay_seconds))
+        return say(phrases.WHEN_AGAIN_IN, repeats=every, duration=duration(wish.delay_seconds))
     at = datetime.fromisoformat(wish.local or "")
     day, time = long_day(at), f"{at:%H:%M}"
     if repeat.every == "week" and repeat.interval == 1 and days:
-        return said(
-            phrases.WHEN_ON_DAYS, days=_listed([weekday(number) for number in sorted(days)]), time=time, day=day
-        )
-    return said(
-        phrases.WHEN_HOURLY if repeat.every == "hour" else phrases.WHEN_AGAIN, repeats=every, time=time, day=day
-    )
-
-
-def _listed(names: list[str]) -> str:
-    *some, last = names
-    return said(phrases.AND_LAST, some=", ".join(some), last=last) if some else last
+        return say(phrases.WHEN_ON_DAYS, days=listed([weekday(number) for number in sorted(days)]), time=time, day=day)
+    return say(phrases.WHEN_HOURLY if repeat.every == "hour" else phrases.WHEN_AGAIN, repeats=every, time=time, day=day)

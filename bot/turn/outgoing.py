@@ -30,7 +30,7 @@ def replies_to(
     the message quotes the newest one; and whoever asked, is mentioned in a question or took part in the `talk` before
     it is mentioned natively where the text names them.
     """
-    content, is_whole = one_message(text, cut_mark=phrases.said(phrases.REST_IN_FILE))
+    content, is_whole = one_message(text, cut_mark=phrases.say(phrases.REST_IN_FILE))
     if content is None:
         return []
     newest = answered[-1]

@@ -18,6 +18,7 @@ from bot import events, messages
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, joined
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
@@ -294,8 +295,8 @@ class Turns:
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
-        question = f"{question}\n\n{phrases.said(phrases.SHORTENED_IN_FILE)}" if whole else question
-        texts = (question, f"{question}\n\n{phrases.said(phrases.TAKES_PLACE)}")
+        question = f"{question}\n\n{phrases.say(phrases.SHORTENED_IN_FILE)}" if whole else question
+        texts = (question, f"{question}\n\n{phrases.say(phrases.TAKES_PLACE)}")
         files = (outgoing.text_file("question.txt", whole),) if whole else ()
         first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
 
@@ -341,7 +342,7 @@ class Turns:
 
     async def bury(self, turn: Turn) -> None:
         """The turn failed too often: the person is told, its messages are dead; what it cost stays in the ledger."""
-        spent = self.journal(turn).spent(phrases.GAVE_UP)
+        spent = self.journal(turn).spent(phrases.say(phrases.GAVE_UP))
         replies = self._replies(turn, spent)
 
         def bury(repos: Repositories) -> None:
@@ -368,7 +369,7 @@ class Turns:
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
-            self._tell_once(repos, turn, phrases.IS_PAUSED)
+            self._tell_once(repos, turn, phrases.say(phrases.IS_PAUSED))
             repos.journal.close(claim.turn, "ignored", now=now)
             repos.inbox.done(claim.turn)
             return True
@@ -383,7 +384,7 @@ class Turns:
         spent = tuple(replace(entry, details=None) for entry in entries)
         self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
         outgoing.clear(repos, turn.id, turn.chat, now)
-        self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
+        self._tell_once(repos, turn, phrases.say(phrases.IS_TAKEN_OVER))
         repos.journal.close(turn.id, "ignored", now=now)
         repos.inbox.done(turn.id)
 
@@ -464,7 +465,7 @@ class Turns:
         repos: Repositories,
         conversation: ConversationId,
         message: Incoming,
-        text: str,
+        text: str | Sentence,
         *,
         files: tuple[File, ...] = (),
         expires_at: datetime | None = None,
@@ -479,8 +480,8 @@ class Turns:
         repos.journal.close(turn, "ignored", now=now)
         in_group = message.chat.startswith("group:")
         with speaking(self.language(repos, conversation)):
-            replies = outgoing.replies_to(phrases.said(text), (message,), ok=True)
-        outcome = Outcome(text=text, ok=True, files=files)
+            replies = outgoing.replies_to(text if isinstance(text, str) else phrases.say(text), (message,), ok=True)
+        outcome = Outcome(text="", ok=True, files=files)
         for position, reply in enumerate(with_enclosures(replies, outcome)):
             repos.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
 
@@ -544,8 +545,7 @@ class Turns:
             self._recent.popitem(last=False)
 
     def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
-        text = outcome.text if outcome.ok else phrases.said(outcome.text)
-        replies = outgoing.replies_to(text, turn.incoming, ok=outcome.ok, talk=turn.talk)
+        replies = outgoing.replies_to(outcome.text, turn.incoming, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
 
 

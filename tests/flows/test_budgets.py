@@ -80,9 +80,9 @@ async def running(world: World, **settings: str) -> AsyncGenerator[None]:
 async def test_with_nothing_to_spend_nobody_costs_anything(world: World) -> None:
     """0 means 0: people hear so, in a group and alone, and not one request reaches the model."""
     async with running(world, **ITS_PRICE, BUDGET__ALL_DAY_USD="0", BUDGET__PERSON_DAY_USD="5"):
-        assert await world.ask(ALICE) == phrases.BUDGET_ALL_NONE
-        assert await world.ask(BOB) == phrases.BUDGET_ALL_NONE
-        assert await world.ask(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_ALL_NONE
+        assert await world.ask(ALICE) == phrases.BUDGET_ALL_NONE.text
+        assert await world.ask(BOB) == phrases.BUDGET_ALL_NONE.text
+        assert await world.ask(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_ALL_NONE.text
     assert world.model.requests == []
 
 
@@ -96,8 +96,8 @@ async def test_a_budget_is_told_of_used_up_and_survives_a_restart(world: World) 
         assert "budget" not in await world.ask(ALICE, "Two?")
     async with running(world, **budget):
         assert "budget" not in await world.ask(ALICE, "Three?")
-        assert await world.ask(ALICE, "Four?") == phrases.BUDGET_PERSON_DAY
-        assert await world.ask(ALICE, "Aldis, five?", group=GROUP) == phrases.BUDGET_PERSON_DAY
+        assert await world.ask(ALICE, "Four?") == phrases.BUDGET_PERSON_DAY.text
+        assert await world.ask(ALICE, "Aldis, five?", group=GROUP) == phrases.BUDGET_PERSON_DAY.text
         assert (await world.ask(BOB, "One?")).endswith(remark)
     asked = [seen.body.decode() for seen in world.model.requests]
     assert len(asked) == 4
@@ -124,7 +124,7 @@ async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> No
     table.write_text(json.dumps({"models": {UNPRICED: {"input": "0.1", "output": "0.5"}}}), "utf-8")
     async with running(world, **budget):
         assert (await world.ask(ALICE, "One?")).startswith("You said:")
-        assert await world.ask(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY
+        assert await world.ask(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY.text
     table.write_text(json.dumps({"models": {UNPRICED: {"input": "-1", "output": "0.5"}}}), "utf-8")
     settings = world.settings | budget
     async with started("run", settings=settings, folder=world.folder, is_warm=False) as process:

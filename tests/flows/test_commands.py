@@ -63,7 +63,7 @@ async def test_an_admin_takes_a_group_over(signal: Signal, tmp_path: Path) -> No
             await signal.deliver(message("Aldis, /takeover 20m", group=GROUP, author=BOB))
             told = [sent.text for sent in await signal.sent_count(2)]
             assert told[0].startswith("It's all yours for 20 min")
-            assert told[1] == phrases.IS_TAKEN_OVER
+            assert told[1] == phrases.IS_TAKEN_OVER.text
             assert (await process.terminate()).status == 0
         model.latency_seconds = 0
         async with started("run", settings=settings, folder=tmp_path) as process:
@@ -72,5 +72,5 @@ async def test_an_admin_takes_a_group_over(signal: Signal, tmp_path: Path) -> No
             await signal.sent_count(3)
             model.scripted(say("I am Aldis."))
             await signal.deliver(message("Aldis, who are you?", group=GROUP))
-            assert [sent.text for sent in await signal.sent_count(4)][2:] == [phrases.RESUMED, "I am Aldis."]
+            assert [sent.text for sent in await signal.sent_count(4)][2:] == [phrases.RESUMED.text, "I am Aldis."]
             assert (await process.terminate()).status == 0

@@ -80,7 +80,7 @@ async def test_what_kills_the_process_is_given_up_and_what_was_beside_it_is_not(
                     telling = asyncio.create_task(eventually(lambda: told(ALICE)))
                     await asyncio.wait([ended, telling], return_when=asyncio.FIRST_COMPLETED)
                     telling.cancel()
-        assert told(ALICE) == [phrases.said(phrases.GAVE_UP)]
+        assert told(ALICE) == [phrases.say(phrases.GAVE_UP)]
         model.gate.set()
         async with started("run", settings=settings, folder=tmp_path, module=POISONOUS):
             await eventually(lambda: told(BOB) and told(CAROL))

@@ -119,7 +119,7 @@ async def test_a_wrong_name_of_a_model_is_the_operator_s_matter(world: World) ->
         assert state["ok"]
         assert "404 not_found_error" in ended.stderr
         assert "sesame" not in ended.stderr
-    assert said(ALICE) == [phrases.NO_SUCH_MODEL] * 4
+    assert said(ALICE) == [phrases.NO_SUCH_MODEL.text] * 4
     assert said(BOB)[1:] == [phrases.notice("model", "claude-9").replace("`", "")]
     async with started("run", settings=right, folder=world.folder) as process:
         await world.ask("And now?")

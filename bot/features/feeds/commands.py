@@ -11,13 +11,14 @@ from zoneinfo import ZoneInfo
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.features.feeds.service import name_of
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import moment
 from store import Feed, Repositories
 from tools import canonical_url
 
 _ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
 _REMOVE = re.compile(r"remove\s+(?P<number>\d{1,9})", re.IGNORECASE)
-_TROUBLES: Mapping[str, str] = {
+_TROUBLES: Mapping[str, Sentence] = {
     "denied": phrases.FEED_DENIED,
     "no_host": phrases.FEED_NO_HOST,
     "slow": phrases.FEED_SLOW,
@@ -58,9 +59,9 @@ class FeedCommands:
 
         def answer(repos: Repositories) -> str:
             if not (self._is_on and repos.feeds.can_search()):
-                return phrases.said(phrases.FEEDS_OFF)
+                return phrases.say(phrases.FEEDS_OFF)
             if rest and not call.is_admin:
-                return phrases.said(phrases.FEED_ONLY_ADMINS)
+                return phrases.say(phrases.FEED_ONLY_ADMINS)
             if added:
                 return self._add(repos, added["url"])
             return _remove(repos, int(removed["number"])) if removed else self._list(repos)
@@ -70,14 +71,14 @@ class FeedCommands:
     def _add(self, repos: Repositories, given: str) -> str:
         url = canonical_url(given)
         if url is None:
-            return phrases.said(phrases.FEED_NO_ADDRESS)
+            return phrases.say(phrases.FEED_NO_ADDRESS)
         feed = repos.feeds.add(url, now=self._desk.clock.now())
-        return phrases.said(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
+        return phrases.say(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
 
     def _list(self, repos: Repositories) -> str:
         counts = repos.feeds.counts()
         lines = [self._line(feed, counts.get(feed.id, 0)) for feed in repos.feeds.all()]
-        return "\n".join(lines) or phrases.said(phrases.NO_FEEDS)
+        return "\n".join(lines) or phrases.say(phrases.NO_FEEDS)
 
     def _line(self, feed: Feed, count: int) -> str:
         when = "" if feed.read_at is None else self._when(feed)
@@ -86,7 +87,7 @@ class FeedCommands:
         else:
             phrase = phrases.FEED_LINE_USELESS if feed.read_at is None else phrases.FEED_LINE_TROUBLE
         name = name_of(feed.title, feed.url)
-        return phrases.said(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
+        return phrases.say(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
 
     def _when(self, feed: Feed) -> str:
         return "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
@@ -95,15 +96,15 @@ class FeedCommands:
 def _remove(repos: Repositories, number: int) -> str:
     feed = next((feed for feed in repos.feeds.all() if feed.id == number), None)
     if feed is None:
-        return phrases.said(phrases.NO_SUCH_FEED)
+        return phrases.say(phrases.NO_SUCH_FEED)
     if feed.is_set:
         return _named(phrases.FEED_IS_SET, feed)
     repos.feeds.remove(number)
     return _named(phrases.FEED_REMOVED, feed)
 
 
-def _named(phrase: str, feed: Feed) -> str:
-    return phrases.said(phrase, name=name_of(feed.title, feed.url))
+def _named(phrase: Sentence, feed: Feed) -> str:
+    return phrases.say(phrase, name=name_of(feed.title, feed.url))
 
 
 def _why(feed: Feed) -> str:
@@ -111,5 +112,5 @@ def _why(feed: Feed) -> str:
     trouble = feed.trouble or ""
     word, _, status = trouble.partition(" ")
     if word == "status":
-        return phrases.said(phrases.FEED_STATUS, status=status)
-    return phrases.said(_TROUBLES.get(word, phrases.FEED_UNREACHABLE)) if trouble else ""
+        return phrases.say(phrases.FEED_STATUS, status=status)
+    return phrases.say(_TROUBLES.get(word, phrases.FEED_UNREACHABLE)) if trouble else ""

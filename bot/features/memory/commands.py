@@ -53,18 +53,18 @@ class MemoryCommands:
     def _list(self, repos: Repositories, call: Call) -> str:
         person = call.message.author
         lines = [_line(kept, person) for kept in self._memory.all(repos, call.conversation)]
-        return "\n".join(lines) or phrases.said(phrases.NOTHING_REMEMBERED)
+        return "\n".join(lines) or phrases.say(phrases.NOTHING_REMEMBERED)
 
     def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
         count = repos.facts.forget(call.conversation, number)
         if not count:
-            return phrases.said(phrases.NO_SUCH_FACT)
-        return phrases.said(phrases.FACTS_FORGOTTEN, count=count)
+            return phrases.say(phrases.NO_SUCH_FACT)
+        return phrases.say(phrases.FACTS_FORGOTTEN, count=count)
 
 
 def _line(remembered: Remembered, person: PersonId) -> str:
     """What is remembered, and where it comes from, unless the person told it."""
     origin = phrases.origin(untrusted(labels.loaded(remembered.origin), person))
     if not origin:
-        return phrases.said(phrases.FACT, number=remembered.number, fact=remembered.fact)
-    return phrases.said(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)
+        return phrases.say(phrases.FACT, number=remembered.number, fact=remembered.fact)
+    return phrases.say(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)

@@ -12,6 +12,7 @@ from bot import labels
 from bot.commands.base import Call, Desk, Entry, WrongForm
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.policy import whens, zones
 from bot.policy.schedules import Reason, Unfit
 from bot.policy.trust import may_carry_out
@@ -22,7 +23,7 @@ from tools import Planned, Weekday
 
 _CANCEL = re.compile(r"cancel\s+(\d{1,9})", re.IGNORECASE)
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
-_REASONS: Mapping[Reason, str] = {
+_REASONS: Mapping[Reason, Sentence] = {
     "zone": phrases.NO_SUCH_ZONE,
     "form": phrases.NO_SUCH_TIME,
     "over": phrases.TIME_IS_OVER,
@@ -95,30 +96,30 @@ class ReminderCommands:
         except Unfit as error:
             reason = _REASONS[error.reason]
             local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
-            return phrases.said(reason, now=local) if error.reason == "over" else phrases.said(reason)
+            return phrases.say(reason, now=local) if error.reason == "over" else phrases.say(reason)
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self._reminders.all(repos, call.message.author, call.conversation)
-        return "\n".join(map(_line, planned)) or phrases.said(phrases.NO_REMINDERS)
+        return "\n".join(map(_line, planned)) or phrases.say(phrases.NO_REMINDERS)
 
     def _cancel(self, repos: Repositories, call: Call, number: int) -> str:
         cancelled = self._reminders.cancelled(repos, call.message.author, call.conversation, number)
         if cancelled is None:
-            return phrases.said(phrases.NO_SUCH_REMINDER)
-        return phrases.said(phrases.REMINDER_CANCELLED, text=_words(cancelled))
+            return phrases.say(phrases.NO_SUCH_REMINDER)
+        return phrases.say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
     async def _timezone(self, call: Call) -> None:
         words, person = call.command.rest, call.message.author
         found = zones.zones(words, self._desk.clock.wall()) if words else ()
         if words and (len(found) != 1 or not await self._reminders.live_in(person, found[0])):
             await self._desk.answer(
-                call, lambda _: phrases.which(words, found) if found else phrases.said(phrases.NO_SUCH_ZONE)
+                call, lambda _: phrases.which(words, found) if found else phrases.say(phrases.NO_SUCH_ZONE)
             )
             return
 
         def told(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
-            return phrases.said(
+            return phrases.say(
                 phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
             )
 
@@ -129,7 +130,7 @@ def _told(planned: Planned) -> str:
     """What was planned, with the time as it was understood."""
     what = phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
     remarks = [
-        phrases.said(phrase)
+        phrases.say(phrase)
         for phrase, holds in (
             (phrases.REMINDER_SHIFTED, planned.is_shifted),
             (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
@@ -137,7 +138,7 @@ def _told(planned: Planned) -> str:
         if holds
     ]
     if not planned.zone_is_known:
-        remarks.append(phrases.said(phrases.REMINDER_ZONE, zone=planned.timezone))
+        remarks.append(phrases.say(phrases.REMINDER_ZONE, zone=planned.timezone))
     return "\n\n".join([_filled(what, planned), *remarks])
 
 
@@ -145,8 +146,8 @@ def _line(planned: Planned) -> str:
     return _filled(phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN, planned)
 
 
-def _filled(phrase: str, planned: Planned) -> str:
-    return phrases.said(
+def _filled(phrase: Sentence, planned: Planned) -> str:
+    return phrases.say(
         phrase,
         number=planned.number,
         when=phrases.when(planned.due_at.astimezone(ZoneInfo(planned.timezone)), planned.timezone),
@@ -164,5 +165,5 @@ def _repeats(planned: Planned) -> str:
 
 def _words(planned: Planned) -> str:
     if planned.text is None:
-        return phrases.said(phrases.REMINDER_NO_WORDS)
+        return phrases.say(phrases.REMINDER_NO_WORDS)
     return inert(planned.text) if may_carry_out(labels.loaded(planned.origin)) else planned.text

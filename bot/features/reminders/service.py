@@ -20,6 +20,7 @@ from bot import events, labels
 from bot.clock import Clock
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Scheduled, SentId
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import speaking
 from bot.labels import UNKNOWN, Labels
 from bot.policy import schedules
@@ -258,12 +259,12 @@ class Reminders:
         late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(repos, reminder.conversation)):
             if late < _LATE:
-                told = phrases.said(phrases.REMINDER, text=text)
+                told = phrases.say(phrases.REMINDER, text=text)
             else:
-                told = phrases.said(phrases.REMINDER_LATE, text=text, late=phrases.duration(late.total_seconds()))
+                told = phrases.say(phrases.REMINDER_LATE, text=text, late=phrases.duration(late.total_seconds()))
         self._tell(repos, reminder, place, told)
 
-    def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str) -> None:
+    def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str | Sentence) -> None:
         """Say it in the chat; in a group it quotes the message that wished for it, which notifies its person."""
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
         self._turns.tell(repos, reminder.conversation, message, told, expires_at=reminder.expires_at)

@@ -60,17 +60,17 @@ class TrustCommands:
                 done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
                 return lambda: _told(done)
         except (Disconnected, TimeoutError):
-            return lambda: phrases.BRIDGE_SILENT
+            return lambda: phrases.say(phrases.BRIDGE_SILENT)
         except CallRefused:
-            return lambda: phrases.TRUST_REFUSED
+            return lambda: phrases.say(phrases.TRUST_REFUSED)
 
 
 def _told(done: Verdict) -> str:
     if done.kind == "trusted" and done.suspect is not None:
         return phrases.trusted(done.suspect.name, done.suspect.label)
-    return _WORDS[done.kind]
+    return phrases.say(_WORDS[done.kind])
 
 
 def _listed(suspects: Iterable[Suspect]) -> str:
     lines = [phrases.suspect(one.name, one.label, one.since, one.safety_number) for one in suspects]
-    return "\n".join(lines) or phrases.NO_SUSPECTS
+    return "\n".join(lines) or phrases.say(phrases.NO_SUSPECTS)

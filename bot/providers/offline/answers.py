@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import long_day
-from bot.i18n.phrases import said
 from bot.messages import ToolAnswer
 from bot.providers.offline.skies import sky
 
@@ -29,7 +29,7 @@ def worded(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
             return _failure(answer.name, content.message, arguments)
         return _WORDINGS[answer.name](content.untrusted_data, arguments)
     except (ValidationError, KeyError):
-        return said(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
+        return say(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
 
 
 class _Shape(BaseModel):
@@ -117,7 +117,7 @@ def _sum(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
 
 def _conversion(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Conversion.model_validate(data)
-    rate = said(phrases.OFFLINE_RATE, rate=found.rate, day=_date(found.rate_date), source=found.attribution).strip()
+    rate = say(phrases.OFFLINE_RATE, rate=found.rate, day=_date(found.rate_date), source=found.attribution).strip()
     rate = rate if found.rate else ""
     return "\n".join(filter(None, (f"{found.before} = **{found.to}**", rate)))
 
@@ -126,7 +126,7 @@ def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
     found = _Time.model_validate(data)
     offset = f", UTC{found.utc_offset}" if found.utc_offset else ""
     place = arguments.get("timezone")
-    return said(
+    return say(
         phrases.OFFLINE_TIME if place else phrases.OFFLINE_TIME_HERE,
         time=found.time,
         place=place,
@@ -147,25 +147,25 @@ def _weather(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
     found = _Weather.model_validate(data)
     if found.ambiguous:
         places = [f"- {place}" for place in found.candidates[:_SHOWN_PLACES]]
-        several = said(phrases.OFFLINE_SEVERAL, place=arguments.get("place", "?"))
-        return "\n".join([several, *places, said(phrases.OFFLINE_REGION)])
-    lines = [said(phrases.OFFLINE_NOW, place=found.place, conditions=_conditions(found.current))]
+        several = say(phrases.OFFLINE_SEVERAL, place=arguments.get("place", "?"))
+        return "\n".join([several, *places, say(phrases.OFFLINE_REGION)])
+    lines = [say(phrases.OFFLINE_NOW, place=found.place, conditions=_conditions(found.current))]
     lines += [f"- {day}" if isinstance(day, str) else f"- {_day(day)}" for day in found.days]
     if found.other_places:
         others = "; ".join(map(str, found.other_places[:_SHOWN_PLACES]))
-        lines.append(said(phrases.OFFLINE_OTHER_PLACES, places=others))
+        lines.append(say(phrases.OFFLINE_OTHER_PLACES, places=others))
     return "\n".join(filter(None, [*lines, found.attribution]))
 
 
 def _conditions(now: Mapping[str, str]) -> str:
     temperature = now.get("temperature", "")
     if temperature and "feels_like" in now:
-        temperature = said(phrases.OFFLINE_FEELS, temperature=temperature, felt=now["feels_like"])
+        temperature = say(phrases.OFFLINE_FEELS, temperature=temperature, felt=now["feels_like"])
     parts = (
         sky(now.get("weather", "unknown")),
         temperature,
-        said(phrases.OFFLINE_HUMIDITY, value=now["humidity"]) if "humidity" in now else "",
-        said(phrases.OFFLINE_WIND, value=now["wind"]) if "wind" in now else "",
+        say(phrases.OFFLINE_HUMIDITY, value=now["humidity"]) if "humidity" in now else "",
+        say(phrases.OFFLINE_WIND, value=now["wind"]) if "wind" in now else "",
     )
     return ", ".join(filter(None, parts))
 
@@ -174,9 +174,9 @@ def _day(day: Mapping[str, str]) -> str:
     low, high = day.get("temperature_min", ""), day.get("temperature_max", "")
     parts = (
         sky(day.get("weather", "unknown")),
-        said(phrases.OFFLINE_RANGE, low=low, high=high) if low and high else low or high,
-        said(phrases.OFFLINE_RAIN, value=day["precipitation"]) if "precipitation" in day else "",
-        said(phrases.OFFLINE_LIKELY, value=day["precipitation_probability"])
+        say(phrases.OFFLINE_RANGE, low=low, high=high) if low and high else low or high,
+        say(phrases.OFFLINE_RAIN, value=day["precipitation"]) if "precipitation" in day else "",
+        say(phrases.OFFLINE_LIKELY, value=day["precipitation_probability"])
         if "precipitation_probability" in day
         else "",
     )
@@ -188,8 +188,8 @@ def _search(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     found = _Search.model_validate(data)
     hits = [hit for hit in found.results if isinstance(hit, _Hit)]
     if not hits:
-        return said(phrases.OFFLINE_NO_HITS, query=found.query)
-    lines = [said(phrases.OFFLINE_FOUND, source=found.source or phrases.the_search(), query=found.query)]
+        return say(phrases.OFFLINE_NO_HITS, query=found.query)
+    lines = [say(phrases.OFFLINE_FOUND, source=found.source or phrases.the_search(), query=found.query)]
     lines += [f"{number}. {_hit(hit)}" for number, hit in enumerate(hits[:_SHOWN_HITS], start=1)]
     return "\n".join(lines)
 
@@ -212,13 +212,13 @@ class _Reminder(_Shape):
 def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     if "reminders" in data:
         planned = [_Reminder.model_validate(one) for one in data["reminders"]]
-        return "\n".join(f"- {one}" for one in planned) or said(phrases.NO_REMINDERS)
+        return "\n".join(f"- {one}" for one in planned) or say(phrases.NO_REMINDERS)
     planned = _Reminder.model_validate(data)
-    return said(phrases.REMINDER_SET, when=planned.when, text=planned.text, number=planned.number)
+    return say(phrases.REMINDER_SET, when=planned.when, text=planned.text, number=planned.number)
 
 
 def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
-    return phrases.kept_fact(data["fact"]) if "fact" in data else said(phrases.OFFLINE_FORGOTTEN)
+    return phrases.kept_fact(data["fact"]) if "fact" in data else say(phrases.OFFLINE_FORGOTTEN)
 
 
 _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]] = {
@@ -231,7 +231,7 @@ _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]
     "remember": _fact,
 }
 
-_FAILURES: Mapping[str, tuple[str, str]] = {
+_FAILURES: Mapping[str, tuple[Sentence, str]] = {
     "calculate": (phrases.OFFLINE_NO_SUM, "expression"),
     "convert": (phrases.OFFLINE_NO_CONVERSION, "unit"),
     "current_time": (phrases.OFFLINE_NO_TIME, "timezone"),
@@ -241,7 +241,7 @@ _FAILURES: Mapping[str, tuple[str, str]] = {
 
 
 def _failure(name: str, message: str, arguments: Mapping[str, object]) -> str:
-    sentence, argument = _FAILURES.get(name, ("", ""))
+    sentence, argument = _FAILURES.get(name, (phrases.OFFLINE_FAILED, ""))
     value = arguments.get(argument)
-    lead = said(sentence, value=value) if value else said(phrases.OFFLINE_FAILED, value=name)
+    lead = say(sentence, value=value) if value else say(phrases.OFFLINE_FAILED, value=name)
     return f"{lead} {message}".strip()

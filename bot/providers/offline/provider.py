@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
 from bot.i18n import phrases
-from bot.i18n.phrases import said
+from bot.i18n.catalogues import say
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
@@ -90,11 +90,11 @@ class Offline:
         paragraphs = [*_results(answers, since), *_regrets(asked, offered, has_answers=bool(answers))]
         about = _about(words, usable)
         left = [clause for clause in not_understood(words) if not _is_about(clause)]
-        unread = [said(phrases.OFFLINE_NOT_UNDERSTOOD, words=clause[:_MAX_SHOWN]) for clause in left]
+        unread = [say(phrases.OFFLINE_NOT_UNDERSTOOD, words=clause[:_MAX_SHOWN]) for clause in left]
         shown = dict.fromkeys([*paragraphs, *about, *(unread if asked or about else ())])
         text = "\n\n".join(shown) if paragraphs or about else self._alone(words, usable, unread)
         if question.media:
-            text = f"{said(phrases.OFFLINE_BLIND)}\n\n{text}" if words.strip() else said(phrases.OFFLINE_BLIND)
+            text = f"{say(phrases.OFFLINE_BLIND)}\n\n{text}" if words.strip() else say(phrases.OFFLINE_BLIND)
         if told is not None:
             told(text)
         return _completion([Text(text=text)], Stop.END)
@@ -102,7 +102,7 @@ class Offline:
     def _alone(self, words: str, usable: AbstractSet[str], unread: Sequence[str]) -> str:
         """What is answered to a message of which nothing was understood: one line, with the way out."""
         if unread and not _GREETING.match(words):
-            return f"{unread[0]} {said(phrases.OFFLINE_WAY_OUT)}"
+            return f"{unread[0]} {say(phrases.OFFLINE_WAY_OUT)}"
         return phrases.offline_introduction(usable, says_hello=_GREETING.match(words) is not None)
 
     async def aclose(self) -> None:
@@ -145,24 +145,24 @@ def _regrets(asked: Sequence[Intent], offered: AbstractSet[str], *, has_answers:
     """Why some of what is asked for has no answer."""
     for intent in asked:
         if intent.tool not in offered:
-            topic = said(phrases.OFFLINE_TOPICS[intent.tool])
-            yield said(phrases.OFFLINE_TOOL_OFF, topic=topic)
+            topic = say(phrases.OFFLINE_TOPICS[intent.tool])
+            yield say(phrases.OFFLINE_TOOL_OFF, topic=topic)
         elif not _is_complete(intent):
-            yield said(phrases.OFFLINE_WHICH_PLACE)
+            yield say(phrases.OFFLINE_WHICH_PLACE)
         elif not has_answers:
-            yield said(phrases.OFFLINE_NO_MORE_TOOLS)
+            yield say(phrases.OFFLINE_NO_MORE_TOOLS)
 
 
 def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
     """What is said to thanks, and to whoever asks about Aldis or about what it keeps; empty: it is about neither."""
     if _THANKS.fullmatch(words):
-        return [said(phrases.OFFLINE_WELCOME)]
+        return [say(phrases.OFFLINE_WELCOME)]
     plain = words.replace("’", "'")
     about: list[str] = []
     if any(map(_ABILITIES.fullmatch, _SENTENCE.split(plain))):
         about.append(phrases.offline_introduction(usable, says_hello=False))
     if _PRIVACY.search(plain):
-        about.append(said(phrases.OFFLINE_PRIVACY))
+        about.append(say(phrases.OFFLINE_PRIVACY))
     return about
 
 

@@ -5,7 +5,7 @@ Left to others: the codes behind them (`tools.weather.forecast`).
 
 from collections.abc import Mapping
 
-from bot.i18n.locale import spoken
+from bot.i18n.locale import current_language
 
 _SKIES: Mapping[str, tuple[str, str, str]] = {
     "clear sky": ("klar", "ciel dégagé", "despejado"),
@@ -51,6 +51,6 @@ _PLACES = {"de": 0, "fr": 1, "es": 2}
 
 def sky(english: str) -> str:
     """The words for the weather; as they are where they are not known."""
-    place = _PLACES.get(spoken())
+    place = _PLACES.get(current_language())
     known = _SKIES.get(english)
     return english if place is None or known is None else known[place]

@@ -14,7 +14,8 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.i18n import phrases
-from bot.i18n.locale import LANGUAGES, Language, moment, number, spoken
+from bot.i18n.catalogues import Sentence
+from bot.i18n.locale import LANGUAGES, Language, current_language, moment, number
 from bot.web.admin.guard import SESSION
 
 LANGUAGE_COOKIE = "language"
@@ -46,7 +47,7 @@ class Pages:
 
     def html(self, template: str, **values: object) -> str:
         """A template, filled in."""
-        return self._jinja.get_template(f"{template}.html").render(language=spoken(), **values)
+        return self._jinja.get_template(f"{template}.html").render(language=current_language(), **values)
 
     def response(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
         """A whole page as the answer to a request; says once what was remarked in its session."""
@@ -74,8 +75,8 @@ class Pages:
 
 def words(name: str, /, **values: object) -> str:
     """A sentence of the pages by its name, in the language that is spoken now."""
-    phrase: str = getattr(phrases, f"PAGE_{name}")
-    return phrases.said(phrase, **values)
+    phrase: Sentence = getattr(phrases, f"PAGE_{name}")
+    return phrases.say(phrase, **values)
 
 
 def language_of(request: web.Request, default: Language) -> Language:

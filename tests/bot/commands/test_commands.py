@@ -116,8 +116,8 @@ async def test_where_several_may_be_meant_nobody_guesses(store: Store, clock: Se
     """Each is named; an admin's command is named to admins alone."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         assert (await told(port, "/prsona x", author=BOB)).endswith("Did you mean /persona or /people?")
-        assert await told(port, "/persona", author=BOB) == plain(phrases.NO_PERSONA)
-        assert await told(port, "/pers") == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona", author=BOB) == plain(phrases.NO_PERSONA.text)
+        assert await told(port, "/pers") == plain(phrases.NO_PERSONA.text)
         assert (await told(port, "/trus", author=BOB)).endswith("Did you mean /trust?")
         assert await told(port, "/trus") == plain(phrases.unknown_command("trus"))
 
@@ -158,9 +158,9 @@ async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) ->
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(1)
-        assert await told(port, "/stop") == phrases.STOPPED
+        assert await told(port, "/stop") == phrases.STOPPED.text
         await port.quiet()
-        assert await told(port, "/stop") == phrases.NOTHING_TO_STOP
+        assert await told(port, "/stop") == phrases.NOTHING_TO_STOP.text
         assert len(port.transport.sent) == 2
 
 
@@ -274,15 +274,15 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
         code = port.pairing.code(stranger, clock.now())
         assert code is not None
         assert await told(port, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
-        assert await told(port, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE
+        assert await told(port, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
         assert await told(port, "/allow", author=BOB) == plain(phrases.wrong_form("/allow CODE"))
-        assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN
+        assert await told(port, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
         heard = await told(port, f"/allow {code.lower()}", author=BOB)
         label = heard.split()[1].strip(".,")
         assert await port.store.read(lambda repos: repos.people.is_allowed(stranger, account=ALDIS.uuid))
         assert label in await told(port, "/people", author=BOB)
         assert await told(port, f"/deny {label}", author=BOB) == phrases.shut_out(label)
-        assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON)
+        assert await told(port, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
 
 
 @pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget", "/forget everything"])

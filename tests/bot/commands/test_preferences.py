@@ -22,7 +22,7 @@ PIRATE = "You are a pirate and say arr."
 async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: Store, clock: SetClock) -> None:
     """In this conversation and no other; what the operator says comes first."""
     async with app_harness(store, clock) as port:
-        assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
         assert await told(port, f"/persona {PIRATE}") == plain(phrases.persona_set(disappears=False))
     async with app_harness(store, clock) as port:
         await port.deliver(message("Hello"))
@@ -33,7 +33,7 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
         assert systems[1].startswith("Be kind.\n\n")
         assert systems[1].endswith(PIRATE)
         assert PIRATE in await told(port, "/persona")
-        assert await told(port, "/persona OFF") == phrases.PERSONA_OFF
+        assert await told(port, "/persona OFF") == phrases.PERSONA_OFF.text
         await port.deliver(message("Hello again"))
         await port.quiet()
         assert port.thinker.requests[-1].whole_system == "Be kind."
@@ -48,7 +48,7 @@ async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: Set
         assert b"pirate" not in sealed
         await told(port, "/forget")
         assert await port.count("SELECT count(*) FROM chats") == 0
-        assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
 
 
 async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clock: SetClock) -> None:
@@ -58,11 +58,11 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
         await port.quiet()
         await port.deliver(delete(asked))
         await port.quiet()
-        assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
         heard = await told(port, f"/persona {PIRATE}", expires_in_seconds=60)
         assert heard == plain(phrases.persona_set(disappears=True))
         clock.move(61)
-        assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
         [[before]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
         await port.maintenance.expire()
         [[after]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
@@ -73,7 +73,7 @@ async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
     """It goes along with every question."""
     async with app_harness(store, clock) as port:
         assert await told(port, "/persona " + "x" * 2001) == phrases.persona_too_long(2000)
-        assert await told(port, "/persona") == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona") == plain(phrases.NO_PERSONA.text)
 
 
 # Model
@@ -235,7 +235,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
         assert await told(port, "/stop") == "Ahora mismo no estoy con nada aquí."
         assert await told(port, "/language klingon") == "Escríbelo así: /language en|de|fr|es|auto"
         with speaking("de"):
-            assert await told(port, "/language auto") == phrases.said(phrases.LANGUAGE_BY_MESSAGE)
+            assert await told(port, "/language auto") == phrases.say(phrases.LANGUAGE_BY_MESSAGE)
 
 
 async def test_failures_are_told_in_the_language_of_the_question(store: Store, clock: SetClock) -> None:
@@ -246,7 +246,7 @@ async def test_failures_are_told_in_the_language_of_the_question(store: Store, c
         assert await told(port, asked, group=GROUP) == "Dazu fällt mir nichts ein. Bitte formulier es anders."
         await port.quiet()
         asked = "Aldis, what is the weather like today?"
-        assert await told(port, asked, group=GROUP, author=BOB) == phrases.NOTHING_SAID
+        assert await told(port, asked, group=GROUP, author=BOB) == phrases.NOTHING_SAID.text
 
 
 async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: Store, clock: SetClock) -> None:
@@ -254,7 +254,7 @@ async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: St
     async with app_harness(store, clock) as port:
         await told(port, "/language de")
         assert (await told(port, "/forget")).startswith("Gelöscht: ")
-        assert await told(port, "/stop") == phrases.NOTHING_TO_STOP
+        assert await told(port, "/stop") == phrases.NOTHING_TO_STOP.text
 
 
 # Always, pause
@@ -266,36 +266,36 @@ async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: S
         await port.deliver(message("/always on", group=GROUP, author=ALICE))
         await port.quiet()
         assert port.transport.sent == []
-        assert await told(port, "/always on", group=GROUP, author=BOB) == phrases.ALWAYS_ON
+        assert await told(port, "/always on", group=GROUP, author=BOB) == phrases.ALWAYS_ON.text
         assert await told(port, "Is it cold?", group=GROUP, author=ALICE) == "re: Is it cold?"
-        assert await told(port, "/always off", group=GROUP, author=BOB) == phrases.ALWAYS_OFF
+        assert await told(port, "/always off", group=GROUP, author=BOB) == phrases.ALWAYS_OFF.text
         await port.deliver(message("Is it warm?", group=GROUP))
         await port.quiet()
-        assert port.transport.sent[-1].content.text == phrases.ALWAYS_OFF
-        assert await told(port, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS
+        assert port.transport.sent[-1].content.text == phrases.ALWAYS_OFF.text
+        assert await told(port, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
         assert await told(port, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("/always on|off"))
 
 
 async def test_where_no_admin_is_named_anybody_may(store: Store, clock: SetClock) -> None:
     """Or nobody ever could."""
     async with app_harness(store, clock) as port:
-        assert await told(port, "/always on", group=GROUP) == phrases.ALWAYS_ON
+        assert await told(port, "/always on", group=GROUP) == phrases.ALWAYS_ON.text
         assert "/allow" not in await told(port, "/help", group=GROUP)
 
 
 async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store, clock: SetClock) -> None:
     """What came meanwhile stays unanswered, also after a restart; what was under way is answered."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        assert await told(port, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED)
+        assert await told(port, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED.text)
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        assert await told(port, "Aldis, one?", group=GROUP) == plain(phrases.IS_PAUSED)
+        assert await told(port, "Aldis, one?", group=GROUP) == plain(phrases.IS_PAUSED.text)
         await port.until(lambda: port.intake._counts.all().get("unanswered_paused") == 1)
         await port.deliver(message("Aldis, two?", group=GROUP))
         await port.deliver(message("Elsewhere?"))
         await port.quiet()
         assert [reply.content.text for reply in port.transport.sent[1:]] == ["re: Elsewhere?"]
-        assert phrases.STATUS_PAUSED in await told(port, "/status", group=GROUP)
-        assert await told(port, "/resume", group=GROUP, author=BOB) == phrases.RESUMED
+        assert phrases.STATUS_PAUSED.text in await told(port, "/status", group=GROUP)
+        assert await told(port, "/resume", group=GROUP, author=BOB) == phrases.RESUMED.text
         assert await told(port, "Aldis, three?", group=GROUP) == "re: Aldis, three?"
         assert port.thinker.asked[-1].count("?") == 1
 
@@ -320,7 +320,7 @@ async def test_a_persona_goes_when_its_author_wants_everything_forgotten(store: 
         await told(port, "/forget everything", author=BOB)
         assert PIRATE in await told(port, "/persona", group=GROUP)
         await told(port, "/forget everything")
-        assert await told(port, "/persona", group=GROUP) == plain(phrases.NO_PERSONA)
+        assert await told(port, "/persona", group=GROUP) == plain(phrases.NO_PERSONA.text)
 
 
 async def test_settings_that_are_damaged_stop_nothing(store: Store, clock: SetClock) -> None:

@@ -21,7 +21,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
     async with app_harness(store, clock) as port:
         await port.deliver(message("I like tulips."))
         await port.quiet()
-        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW)
+        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW.text)
         await port.deliver(message("And roses."))
         await port.quiet()
         assert "tulips" not in words(port.thinker.requests[-1])
@@ -40,7 +40,7 @@ async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock:
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow tulips"))
         await port.asked(1)
-        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW)
+        assert await told(port, "/new") == plain(phrases.BEGUN_ANEW.text)
         port.thinker.gates["slow"].set()
         await port.quiet()
         assert port.transport.sent[-1].content.text == "re: slow tulips"
@@ -75,11 +75,11 @@ async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClo
     """The words of the last question that failed are kept for that, until something else has been answered."""
     async with app_harness(store, clock) as port:
         port.thinker.script += [Overloaded("busy", provider="p")]
-        assert await told(port, "Will it rain?") == phrases.OVERLOADED
+        assert await told(port, "Will it rain?") == phrases.OVERLOADED.text
         assert await told(port, "/retry") == "re: Will it rain?"
         await port.quiet()
         port.thinker.script += [Overloaded("busy", provider="p")]
-        assert await told(port, "Will it snow?") == phrases.OVERLOADED
+        assert await told(port, "Will it snow?") == phrases.OVERLOADED.text
         assert await port.count("SELECT count(*) FROM unanswered") == 1
         assert await told(port, "Something else.") == "re: Something else."
         assert await port.count("SELECT count(*) FROM unanswered") == 0
@@ -104,7 +104,7 @@ async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: 
         await port.quiet()
         await told(port, "/forget")
         assert await port.count("SELECT count(*) FROM unanswered") == 0
-        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT
+        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
 
 
 async def test_a_question_that_is_asked_again_disappears_with_its_first_words(store: Store, clock: SetClock) -> None:
@@ -163,16 +163,16 @@ async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, c
 async def test_there_may_be_nothing_to_repeat(store: Store, clock: SetClock) -> None:
     """No question yet, one that is still being answered, one from before the beginning."""
     async with app_harness(store, clock) as port:
-        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT
+        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(1)
-        assert await told(port, "/retry") == plain(phrases.STILL_ANSWERING)
+        assert await told(port, "/retry") == plain(phrases.STILL_ANSWERING.text)
         port.thinker.gates["slow"].set()
         await port.quiet()
         await told(port, "/new")
-        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT
-        assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO
+        assert await told(port, "/retry") == phrases.NOTHING_TO_REPEAT.text
+        assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO.text
 
 
 @pytest.mark.parametrize("is_quoting", [True, False])
@@ -204,7 +204,7 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         assert "tulips" in words(port.thinker.requests[-1])
         assert "What do I like?" in await told(port, "/undo")
         assert "I like tulips." in await told(port, "/undo")
-        assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO
+        assert await told(port, "/undo") == phrases.NOTHING_TO_UNDO.text
         await port.quiet()
         assert await open_words(port) == 0
 
@@ -217,7 +217,7 @@ async def test_undo_shows_nothing_but_what_people_wrote(store: Store, clock: Set
         cases = {
             "Aldis, is that so?": phrases.undone("Aldis, is that so?"),
             "Aldis, [1] is\n[2] it?\n📎 so": phrases.undone("Aldis, [1] is [2] it? 📎 so"),
-            "Aldis": phrases.UNDONE_WORDLESS,
+            "Aldis": phrases.UNDONE_WORDLESS.text,
         }
         for text, undone in cases.items():
             sent = len(port.transport.sent)
@@ -234,7 +234,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow tulips"))
         await port.asked(1)
-        assert await told(port, "/undo") == phrases.STOPPED
+        assert await told(port, "/undo") == phrases.STOPPED.text
         await port.until(lambda: not port.worker.running_turns())
         await port.quiet()
         assert len(port.transport.sent) == 1
@@ -249,7 +249,7 @@ async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock
     async with app_harness(store, clock) as port:
         await port.deliver(message("Aldis, tulips?", group=GROUP, author=ALICE))
         await port.answered(1)
-        assert await told(port, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO
+        assert await told(port, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO.text
         assert "tulips?" in await told(port, "/undo", group=GROUP, author=ALICE)
 
 
@@ -309,6 +309,6 @@ async def test_retry_during_a_pause_takes_nothing_away(store: Store, clock: SetC
     async with app_harness(store, clock) as port:
         await told(port, "Will it rain?")
         await told(port, "/pause")
-        assert await told(port, "/retry") == plain(phrases.IS_PAUSED)
+        assert await told(port, "/retry") == plain(phrases.IS_PAUSED.text)
         await told(port, "/resume")
         assert await told(port, "/retry") == "re: Will it rain?"

@@ -89,7 +89,7 @@ async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock)
         assert ALICE.uuid in shown
         assert await label(port, ALICE.uuid) in shown
         assert "You're not one of my admins." in shown
-        assert phrases.WHO_DIRECTLY in shown
+        assert phrases.WHO_DIRECTLY.text in shown
         shown = await told(port, "/whoami", author=BOB, group=GROUP)
         assert "You're one of my admins." in shown
         assert GROUP in shown
@@ -98,13 +98,13 @@ async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock)
 async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: SetClock) -> None:
     """To admins, in their own chat; a bridge that does not answer is told."""
     async with app_harness(store, clock, admins=ADMINS) as port:
-        assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS
+        assert await told(port, "/groups", author=BOB) == phrases.NO_GROUPS.text
         port.transport.known_groups = (
             Group(id=GROUP, name="Garden club", members=frozenset()),
             Group(id="b3RoZXI=", name="Others", members=frozenset()),
         )
         assert await told(port, "/groups", author=BOB) == f"• ✓ Garden club: {GROUP}\n• ✗ Others: b3RoZXI="
-        assert await told(port, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY
+        assert await told(port, "/groups", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
         assert await told(port, "/groups") == plain(phrases.unknown_command("groups"))
 
 
@@ -125,7 +125,7 @@ async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> No
             f"{alice}, today: 0.0100 USD, no limit\n{alice}, this month: 0.0100 of 5 USD"
         )
         assert "0.0000 of 5 USD" in await told(port, f"/budget {CAROL.uuid}", author=BOB)
-        assert await told(port, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_LABEL)
+        assert await told(port, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_LABEL.text)
 
 
 async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> None:
@@ -133,4 +133,4 @@ async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> N
     async with app_harness(store, clock, admins=ADMINS) as port:
         port.transport.directory_fails = Disconnected("down")
         for given in ("/groups", "/budget abcd", "/broadcast Hello"):
-            assert await told(port, given, author=BOB) == phrases.BRIDGE_SILENT
+            assert await told(port, given, author=BOB) == phrases.BRIDGE_SILENT.text

@@ -14,10 +14,10 @@ AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("language", "date", "when", "amount"),
     [
-        ("en", "2026-03-04", "Wed 2026-03-04 09:05", "1234.50"),
-        ("de", "04.03.2026", "Mi 04.03.2026 09:05", "1234,50"),
-        ("fr", "04/03/2026", "mer. 04/03/2026 09:05", "1234,50"),
-        ("es", "04/03/2026", "mié 04/03/2026 09:05", "1234,50"),
+        ("en", "4 Mar 2026", "Wed, 4 Mar 2026, 09:05", "1,234.50"),
+        ("de", "04.03.2026", "Mi., 4. März 2026, 09:05", "1.234,50"),
+        ("fr", "4 mars 2026", "mer. 4 mars 2026, 09:05", "1\u202f234,50"),
+        ("es", "4 mar 2026", "mié, 4 mar 2026, 09:05", "1.234,50"),
     ],
 )
 def test_dates_and_numbers(language: Language, date: str, when: str, amount: str) -> None:

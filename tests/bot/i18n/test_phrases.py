@@ -4,28 +4,29 @@ import pytest
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence
 
 SENTENCES = {
-    name: value
+    name: value.text
     for name, value in vars(phrases).items()
     # Those with places to fill in, and parts of others, are for the functions of the module; those of pages for them.
     if name.isupper()
-    and isinstance(value, str)
+    and isinstance(value, Sentence)
     and not name.startswith(("_", "EVERY_", "DEED_", "PAGE_"))
-    and "{" not in value
+    and "{" not in value.text
 }
 
 
 @pytest.mark.parametrize(
     ("kind", "phrase"),
     [
-        (Overloaded, phrases.OVERLOADED),
-        (Unavailable, phrases.UNAVAILABLE),
-        (ContextTooLong, phrases.TOO_LONG),
-        (BadKey, phrases.BAD_KEY),
-        (Rejected, phrases.REJECTED),
-        (NoSuchModel, phrases.NO_SUCH_MODEL),
-        (ProviderError, phrases.FAILED),
+        (Overloaded, phrases.OVERLOADED.text),
+        (Unavailable, phrases.UNAVAILABLE.text),
+        (ContextTooLong, phrases.TOO_LONG.text),
+        (BadKey, phrases.BAD_KEY.text),
+        (Rejected, phrases.REJECTED.text),
+        (NoSuchModel, phrases.NO_SUCH_MODEL.text),
+        (ProviderError, phrases.FAILED.text),
     ],
 )
 def test_every_error_of_a_provider_has_its_sentence(kind: type[ProviderError], phrase: str) -> None:
@@ -36,7 +37,7 @@ def test_every_error_of_a_provider_has_its_sentence(kind: type[ProviderError], p
 def test_no_kind_of_error_is_forgotten() -> None:
     """A new kind under ProviderError needs a sentence of its own."""
     said = [phrases.for_error(kind("", provider="p")) for kind in ProviderError.__subclasses__()]
-    assert phrases.FAILED not in said
+    assert phrases.FAILED.text not in said
     assert len(set(said)) == len(said)
 
 
@@ -46,7 +47,7 @@ def test_a_finer_kind_speaks_as_its_parent() -> None:
     class QuotaUsedUp(BadKey):
         pass
 
-    assert phrases.for_error(QuotaUsedUp("", provider="p")) == phrases.BAD_KEY
+    assert phrases.for_error(QuotaUsedUp("", provider="p")) == phrases.BAD_KEY.text
 
 
 @pytest.mark.parametrize("name", sorted(SENTENCES))

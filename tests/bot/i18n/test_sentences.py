@@ -1,21 +1,31 @@
 """The sentences in every language: none is forgotten, none is left over, and each says as much as the English one."""
 
 import ast
+import runpy
 import string
 from decimal import Decimal
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
 
-from bot.i18n import phrases
-from bot.i18n.locale import LANGUAGES, SENTENCES, Language, speaking
+from bot.i18n import catalogues, phrases
+from bot.i18n.catalogues import Sentence
+from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.labels import Source, SourceKind
 
-ENGLISH = {
-    name.lstrip("_"): value for name, value in vars(phrases).items() if name.isupper() and isinstance(value, str)
-}
-OTHERS = [language for language in LANGUAGES if language != "en"]
+ENGLISH = {name: value for name, value in vars(phrases).items() if isinstance(value, Sentence)}
+OTHERS: tuple[Language, ...] = tuple(language for language in LANGUAGES if language != "en")
+
+
+def catalogue(language: Language) -> Catalog:
+    with (catalogues.FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+CATALOGUES = {language: {str(one.context): one for one in catalogue(language) if one.id} for language in OTHERS}
 
 
 def places(sentence: str) -> list[str]:
@@ -27,27 +37,57 @@ def commands(sentence: str) -> list[str]:
     return sorted(part for part in sentence.split("`")[1::2] if part.startswith("/"))
 
 
+def forms(text: Any) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_sentence_is_in_every_language(language: Language) -> None:
-    """And none that is no longer said."""
-    assert set(SENTENCES[language]) == set(ENGLISH)
+    """With the English that stands in the code, and none that is no longer said; `make translations` sees to it."""
+    english = {one.name: forms((one.text, one.plural) if one.plural else one.text) for one in ENGLISH.values()}
+    assert {name: forms(one.id) for name, one in CATALOGUES[language].items()} == english
 
 
 @pytest.mark.parametrize("language", OTHERS)
-@pytest.mark.parametrize("name", sorted(ENGLISH))
-def test_a_translation_has_the_same_places_and_commands(language: Language, name: str) -> None:
-    """What is filled in is filled in everywhere; what people are told to type works."""
-    translated = SENTENCES[language].get(name, ENGLISH[name])
-    assert places(translated) == places(ENGLISH[name])
-    assert commands(translated) == commands(ENGLISH[name])
-    assert translated == translated.strip()
-    assert translated
+@pytest.mark.parametrize("sentence", ENGLISH.values(), ids=lambda sentence: sentence.name)
+def test_a_translation_has_the_same_places_and_commands(language: Language, sentence: Sentence) -> None:
+    """What is filled in is filled in everywhere; what people are told to type works. Each form of a plural is there."""
+    translated = forms(CATALOGUES[language][sentence.name].string)
+    assert len(translated) == (1 if sentence.plural is None else catalogue(language).num_plurals)
+    assert places(translated[-1]) == places(sentence.plural or sentence.text)
+    for form in translated:
+        assert set(places(form)) <= set(places(translated[-1]))
+        assert commands(form) == commands(sentence.text)
+        assert form == form.strip()
+        assert form
 
 
-def test_two_sentences_never_share_a_name() -> None:
-    """The underscore before those with places does not count."""
-    named = [name for name, value in vars(phrases).items() if name.isupper() and isinstance(value, str)]
-    assert len(ENGLISH) == len(named)
+def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
+    """Without the underscore of those that only functions say; none shares its name."""
+    assert [name.lstrip("_") for name in ENGLISH] == [sentence.name for sentence in ENGLISH.values()]
+    assert len({sentence.name for sentence in ENGLISH.values()}) == len(ENGLISH)
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "1 "), ("de", "1 "), ("fr", "1 ")])
+def test_a_count_chooses_the_form(language: Language, words: str) -> None:
+    """By the rules of the language: in French nothing is one, too."""
+    with speaking(language):
+        one, none, two = (phrases.forgot(count) for count in (1, 0, 2))
+        assert words in one
+    assert (one.replace("1", "0") == none) == (language == "fr")
+    assert one.replace("1", "2") != two
+
+
+def test_a_sentence_with_two_forms_needs_its_count() -> None:
+    """Else nobody knows which one is meant."""
+    with pytest.raises(TypeError):
+        phrases.say(phrases.EVERY_DAY)
+
+
+def test_translators_get_all_of_it() -> None:
+    """`make translations` finds every sentence in the code, with its name."""
+    template = runpy.run_path(str(Path(__file__).parents[3] / ".ci" / "translations.py"))["template"]()
+    assert {str(one.context) for one in template if one.id} == {sentence.name for sentence in ENGLISH.values()}
 
 
 def test_no_words_stand_where_they_cannot_be_translated() -> None:
@@ -68,7 +108,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     """Constants, sentences with places, and those that are made of several."""
     with speaking(language):
         said = [
-            phrases.said(phrases.STOPPED),
+            phrases.say(phrases.STOPPED),
             phrases.wrong_form("/allow CODE"),
             phrases.forgot(2),
             phrases.budget_used_up("person", "day", renews=True),
@@ -77,7 +117,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     assert said[0] == expected[language]
     assert "/allow CODE" in said[1]
     assert "2" in said[2]
-    assert language == "en" or not {*said} & {phrases.STOPPED, phrases.BUDGET_PERSON_DAY}
+    assert language == "en" or not {*said} & {phrases.STOPPED.text, phrases.BUDGET_PERSON_DAY.text}
 
 
 @pytest.mark.parametrize("kind", get_args(SourceKind))
@@ -94,11 +134,3 @@ def test_a_question_names_its_causes(language: Language, kind: SourceKind) -> No
     assert [f"{n}.example" in many for n in range(5)] == [False, False, True, True, True]
     assert "…" in many
     assert origin
-
-
-def test_what_is_no_sentence_of_aldis_is_left_as_it_is() -> None:
-    """An answer of a model, or words that were put into the language before."""
-    with speaking("de"):
-        assert phrases.said("Stopped, said the pilot.") == "Stopped, said the pilot."
-        assert phrases.said(phrases.said(phrases.STOPPED)) == "Abgebrochen."
-        assert phrases.said("100 % {sure}") == "100 % {sure}"

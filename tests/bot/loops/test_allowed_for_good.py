@@ -62,7 +62,7 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
         assert await poisoned(port, POST, group=group) == "Very well."
         assert post.ran == ["x", "x", "x"]
         assert await told(port, "/tools revoke post", group=group) == "I'll ask you about post again."
-        assert await told(port, "/tools revoke post", group=group) == phrases.NOT_ALLOWED
+        assert await told(port, "/tools revoke post", group=group) == phrases.NOT_ALLOWED.text
         assert OFFER in await poisoned(port, POST, group=group)
         assert post.ran == ["x", "x", "x"]
 

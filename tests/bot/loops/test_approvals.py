@@ -60,7 +60,7 @@ async def test_what_is_shortened_in_a_question_can_be_read_whole(store: Store, c
             await port.deliver(message("Aldis, read the page."))
             [question] = await port.answered(1)
             assert ("Mallory" in question.content.text) is False
-            assert (phrases.SHORTENED_IN_FILE in question.content.text) is is_cut
+            assert (phrases.SHORTENED_IN_FILE.text in question.content.text) is is_cut
             assert [(file.name, file.data.decode()) for file in question.files] == (
                 [("question.txt", f"post\n\nword:\n{long}")] if is_cut else []
             )
@@ -198,7 +198,7 @@ async def test_stop_puts_aside_what_waits(store: Store, clock: SetClock) -> None
     async with app_harness(store, clock, tools=(look, post)) as port:
         await asked_whether(port)
         await port.deliver(message("/stop"))
-        assert (await port.answered(2))[1].content.text == phrases.STOPPED
+        assert (await port.answered(2))[1].content.text == phrases.STOPPED.text
         await port.deliver(reaction("👍", QUESTION))
         await port.quiet()
         assert post.ran == []

@@ -330,18 +330,18 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
     listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
     async with app_harness(store, clock, access=listed) as port:
         assert await heard_by(port, "/who", CAROL) == []
-        assert await heard_by(port, "/who", BOB) == [phrases.ASKERS_ALL]
+        assert await heard_by(port, "/who", BOB) == [phrases.ASKERS_ALL.text]
         assert await heard_by(port, "Aldis, one?", CAROL) == ["re: Aldis, one?"]
-        assert await heard_by(port, "/who list", BOB) == [phrases.ASKERS_LIST]
+        assert await heard_by(port, "/who list", BOB) == [phrases.ASKERS_LIST.text]
     async with app_harness(store, clock, access=listed) as port:
-        assert await heard_by(port, "Aldis, two?", CAROL) == [phrases.ASKERS_LIST]
+        assert await heard_by(port, "Aldis, two?", CAROL) == [phrases.ASKERS_LIST.text]
         assert await heard_by(port, "Aldis, three?", CAROL) == []
         assert await heard_by(port, "/retry", CAROL) == []
         assert await heard_by(port, "Aldis, four?", ALICE) == ["re: Aldis, four?"]
-        assert await heard_by(port, "/who admins", BOB) == [phrases.ASKERS_ADMINS]
-        assert await heard_by(port, "Aldis, five?", ALICE) == [phrases.ASKERS_ADMINS]
+        assert await heard_by(port, "/who admins", BOB) == [phrases.ASKERS_ADMINS.text]
+        assert await heard_by(port, "Aldis, five?", ALICE) == [phrases.ASKERS_ADMINS.text]
         assert await heard_by(port, "Aldis, six?", BOB) == ["re: Aldis, six?"]
-        assert await heard_by(port, "/who alle", BOB) == [phrases.ASKERS_ALL]
+        assert await heard_by(port, "/who alle", BOB) == [phrases.ASKERS_ALL.text]
         assert await heard_by(port, "Aldis, seven?", CAROL) == ["re: Aldis, seven?"]
         assert await heard_by(port, "/who else", BOB) == ["Please write it like this: /who [all|admins|list]"]
         assert {"two", "three", "five"}.isdisjoint(" ".join(port.thinker.asked).replace("?", "").split())
@@ -352,11 +352,11 @@ async def test_whoever_an_admin_let_in_is_on_the_list(store: Store, clock: SetCl
     listed = AccessList(persons=frozenset(), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
     async with app_harness(store, clock, access=listed) as port:
         await heard_by(port, "/who list", BOB)
-        assert await heard_by(port, "Aldis, one?", CAROL) == [phrases.ASKERS_LIST]
+        assert await heard_by(port, "Aldis, one?", CAROL) == [phrases.ASKERS_LIST.text]
         await store.transaction(
             lambda repos: repos.people.allow(CAROL.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.wall())
         )
         assert await heard_by(port, "Aldis, two?", CAROL) == ["re: Aldis, two?"]
         await port.deliver(message("/who all", author=BOB))
         await port.quiet()
-        assert port.transport.sent[-1].content.text == phrases.ONLY_IN_GROUPS
+        assert port.transport.sent[-1].content.text == phrases.ONLY_IN_GROUPS.text

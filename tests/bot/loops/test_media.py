@@ -139,7 +139,7 @@ async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, cl
         port.thinker.gates["slow"].set()
         await port.quiet()
         await port.until(lambda: not port.transport.files)
-        assert port.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED
+        assert port.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED.text
         assert await port.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
 
 

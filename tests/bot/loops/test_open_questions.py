@@ -86,7 +86,7 @@ async def test_it_can_be_amended(store: Store, clock: SetClock, group: str | Non
         quote = {"quote": quote_of(ALDIS, first, "May I use post?")} if group else {}
         heard = await told(port, words, group=group, **quote)
         assert heard.startswith("May I use post?\n\n• word: “at 19:00”")
-        assert phrases.TAKES_PLACE in heard
+        assert phrases.TAKES_PLACE.text in heard
         assert "what look told me earlier" in heard
         assert (post.ran, await open_questions(port)) == ([], 1)
         await port.deliver(reaction("👍", first, group=group))
@@ -106,7 +106,7 @@ async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clo
     async with app_harness(store, clock, tools=(look, post, plan)) as port:
         first = await asked(port)
         port.thinker.script = [wanted("post", "hello"), says("Posted.")]
-        assert await told(port, "Rather post hello") == f"Posted.\n\n{phrases.TAKES_PLACE}"
+        assert await told(port, "Rather post hello") == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
         await agree(port, first)
         assert (post.ran, await open_questions(port)) == (["hello"], 0)
 
@@ -130,7 +130,7 @@ async def test_of_two_open_questions_a_word_alone_means_none(store: Store, clock
         first = await asked(port)
         second = await asked(port, "plan")
         clock.move(2)
-        assert await told(port, "yes") == phrases.WHICH_QUESTION
+        assert await told(port, "yes") == phrases.WHICH_QUESTION.text
         assert (post.ran, plan.ran, await open_questions(port)) == ([], [], 2)
         await port.deliver(message("yes", quote=quote_of(ALDIS, second, "May I use plan?")))
         await port.answered(4)
@@ -162,7 +162,7 @@ async def test_in_a_group_each_has_their_own(store: Store, clock: SetClock) -> N
     async with app_harness(store, clock, tools=(look, post, plan)) as port:
         await asked(port, group=GROUP, author=BOB)
         await asked(port, word="Alice's", group=GROUP)
-        assert phrases.TAKES_PLACE not in port.transport.sent[-1].content.text
+        assert phrases.TAKES_PLACE.text not in port.transport.sent[-1].content.text
         assert NOTE not in str(port.thinker.requests[-1].messages)
         assert await open_questions(port) == 2
         clock.move(2)
@@ -214,7 +214,7 @@ async def test_a_yes_while_it_is_amended_is_a_yes_to_what_was_shown(store: Store
         await port.answered(3)
         await port.quiet_but(1)
         assert post.ran == ["at 18:00"]
-        assert phrases.TAKES_PLACE not in port.transport.sent[1].content.text
+        assert phrases.TAKES_PLACE.text not in port.transport.sent[1].content.text
 
 
 async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
@@ -229,7 +229,7 @@ async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
         await port.quiet()
         first = await asked(port)
         await told(port, "how are you?")
-        assert await told(port, "/stop") == phrases.STOPPED
+        assert await told(port, "/stop") == phrases.STOPPED.text
         await agree(port, first)
         assert (post.ran, await open_questions(port)) == ([], 0)
 

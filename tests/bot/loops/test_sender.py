@@ -12,7 +12,7 @@ from bot.clock import SetClock
 from bot.errors import NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
-from bot.i18n.locale import SENTENCES, Language
+from bot.i18n.locale import Language, speaking
 from bot.loops.sender import _PLACES, ResendPolicy, Sender
 from bot.metrics import Counts
 from bot.transports.base import Missed
@@ -39,7 +39,8 @@ def sender_of(
 
 
 def phrase(name: str, language: Language) -> str:
-    return SENTENCES[language][name]
+    with speaking(language):
+        return phrases.say(getattr(phrases, name))
 
 
 @asynccontextmanager
@@ -392,7 +393,7 @@ async def test_a_file_that_may_be_taken_later_is_tried_a_few_times(store: Store,
             clock.move(8)
             store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT]
+    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT.text]
 
 
 async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(store: Store, clock: SetClock) -> None:
@@ -406,7 +407,7 @@ async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(st
         clock.move(8)
         store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT]
+    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT.text]
 
 
 @pytest.mark.parametrize("files", [(PICTURE,), ()], ids=["a file alone", "too long a text"])
@@ -418,7 +419,7 @@ async def test_what_has_no_words_or_is_too_large_by_itself_is_given_up(
     await say(store, "" if files else "long", files=files)
     async with running(sender_of(transport, store, clock)):
         await come_to(store, *(("dead", "sent") if files else ("dead",)))
-    assert texts(transport) == ([phrases.FILES_NOT_SENT] if files else [])
+    assert texts(transport) == ([phrases.FILES_NOT_SENT.text] if files else [])
 
 
 def long_reply() -> dict[str, Any]:
@@ -453,7 +454,7 @@ async def test_a_long_text_that_may_be_taken_later_is_tried_a_few_times(store: S
             clock.move(8)
             store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent", "sent", "sent")
-    assert texts(transport)[-1] == phrases.FILES_NOT_SENT
+    assert texts(transport)[-1] == phrases.FILES_NOT_SENT.text
     assert " ".join(texts(transport)[:-1]) == long_reply()["content"].text
 
 
@@ -463,7 +464,7 @@ async def test_a_long_text_is_split_no_further_than_the_setting_allows(store: St
     await say(store, "", **long_reply())
     async with running(sender_of(transport, store, clock, max_parts=2)):
         await come_to(store, "sent", "sent")
-    assert texts(transport)[-1].endswith(phrases.CUT_PARTS)
+    assert texts(transport)[-1].endswith(phrases.CUT_PARTS.text)
 
 
 async def test_a_long_text_that_was_taken_back_is_not_split(store: Store, clock: SetClock) -> None:
@@ -533,7 +534,7 @@ async def test_files_of_which_nobody_knows_go_no_more_the_third_time(store: Stor
             clock.move(90)
             store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
-    assert (texts(transport), transport.sent[0].files) == (["here it is", phrases.FILES_NOT_SENT], ())
+    assert (texts(transport), transport.sent[0].files) == (["here it is", phrases.FILES_NOT_SENT.text], ())
 
 
 @pytest.mark.parametrize("reason", ["unregistered", "not_in_group", "no_keys"])

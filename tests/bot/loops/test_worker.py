@@ -285,7 +285,7 @@ async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock)
     thinker.gates["slow"] = asyncio.Event()
     async with running(worker_of(store, clock, FakeTransport(), thinker, turn_timeout_seconds=0.05)):
         await arrive(store, "slow", 1)
-        assert await said(store, 1) == [phrases.TOOK_TOO_LONG]
+        assert await said(store, 1) == [phrases.TOOK_TOO_LONG.text]
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
 
@@ -301,7 +301,7 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
             await thinker.changed.wait()
         assert len(worker.running_turns()) == 1
         worker.stop_turns()
-        assert await said(store, 1) == [phrases.STOPPED]
+        assert await said(store, 1) == [phrases.STOPPED.text]
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
 
@@ -311,13 +311,13 @@ async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, cl
     thinker = Thinker()
     async with running(worker_of(store, clock, FakeTransport(), thinker, max_attempts=1)):
         await arrive(store, "explode", 1)
-        assert await said(store, 1) == [phrases.GAVE_UP]
+        assert await said(store, 1) == [phrases.GAVE_UP.text]
         await arrive(store, "hello", 2)
         assert await said(store, 1) == ["answer"]
     assert sum("explode" in asked for asked in thinker.asked) == 1
 
 
-@pytest.mark.parametrize(("deaths", "reply"), [(10, "answer"), (11, phrases.GAVE_UP)])
+@pytest.mark.parametrize(("deaths", "reply"), [(10, "answer"), (11, phrases.GAVE_UP.text)])
 async def test_a_turn_with_which_processes_die_and_die_is_buried(
     store: Store, clock: SetClock, deaths: int, reply: str
 ) -> None:

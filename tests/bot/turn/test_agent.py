@@ -137,7 +137,7 @@ async def test_a_turn_that_found_something_never_says_that_it_found_nothing(
     there = desk(store, clock, calls(("echo", {"word": "lamp"})), last, last, last, tools=(Echo(),), max_rounds=1)
     outcome = await there.kept()
     assert outcome.ok
-    assert outcome.text.startswith(phrases.FOUND_ALONE)
+    assert outcome.text.startswith(phrases.FOUND_ALONE.text)
     assert "lamp" in outcome.text
     assert is_sendable(outcome.messages)
 
@@ -212,11 +212,11 @@ async def test_what_may_have_happened_is_not_done_again_in_the_turn(store: Store
 @pytest.mark.parametrize(
     ("error", "phrase"),
     [
-        (Overloaded("busy", provider="p"), phrases.OVERLOADED),
-        (Unavailable("gone", provider="p"), phrases.UNAVAILABLE),
-        (BadKey("no", provider="p"), phrases.BAD_KEY),
-        (Rejected("what", provider="p"), phrases.REJECTED),
-        (ProviderError("odd", provider="p"), phrases.FAILED),
+        (Overloaded("busy", provider="p"), phrases.OVERLOADED.text),
+        (Unavailable("gone", provider="p"), phrases.UNAVAILABLE.text),
+        (BadKey("no", provider="p"), phrases.BAD_KEY.text),
+        (Rejected("what", provider="p"), phrases.REJECTED.text),
+        (ProviderError("odd", provider="p"), phrases.FAILED.text),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
@@ -236,12 +236,12 @@ async def test_a_failed_model_is_told_in_a_sentence(
 @pytest.mark.parametrize(
     ("last", "text", "ok"),
     [
-        (completion(), phrases.NOTHING_SAID, False),
-        (completion(stop=Stop.REFUSAL), phrases.REFUSED, False),
-        (says("I would rather", Stop.REFUSAL), phrases.REFUSED, False),
-        (completion(stop=Stop.LENGTH), phrases.NO_WORDS_LEFT, False),
-        (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF}", True),
-        (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT, False),
+        (completion(), phrases.NOTHING_SAID.text, False),
+        (completion(stop=Stop.REFUSAL), phrases.REFUSED.text, False),
+        (says("I would rather", Stop.REFUSAL), phrases.REFUSED.text, False),
+        (completion(stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
+        (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF.text}", True),
+        (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
     ],
     ids=["empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"],
 )
@@ -251,7 +251,7 @@ async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Com
     outcome = await desk(store, clock, last, last, tools=(tool,)).kept()
     assert (outcome.text, outcome.ok, tool.ran) == (text, ok, [])
     assert not outcome.messages or is_sendable(outcome.messages)
-    assert phrases.CUT_OFF not in str(outcome.messages)
+    assert phrases.CUT_OFF.text not in str(outcome.messages)
 
 
 async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
@@ -264,8 +264,8 @@ async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetC
     assert [len(request.messages) for request in there.provider.requests[-4:]] == [17, 9, 5, 1]
     assert is_sendable(there.provider.requests[-1].messages)
     there.provider.script = [*_too_long(9)]
-    assert (await there.kept()).text == phrases.TOO_LONG
-    assert "/new" in phrases.TOO_LONG
+    assert (await there.kept()).text == phrases.TOO_LONG.text
+    assert "/new" in phrases.TOO_LONG.text
 
 
 async def test_a_turn_that_was_too_long_makes_the_next_one_shorter(store: Store, clock: SetClock) -> None:

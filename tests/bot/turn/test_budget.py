@@ -89,10 +89,10 @@ def remark(percent: int, scope: str = "person", span: str = "day") -> str:
 @pytest.mark.parametrize(
     ("limit", "sentence"),
     [
-        ("person_day", phrases.BUDGET_PERSON_NONE),
-        ("person_month", phrases.BUDGET_PERSON_NONE),
-        ("group_day", phrases.BUDGET_GROUP_NONE),
-        ("all_month", phrases.BUDGET_ALL_NONE),
+        ("person_day", phrases.BUDGET_PERSON_NONE.text),
+        ("person_month", phrases.BUDGET_PERSON_NONE.text),
+        ("group_day", phrases.BUDGET_GROUP_NONE.text),
+        ("all_month", phrases.BUDGET_ALL_NONE.text),
     ],
 )
 async def test_with_nothing_to_spend_no_model_is_asked(
@@ -109,7 +109,7 @@ async def test_until_the_limit_is_reached_people_are_answered(store: Store, cloc
     """The third cent of two is not spent; others have their own two."""
     there = purse(store, clock, *[says("Hi.")] * 5, within=limits(person_day="0.02"))
     assert [(await there.told()).ok for _ in range(4)] == [True, True, False, False]
-    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY
+    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
     assert (await there.told("bob")).ok
     assert len(there.provider.requests) == 3
 
@@ -118,7 +118,7 @@ async def test_a_group_has_its_own_limit(store: Store, clock: SetClock) -> None:
     """Whoever spends it; its people are answered elsewhere."""
     there = purse(store, clock, *[says("Hi.")] * 9, within=limits(group_month="0.02"))
     assert [(await there.told(person, GROUP)).ok for person in ("alice", "bob", "carol")] == [True, True, False]
-    assert (await there.told("alice", GROUP)).text == phrases.BUDGET_GROUP_MONTH
+    assert (await there.told("alice", GROUP)).text == phrases.BUDGET_GROUP_MONTH.text
     assert (await there.told("alice")).ok
     assert (await there.told("alice", "group:H")).ok
 
@@ -128,7 +128,7 @@ async def test_everybody_together_has_a_limit(store: Store, clock: SetClock) -> 
     there = purse(store, clock, *[says("Hi.")] * 9, within=limits(all_day="0.03"))
     assert [(await there.told(person)).ok for person in ("alice", "bob")] == [True, True]
     assert (await there.told("carol", GROUP)).ok
-    assert (await there.told("dave")).text == phrases.BUDGET_ALL_DAY
+    assert (await there.told("dave")).text == phrases.BUDGET_ALL_DAY.text
 
 
 async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
@@ -140,7 +140,7 @@ async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
     clock.move(1)
     assert [(await there.told()).ok for _ in range(2)] == [True, False]
     clock.move(8 * A_DAY_SECONDS)
-    assert (await there.told()).text == phrases.BUDGET_PERSON_MONTH
+    assert (await there.told()).text == phrases.BUDGET_PERSON_MONTH.text
     clock.move(A_DAY_SECONDS)
     assert (await there.told()).ok
 
@@ -152,7 +152,7 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
         store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(tool,), within=limits(person_day="0.012")
     )
     outcome = await there.told()
-    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY, ["a"], 1)
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
     spent = await store.read(lambda repos: repos.ledger.spending())
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
 
@@ -175,7 +175,7 @@ async def test_what_was_paid_before_a_crash_is_used_and_counts(store: Store, clo
     there.tools = (tool := Echo(),)
     del there.budget  # a new process knows of no running turn
     outcome = await there.answer(await there.again())
-    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY, ["a"], 1)
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ async def test_people_are_told_once_that_it_is_nearly_used_up(store: Store, cloc
     assert "budget" not in str(said[3].messages)
     del there.budget
     assert (await there.told()).text == "Hi."
-    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY
+    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
     clock.move(A_DAY_SECONDS)
     assert (await there.told()).text == "Hi."
 
@@ -253,7 +253,7 @@ async def test_each_limit_is_told_of(store: Store, clock: SetClock) -> None:
     assert [(await there.told()).text for _ in range(3)] == [
         "Hi.",
         "Hi." + remark(100),
-        phrases.BUDGET_PERSON_DAY,
+        phrases.BUDGET_PERSON_DAY.text,
     ]
     assert (await there.told("bob")).text == "Hi." + remark(100, "all", "month")
 
@@ -277,8 +277,8 @@ async def test_a_sentence_of_failure_carries_no_remark(store: Store, clock: SetC
     refused = says("I would rather not.", Stop.REFUSAL)
     there = purse(store, clock, refused, refused, says("Hi."), within=limits(person_month="0.025"))
     assert [(await there.told()).text for _ in range(3)] == [
-        phrases.REFUSED,
-        phrases.REFUSED,
+        phrases.REFUSED.text,
+        phrases.REFUSED.text,
         "Hi." + remark(100, span="month"),
     ]
 
@@ -303,7 +303,7 @@ async def test_asking_again_with_less_history_is_checked_too(store: Store, clock
     there.provider = Meanwhile(
         [long, says("Hi.")], happens=lambda: there.budget.charge(other, says("Hi."), Decimal("0.05"))
     )
-    assert (await there.told()).text == phrases.BUDGET_ALL_DAY
+    assert (await there.told()).text == phrases.BUDGET_ALL_DAY.text
     assert len(there.provider.requests) == 1
 
 

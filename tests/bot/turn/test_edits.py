@@ -392,7 +392,7 @@ async def test_a_message_that_disappears_before_its_answer_is_told_so(store: Sto
         clock.move(6)
         port.thinker.gates["slow"].set()
         await port.quiet()
-        assert port.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED
+        assert port.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED.text
         assert port.intake._counts.all()["unanswered_expired"] == 1
         assert all("secret" not in asked for asked in port.thinker.asked)
         assert await port.count("SELECT count(*) FROM history") == 2
@@ -421,7 +421,7 @@ async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(stor
         clock.move(31)
         await port.maintenance.expire()
         [reply] = await port.answered(1)
-        assert reply.content.text == phrases.ANSWER_EXPIRED
+        assert reply.content.text == phrases.ANSWER_EXPIRED.text
         assert reply.chat == ALICE.chat
         await port.quiet()
         assert await open_words(port) == 0
@@ -455,6 +455,9 @@ async def test_a_message_of_the_day_before_yesterday_is_not_answered_as_if_it_we
         later_at, later_ms = sent_at + 100_000_000, days_ms - 100_000_000
         await port.deliver(message("Is it still raining?", author=BOB, sent_at=later_at, waited_ms=later_ms))
         await port.answered(2)
-        assert {reply.content.text for reply in port.transport.sent} == {phrases.TOO_OLD, "re: Is it still raining?"}
+        assert {reply.content.text for reply in port.transport.sent} == {
+            phrases.TOO_OLD.text,
+            "re: Is it still raining?",
+        }
         assert port.intake._counts.all()["unanswered_too_old"] == 1
         assert len(port.thinker.asked) == 1

@@ -121,7 +121,7 @@ async def test_a_cross_on_the_own_message_stops_its_answer(store: Store, clock: 
         asked = await gated(port)
         await port.asked(1)
         await port.deliver(reaction(sign, asked, of=ALICE))
-        assert [reply.content.text for reply in await port.answered(1)] == [phrases.STOPPED]
+        assert [reply.content.text for reply in await port.answered(1)] == [phrases.STOPPED.text]
         await port.deliver(message("next"))
         assert (await port.answered(2))[1].content.text == "re: next"
         assert "slow" not in str(port.thinker.requests[-1])
@@ -136,7 +136,7 @@ async def test_a_cross_on_the_status_stops_the_answer_too(store: Store, clock: S
         await port.deliver(reaction("❌", FIRST + 1))
         await port.answered(2)
         assert [(reply.content.text, reply.edits) for reply in port.transport.sent][1:] == [
-            (phrases.STOPPED, FIRST + 1)
+            (phrases.STOPPED.text, FIRST + 1)
         ]
 
 
@@ -149,7 +149,7 @@ async def test_a_cross_of_somebody_else_stops_nothing_but_an_admins_does(store: 
         await eventually_found(lambda: port.count("SELECT count(*) = 0 FROM inbox WHERE urgent AND state = 'waiting'"))
         assert port.worker.running_turns()
         await port.deliver(reaction("❌", asked, of=ALICE, author=CAROL, group=GROUP))
-        assert [reply.content.text for reply in await port.answered(1)] == [phrases.STOPPED]
+        assert [reply.content.text for reply in await port.answered(1)] == [phrases.STOPPED.text]
 
 
 async def test_a_cross_on_a_message_that_waits_takes_it_back(store: Store, clock: SetClock) -> None:

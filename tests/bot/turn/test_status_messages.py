@@ -17,7 +17,7 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message, re
 from tests.waiting import DEADLINE_SECONDS, eventually_found
 from tools import Result, ResultFile, ToolContext
 
-THINKING = phrases.STATUS_THINKING
+THINKING = phrases.STATUS_THINKING.text
 
 
 class Drawing(Echo):
@@ -204,7 +204,7 @@ async def test_a_turn_without_an_answer_says_so_in_its_status(store: Store, cloc
         if end == "stop":
             await port.deliver(message("/stop"))
         await port.answered(2)
-        said = phrases.STOPPED if end == "stop" else phrases.TOOK_TOO_LONG
+        said = phrases.STOPPED.text if end == "stop" else phrases.TOOK_TOO_LONG.text
         assert shown(port) == [(THINKING, None), (said, FIRST + 1)]
 
 

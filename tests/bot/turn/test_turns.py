@@ -113,7 +113,7 @@ async def test_an_answer_beyond_what_signal_carries_comes_whole_in_a_file(store:
     there = Desk(store, clock, Scripted([says(answer)]))
     await there.kept()
     [reply] = await replies(store)
-    assert reply.content.text.endswith(phrases.REST_IN_FILE)
+    assert reply.content.text.endswith(phrases.REST_IN_FILE.text)
     assert len(reply.content.text.encode()) <= MAX_MESSAGE_BYTES
     assert [(file.name, file.data.decode().split()) for file in reply.files] == [("answer.txt", answer.split())]
 
@@ -144,7 +144,7 @@ async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: S
     await journal.completed(calls(("echo", {"word": "a"})))
     await there.turns.bury(await there.again())
     [reply] = await replies(store)
-    assert (reply.content.text, reply.ok) == (phrases.GAVE_UP, False)
+    assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)
     assert (await store.read(lambda repos: repos.ledger.spending())).calls == 1
     assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
 

@@ -119,7 +119,7 @@ def _is_left_undone(audit: _Audit, said: Said) -> bool:
     """Whether Aldis asked if it may, and then asked for the same once more, or did it otherwise."""
     tried = audit.attempts()
     has_asked = any(one.role == "question" and said.number in one.answers for one in tried)
-    return has_asked and any(phrases.TAKES_PLACE in one.text and one.chat == said.chat.number for one in tried)
+    return has_asked and any(phrases.TAKES_PLACE.text in one.text and one.chat == said.chat.number for one in tried)
 
 
 def _is_given_up(audit: _Audit, number: int, turn: int | None) -> bool:

@@ -88,7 +88,9 @@ def _turns(chat: Chat) -> Iterator[tuple[Letter, Thought, Out]]:
     for number in range(1, _TURNS + 1):
         phase: Phase = "alone" if number <= _TURNS // 2 else "beside"
         was_left = chat is STUBBORN and phase == "beside"
-        text = phrases.TOOK_TOO_LONG if was_left else f"On {chat.canary}: to {named((number,))} I say that it grows."
+        text = (
+            phrases.TOOK_TOO_LONG.text if was_left else f"On {chat.canary}: to {named((number,))} I say that it grows."
+        )
         yield (
             Letter(chat=chat.id, number=number, phase=phase, sent_at=number, delivered_seconds=number),
             Thought(
@@ -160,7 +162,7 @@ def _in_the_wrong_chat(record: Record) -> Record:
 
 def _with_a_notice(record: Record) -> Record:
     outs, place = list(record.outs), _place(record, ALICE, 7)
-    outs[place] = _out(ALICE, 7, phrases.TOOK_TOO_LONG, outs[place].at_seconds)
+    outs[place] = _out(ALICE, 7, phrases.TOOK_TOO_LONG.text, outs[place].at_seconds)
     return replace(record, outs=tuple(outs))
 
 

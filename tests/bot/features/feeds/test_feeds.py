@@ -267,7 +267,7 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         feed_poller = asyncio.create_task(room.feed_poller(store).run())
         assert (await told(port, f"/feeds add {room.site.url}/feed")).startswith("I'm reading 127.0.0.1 from now on.")
         await eventually_found(lambda: have_been_read(store))
-        assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat 2026-11-21 12:00 (articles kept: 1)"
+        assert await told(port, "/feeds") == "• 1: The Lamp Post: read on Sat, 21 Nov 2026, 12:00 (articles kept: 1)"
         port.thinker.script = [calls(("intel_search", {"query": "lamp dusk"})), says("It is lit [1].")]
         await port.deliver(message("What of the lamp?"))
         await port.answered(4)
@@ -293,14 +293,14 @@ async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store,
 async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clock: SetClock) -> None:
     """What goes wrong is told in words, in the language of the chat; the settings' own are left alone."""
     async with app_harness(store, clock, admins=frozenset({ALICE.uuid})) as port:
-        assert await told(port, "/feeds", author=BOB) == plain(phrases.NO_FEEDS)
-        assert await told(port, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS
-        assert await told(port, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS
-        assert await told(port, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS
+        assert await told(port, "/feeds", author=BOB) == plain(phrases.NO_FEEDS.text)
+        assert await told(port, "/feeds add https://a.example/", author=BOB) == phrases.FEED_ONLY_ADMINS.text
+        assert await told(port, "/feeds add file:///etc/passwd") == phrases.FEED_NO_ADDRESS.text
+        assert await told(port, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS.text
         assert "a.example" in await told(port, "/feeds add https://www.a.example/feed?key=SECRET")
-        assert await told(port, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN
+        assert await told(port, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
         assert "/feeds [add URL|remove N]" in await told(port, "/feeds subtract 1")
-        assert await told(port, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS
+        assert await told(port, "/feeds remove 1", author=BOB) == phrases.FEED_ONLY_ADMINS.text
         assert await told(port, "/feeds") == "• 1: a.example: not read yet"
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
@@ -308,13 +308,13 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         await note(store, b, trouble="slow", read=True)
         assert await told(port, "/feeds", group=GROUP, author=BOB) == (
             "• 1: a.example: never read so far. Its server refuses it (status 500).\n"
-            "• 2: b.example: last read on Sat 2026-11-21 12:00 (articles kept: 0). It takes too long to answer."
+            "• 2: b.example: last read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). It takes too long to answer."
         )
         assert (
             await told(port, "/feeds remove 2")
             == "b.example is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS)."
         )
-        assert await told(port, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED)
+        assert await told(port, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
         assert "a.example" in await told(port, "/feeds remove 1")
         await told(port, "/language de")
         assert "braucht zu lange" in await told(port, "/feeds")

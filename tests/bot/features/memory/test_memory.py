@@ -59,7 +59,7 @@ async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, 
         await told(port, "Aldis, remember that I like cake", group=GROUP)
         assert '"error": "denied"' in contents(port.thinker.requests[-1])[0]
         assert await port.count("SELECT count(*) FROM facts") == 1
-        assert await told(port, "/memory", author=BOB) == plain(phrases.NOTHING_REMEMBERED)
+        assert await told(port, "/memory", author=BOB) == plain(phrases.NOTHING_REMEMBERED.text)
         assert FACT not in await told(port, "/memory", group=GROUP)
 
 
@@ -91,10 +91,10 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         await learn(port, "FIRST")
         assert await told(port, "/memory") == "1. first\n2. second"
         assert await told(port, "/memory forget 1") == "Deleted from what I remember: 1"
-        assert await told(port, "/memory forget 1") == plain(phrases.NO_SUCH_FACT)
+        assert await told(port, "/memory forget 1") == plain(phrases.NO_SUCH_FACT.text)
         port.thinker.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
         await told(port, "forget the second")
-        assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED)
+        assert await told(port, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
         await learn(port, "third")
         assert await told(port, "/memory forget all") == "Deleted from what I remember: 1"
         assert await told(port, "/memory forget it") == plain(phrases.wrong_form("/memory [forget N|forget all]"))

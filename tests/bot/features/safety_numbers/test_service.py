@@ -12,7 +12,7 @@ from bot.clock import SetClock
 from bot.errors import CallRefused, Disconnected, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.i18n import phrases
-from bot.i18n.locale import SENTENCES
+from bot.i18n.locale import speaking
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group, Identity, Missed
 from store import Store
@@ -140,7 +140,7 @@ async def test_trust_alone_lists_whom_with_the_number_to_compare(store: Store, c
     async with locked(store, clock) as (port, transport):
         await greet(port, ALICE, BOB)
         await port.deliver(message("/trust", author=BOB))
-        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.NO_SUSPECTS)
+        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.NO_SUSPECTS.text)
         await hold(port, transport, ALICE)
         await port.deliver(message("/trust", author=BOB))
         await port.transport.until(lambda: "00002 11111" in texts(transport, BOB)[-1])
@@ -157,17 +157,18 @@ async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
         await port.deliver(message(f"/trust {label}", author=CAROL))
         await port.transport.until(lambda: texts(transport, CAROL)[-1] == plain(phrases.unknown_command("trust")))
         await port.deliver(message("/help", author=CAROL))
-        await port.transport.until(lambda: plain(phrases.HELP) in texts(transport, CAROL)[-1])
+        await port.transport.until(lambda: plain(phrases.HELP.text) in texts(transport, CAROL)[-1])
         assert "/trust" not in texts(transport, CAROL)[-1]
         await port.deliver(message("/help trust", author=BOB))
-        await port.transport.until(lambda: phrases.ABOUT_TRUST in texts(transport, BOB)[-1])
+        await port.transport.until(lambda: phrases.ABOUT_TRUST.text in texts(transport, BOB)[-1])
         await port.deliver(message(f"/trust {label}", author=BOB, group=GROUP))
-        await port.transport.until(lambda: transport.sent[-1].content.text == phrases.ONLY_DIRECTLY)
+        await port.transport.until(lambda: transport.sent[-1].content.text == phrases.ONLY_DIRECTLY.text)
         assert (transport.trusted, await held(port)) == ([], 1)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("beef1234", phrases.NOT_SUSPECT), (BOB.uuid, phrases.NOT_SUSPECT), ("", phrases.NO_SUSPECTS)]
+    ("name", "told"),
+    [("beef1234", phrases.NOT_SUSPECT.text), (BOB.uuid, phrases.NOT_SUSPECT.text), ("", phrases.NO_SUSPECTS.text)],
 )
 async def test_a_wrong_label_trusts_nobody(store: Store, clock: SetClock, name: str, told: str) -> None:
     """Neither does one of somebody whose number has not changed."""
@@ -190,7 +191,7 @@ async def test_a_second_change_while_held_has_to_be_looked_at_again(store: Store
         clock.move(60)
         transport.change(ALICE, number=3)
         await port.deliver(message(f"/trust {label}", author=BOB))
-        await port.transport.until(lambda: plain(phrases.TRUST_CHANGED_AGAIN) in texts(transport, BOB))
+        await port.transport.until(lambda: plain(phrases.TRUST_CHANGED_AGAIN.text) in texts(transport, BOB))
         await port.transport.until(lambda: sum(f"/trust {label}" in text for text in texts(transport, BOB)) == 2)
         assert (transport.trusted, await held(port)) == ([], 1)
         await port.deliver(message(f"/trust {label.upper()}", author=BOB))
@@ -218,7 +219,7 @@ async def test_a_safety_number_that_was_compared_has_to_be_right(store: Store, c
         label = await label_of(port, ALICE)
         transport.refuses = CallRefused("make sure the number is correct")
         await port.deliver(message(f"/trust {label} 1234", author=BOB))
-        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.TRUST_REFUSED)
+        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.TRUST_REFUSED.text)
         assert await held(port) == 1
         transport.refuses = None
         await port.identities.trust(label, safety_number="00002 11111")
@@ -372,7 +373,7 @@ async def test_a_bridge_that_does_not_answer_is_told(store: Store, clock: SetClo
         transport.directory_fails = Disconnected("down")
         port.identities.notice(PersonId(ALICE.uuid))
         await port.deliver(message("/trust", author=BOB))
-        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.BRIDGE_SILENT)
+        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.BRIDGE_SILENT.text)
         assert port.identities.has_noticed
 
 
@@ -386,5 +387,6 @@ async def test_an_admin_who_has_never_written_is_told_as_soon_as_they_do(store: 
         await port.transport.until(lambda: len(texts(transport, BOB)) == 1)
         await port.identities.look()
         await port.transport.until(lambda: len(texts(transport, BOB)) == 2)
-        begin = SENTENCES["de"]["IDENTITY_CHANGED"].partition("{name}")[0]
+        with speaking("de"):
+            begin = phrases.identity_changed("BOB", "label").partition("BOB")[0]
         assert texts(transport, BOB)[1].startswith(begin)

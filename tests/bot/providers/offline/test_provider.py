@@ -491,7 +491,7 @@ async def test_it_speaks_and_understands_every_language(language: Language) -> N
     """Each sentence that it suggests there leads to a call; answers, skies and failures are in that language."""
     with speaking(language):
         text = await words_for(asking("hello"))
-        examples = [phrases.said(phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
+        examples = [phrases.say(phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
         assert all(example in text for example in examples)
         called = {(await calls_for(asking(example)))[0].name for example in examples}
         assert called == set(TOOLS)
@@ -529,7 +529,7 @@ async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(languag
         lost = await words_for(asking("zxq vbn wqp"))
         assert "\n" not in lost
         assert "zxq vbn wqp" in lost
-        assert phrases.said(phrases.OFFLINE_WAY_OUT) in lost
+        assert phrases.say(phrases.OFFLINE_WAY_OUT) in lost
 
 
 @pytest.mark.parametrize(

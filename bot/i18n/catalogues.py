@@ -1,0 +1,64 @@
+"""A sentence of Aldis in the language that is spoken: gettext catalogues in `locales`, where each is found by its name.
+
+The catalogues are plain .po files, which translators' tools open; nothing has to be compiled. The English sentence
+stands in them as the `msgid`, its name as the `msgctxt`. `make translations` brings them up to date with the sentences
+in the code.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from bot.i18n.locale import Language, current_language
+
+FOLDER = Path(__file__).parent / "locales"
+"""`LANGUAGE/LC_MESSAGES/aldis.po`, as gettext lays them out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as it stands in the code: in English, with places to fill in as `str.format` knows them."""
+
+    name: str
+    """What the catalogues know it by: never that of another one, even where the English is the same."""
+    text: str
+    """In English; of two forms the one for a `count` of 1."""
+    plural: str | None = None
+    """The English for every other `count`; None: there is one form only."""
+
+
+def say(sentence: Sentence, /, **values: object) -> str:
+    """Returns the sentence in the language that is spoken now, its places filled in.
+
+    Of one with two forms the `count` among the values chooses the form, by the rules of the language.
+    """
+    translations = _translations(current_language())
+    if sentence.plural is None:
+        words = translations.pgettext(sentence.name, sentence.text)
+    else:
+        words = translations.npgettext(sentence.name, sentence.text, sentence.plural, _count(values))
+    return words.format(**values) if values else words
+
+
+@cache
+def _translations(language: Language) -> NullTranslations:
+    if language == "en":
+        return NullTranslations()
+    compiled = BytesIO()
+    with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as catalogue:
+        write_mo(compiled, read_po(catalogue, locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+def _count(values: Mapping[str, object]) -> int:
+    count = values.get("count")
+    if not isinstance(count, int):
+        raise TypeError("a sentence with two forms needs its `count`")
+    return count
