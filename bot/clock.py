@@ -56,11 +56,11 @@ class Clock(Protocol):
         """What the machine's clock shows."""
         ...
 
-    def settled(self) -> datetime:
+    def settled_now(self) -> datetime:
         """What the machine's clock shows, without a step that has not stood yet."""
         ...
 
-    def kept(self) -> KeptTime:
+    def snapshot(self) -> KeptTime:
         """How the times stand now."""
         ...
 
@@ -101,12 +101,12 @@ class MachineClock:
         """What the machine's clock shows."""
         return _moment(self._wall_ns())
 
-    def settled(self) -> datetime:
+    def settled_now(self) -> datetime:
         """What the machine's clock shows, without a step that has not stood yet."""
         counted_ns = self._looked()
         return self.wall() if self._step is None else _moment(counted_ns + self._to_settled)
 
-    def kept(self) -> KeptTime:
+    def snapshot(self) -> KeptTime:
         """How the times stand now."""
         counted_ns = self._looked()
         return KeptTime(

@@ -132,7 +132,7 @@ class Attachment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Named:
+class NamedPerson:
     """A person by the name under which a message names them."""
 
     name: str
@@ -140,7 +140,7 @@ class Named:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scheduled:
+class ScheduledPrompt:
     """What Aldis itself wrote earlier, to be asked as if the person did: its labels, and what it may do."""
 
     labels: Labels
@@ -164,7 +164,7 @@ class Incoming:
     sent_at: SentId
     text: str
     mentions_me: bool = False
-    mentioned: tuple[Named, ...] = ()
+    mentioned: tuple[NamedPerson, ...] = ()
     """The others whom it mentions natively."""
     quote: Quote | None = None
     quotes_me: bool = False
@@ -180,7 +180,7 @@ class Incoming:
     group_name: str | None = None
     preface: str = ""
     """What Aldis has to say of it to the model, before the words; empty: nothing."""
-    scheduled: Scheduled | None = None
+    scheduled: ScheduledPrompt | None = None
     """Set where nobody has written it just now: a reminder asks. Its words are not the person's own."""
 
 
@@ -346,13 +346,13 @@ class UnreadableEvent(ValueError):
     """A stored envelope or reply was written by a newer version or is damaged."""
 
 
-def dumped(value: Envelope | Outgoing) -> bytes:
+def dump_value(value: Envelope | Outgoing) -> bytes:
     """The value as versioned JSON: the version, a colon, a JSON object in UTF-8."""
     return b"%d:" % JSON_VERSION + _adapters[type(value)].dump_json(value)
 
 
-def loaded(kind: type[_T], data: bytes) -> _T:
-    """The value that `dumped` wrote.
+def load_value(kind: type[_T], data: bytes) -> _T:
+    """The value that `dump_value` wrote.
 
     Raises:
         UnreadableEvent: the version is unknown or the JSON does not fit it.
@@ -377,10 +377,10 @@ def read(envelope: Envelope, read_frame: Callable[[Envelope], Event | None]) -> 
 
 
 def outgoing(data: bytes) -> Outgoing:
-    """The reply or the removal that `dumped` wrote.
+    """The reply or the removal that `dump_value` wrote.
 
     Raises:
-        UnreadableEvent: as `loaded`.
+        UnreadableEvent: as `load_value`.
     """
     try:
         # Each has a field that the other has not, so that one kind only fits.

@@ -67,7 +67,7 @@ UNKNOWN = Labels(sources=(Source(kind="unknown", is_private=True),))
 _labels: TypeAdapter[Labels] = TypeAdapter(Labels)
 
 
-def joined(labels: Iterable[Labels]) -> Labels:
+def join_labels(labels: Iterable[Labels]) -> Labels:
     """The labels of something that was made of content with these labels."""
     people: dict[str, Writer] = {}
     sources: dict[Source, None] = {}
@@ -82,13 +82,13 @@ def joined(labels: Iterable[Labels]) -> Labels:
     return Labels(people=tuple(people.values()), sources=_bounded(tuple(sources)))
 
 
-def dumped(labels: Labels) -> bytes:
+def dump_labels(labels: Labels) -> bytes:
     """The labels as JSON."""
     return _labels.dump_json(labels, exclude_defaults=True)
 
 
-def loaded(data: bytes | str | None) -> Labels:
-    """The labels that `dumped` wrote; those of unknown content where there are none, or none that can be read."""
+def load_labels(data: bytes | str | None) -> Labels:
+    """The labels that `dump_labels` wrote; those of unknown content where there are none, or none that can be read."""
     try:
         return _labels.validate_json(data) if data else UNKNOWN
     except ValueError:

@@ -37,7 +37,7 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
     """Tell of the bug that ends the process; of each one where several came together."""
     del kind, trace
     for leaf in leaves(error):
-        logging.getLogger(__name__).critical("a bug ends Aldis: %s", described(leaf))
+        logging.getLogger(__name__).critical("a bug ends Aldis: %s", describe_error(leaf))
 
 
 def leaves(error: BaseException) -> list[BaseException]:
@@ -48,7 +48,7 @@ def leaves(error: BaseException) -> list[BaseException]:
     return [error]
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An exception as its type, the types it came from, and the last places in the code; never its message."""
     chain = [error]
     while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
@@ -86,7 +86,7 @@ def _told(record: logging.LogRecord) -> str:
         # Its further lines show what failed (a task, a future) with the exception in it, message and all.
         message = message.partition("\n")[0]
     error = record.exc_info[1] if record.exc_info else None
-    return message if error is None else f"{message} ({described(error)})"
+    return message if error is None else f"{message} ({describe_error(error)})"
 
 
 def _escaped(text: str) -> str:
@@ -96,7 +96,7 @@ def _escaped(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
-class Reminder:
+class RepeatedWarning:
     """Writes a sentence that would come again and again into a log: once, and again each minute."""
 
     def __init__(self, log: logging.Logger) -> None:

@@ -1,8 +1,8 @@
 """What a model reads and writes, free of any vendor: messages, their parts, and their versioned JSON.
 
 A conversation is a tuple of messages with the roles `user`, `assistant` and `tool`. The same values are stored in the
-journal and the history, so their JSON carries a version; `dumped` and `loaded` are the only way in and out.
-Left to others: the wire shapes of the vendors (`bot.providers`), what is kept and for how long (`store`).
+journal and the history, so their JSON carries a version; `dump_messages` and `load_messages` are the only way in and
+out. Left to others: the wire shapes of the vendors (`bot.providers`), what is kept and for how long (`store`).
 """
 
 import json
@@ -18,7 +18,7 @@ CallId = NewType("CallId", str)
 """Names one tool call within a conversation; made by the model's vendor, `^[a-zA-Z0-9_-]+$`."""
 
 JSON_VERSION = 1
-"""The version that `dumped` writes; raised with every change that an older reader would misread."""
+"""The version that `dump_messages` writes; raised with every change that an older reader would misread."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,13 +180,13 @@ class UnreadableMessages(ValueError):
     """Stored messages were written by a newer version or are damaged; start the version of Aldis that wrote them."""
 
 
-def dumped(messages: Sequence[Message]) -> bytes:
+def dump_messages(messages: Sequence[Message]) -> bytes:
     """The messages as versioned JSON: one byte of version, a colon, then a JSON array in UTF-8."""
     return b"%d:" % JSON_VERSION + _messages.dump_json(tuple(messages))
 
 
-def loaded(data: bytes) -> tuple[Message, ...]:
-    """The messages that `dumped` wrote.
+def load_messages(data: bytes) -> tuple[Message, ...]:
+    """The messages that `dump_messages` wrote.
 
     Raises:
         UnreadableMessages: the version is unknown or the JSON does not fit it.

@@ -23,7 +23,7 @@ from bot.loops.sender import Sender
 from bot.loops.watchdog import Watchdog
 from bot.loops.worker import Worker
 from bot.settings import Settings
-from bot.web.admin.world import Running
+from bot.web.admin.world import RunningParts
 from bot.web.control import Control, listening
 from bot.web.health import HealthPage
 
@@ -57,7 +57,7 @@ class Aldis:
     checkups: Checkups
     health: HealthPage
     control: Control
-    running: Running
+    running: RunningParts
     """What the pages for administration look at."""
 
     async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:

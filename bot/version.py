@@ -41,10 +41,10 @@ def build() -> Mapping[str, str]:
 
 def described_build() -> str:
     """Such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision where it is known."""
-    return described(build())
+    return describe_build(build())
 
 
-def described(built: Mapping[str, str]) -> str:
+def describe_build(built: Mapping[str, str]) -> str:
     """The same of what `build` gave, here or in another process."""
     more = ", ".join(f"{name} {built[name]}" for name in ("revision", "source") if built.get(name))
     return f"{built.get('version', '')} ({more})"

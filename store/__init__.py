@@ -4,8 +4,8 @@ The store knows rows and time, not meaning: contents are bytes, sealed with a ke
 """
 
 from store.backup import NOT_INCLUDED, copy_closed, is_undecided, restore, steps_of
-from store.chats import Question
-from store.erasure import Erased
+from store.chats import LastQuestion
+from store.erasure import Erasure
 from store.errors import (
     UNDECIDED,
     Damaged,
@@ -21,23 +21,23 @@ from store.errors import (
 from store.feeds import MAX_FEEDS, Article, Feed, FoundArticle
 from store.grants import Grant
 from store.guard import Tampering
-from store.ledger import Scope, Total, Usage
+from store.ledger import Scope, SpentUsage, Total
 from store.memories import Fact
 from store.people import Approval, NewIdentity, Pin
-from store.predictions import Prediction
+from store.predictions import PredictionRow
 from store.records import (
     Arrival,
     Claim,
     ConversationId,
-    Entry,
     InboxId,
     InboxItem,
     KeptTime,
-    Known,
+    KnownMessage,
+    LedgerEntry,
     OutboxId,
     OutboxItem,
     Role,
-    Sent,
+    SentMessage,
     Spending,
     StoredMessage,
     TurnEnd,
@@ -48,7 +48,7 @@ from store.records import (
 )
 from store.reminders import Reminder
 from store.restored import Restoration
-from store.store import Repositories, Store, opened
+from store.store import Repositories, Store, open_store
 from store.summaries import Summary
 from store.traces import Trace, TracedMessage, TracedReply
 
@@ -63,8 +63,7 @@ __all__ = [
     "ConversationId",
     "Damaged",
     "DatabaseGone",
-    "Entry",
-    "Erased",
+    "Erasure",
     "Fact",
     "Feed",
     "FoundArticle",
@@ -73,21 +72,23 @@ __all__ = [
     "InboxItem",
     "KeptTime",
     "KeyGiven",
-    "Known",
+    "KnownMessage",
+    "LastQuestion",
+    "LedgerEntry",
     "NewIdentity",
     "OutboxId",
     "OutboxItem",
     "Pin",
-    "Prediction",
-    "Question",
+    "PredictionRow",
     "Reminder",
     "Repositories",
     "Restoration",
     "Role",
     "SchemaTooNew",
     "Scope",
-    "Sent",
+    "SentMessage",
     "Spending",
+    "SpentUsage",
     "Store",
     "StoreError",
     "StoreFull",
@@ -104,12 +105,11 @@ __all__ = [
     "TurnState",
     "Undecided",
     "UrgentItem",
-    "Usage",
     "Waiting",
     "WrongKey",
     "copy_closed",
     "is_undecided",
-    "opened",
+    "open_store",
     "restore",
     "steps_of",
 ]

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from store.database import Database, locked, quick_checked, translated
+from store.database import Database, lock_file, quick_checked, translate_error
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, steps_after
 from store.restored import mark
@@ -41,7 +41,7 @@ _COMPANIONS = ("-wal", "-journal", "-keys-journal")
 """What SQLite leaves beside the files when it is stopped at a bad moment; it belongs to them."""
 
 
-async def written(database: Database, folder: Path, *, now: datetime) -> Path:
+async def write_backup(database: Database, folder: Path, *, now: datetime) -> Path:
     """Copy the store into the folder, which is made when missing; gives the path of the copy.
 
     Other work waits while the log and the keys are copied: 6 ms (measured), however large the store is. A caller that
@@ -65,7 +65,7 @@ async def _written(database: Database, folder: Path, now: datetime) -> Path:
     with _told(folder):
         _begin(copy, draft)
         try:
-            await database.copied(
+            await database.copy_files(
                 lambda connection: _begun(connection, database.path, draft),
                 lambda: shutil.copyfile(database.path, draft),
             )
@@ -83,7 +83,7 @@ def _told(folder: Path) -> Generator[None]:
     try:
         yield
     except (sqlite3.Error, OSError, StoreFull) as error:
-        told = error if isinstance(error, StoreFull) else translated(error)
+        told = error if isinstance(error, StoreFull) else translate_error(error)
         raise (
             StoreFull(f"no room is left in {folder}: nothing was copied") if isinstance(told, StoreFull) else told
         ) from error
@@ -131,13 +131,13 @@ def _finished(draft: Path, copy: Path) -> None:
 def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
     """Copy a store that nobody has open into the folder, as it is: not opened, and so not brought up to date.
 
-    Gives the path of the copy, as `written`.
+    Gives the path of the copy, as `write_backup`.
 
     Raises:
         StoreInUse: an Aldis is running on this store: it makes the copy itself.
         StoreError: there is no store, files cannot be read or written, or the copy is not whole.
     """
-    lock = locked(path)
+    lock = lock_file(path)
     copy = folder / f"aldis-{_stamp(now)}.db"
     draft = folder / f".{copy.name}.part"
     try:
@@ -193,7 +193,7 @@ def restore(
         WrongKey: the master key does not open it.
         StoreError: files cannot be read or written. In all these cases the store is as it was.
     """
-    lock = locked(path)
+    lock = lock_file(path)
     draft = _beside(path, ".restoring")
     try:
         finish_restore(path)
@@ -203,7 +203,7 @@ def restore(
         _begin_renaming(path, _stamp(now))
         finish_restore(path)
     except (OSError, sqlite3.Error) as error:
-        raise translated(error) from error
+        raise translate_error(error) from error
     finally:
         if not _beside(path, ".restore").exists():
             _remove(draft)
@@ -245,7 +245,7 @@ def is_undecided(path: Path) -> bool:
         StoreInUse: an Aldis is running on this store.
         StoreError: its folder cannot be used.
     """
-    lock = locked(path)
+    lock = lock_file(path)
     try:
         finish_restore(path)
         # Only read: whoever closes a connection that may write folds the log in, by whose length the next opening
@@ -299,7 +299,7 @@ def _as_copy(copy: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        told = translated(error)
+        told = translate_error(error)
         raise Damaged(f"{copy} is damaged, or no backup of Aldis") if isinstance(told, Damaged) else told from error
 
 

@@ -11,7 +11,7 @@ from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class LastQuestion:
     """The last question of a person in a conversation."""
 
     turn: TurnId
@@ -40,7 +40,7 @@ class Chats(Repository):
             ),
         )
 
-    def expired(self, now: datetime) -> tuple[ConversationId, ...]:
+    def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
         """The conversations in whose settings words have to be gone by now."""
         rows = self.rows("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
         return tuple(ConversationId(conversation) for (conversation,) in rows)
@@ -58,7 +58,7 @@ class Chats(Repository):
         """Whether none was begun before this turn in the conversation, as far as is known."""
         return not self.rows("SELECT 1 FROM turns WHERE conversation_id = ? AND id < ? LIMIT 1", (conversation, turn))
 
-    def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> Question | None:
+    def last_asked(self, conversation: ConversationId, person: str, *, after: TurnId) -> LastQuestion | None:
         """What this person asked last in the conversation and has not taken back; None where that is before `after`."""
         rows = self.rows(
             "SELECT id, state, expires_at FROM askers JOIN turns ON turns.id = askers.turn_id WHERE person = ? "
@@ -68,7 +68,9 @@ class Chats(Repository):
         )
         return next(
             (
-                Question(turn=TurnId(turn), state=state, expires_at=None if expires_at is None else moment(expires_at))
+                LastQuestion(
+                    turn=TurnId(turn), state=state, expires_at=None if expires_at is None else moment(expires_at)
+                )
                 for turn, state, expires_at in rows
             ),
             None,
@@ -85,7 +87,7 @@ class Chats(Repository):
             sealed = self.keyring.seal(conversation, _left(turn), question)
             self.execute("INSERT INTO unanswered (turn_id, question) VALUES (?, ?)", (turn, sealed))
 
-    def unanswered(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
+    def unanswered_question(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """The question of a turn that ended without an answer; None where there is none, or it is kept no longer."""
         rows = self.rows("SELECT question FROM unanswered WHERE turn_id = ?", (turn,))
         return self.keyring.open(conversation, _left(turn), rows[0][0]) if rows else None

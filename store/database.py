@@ -66,7 +66,7 @@ _KINDS: dict[str, tuple[type[StoreError], str]] = {
 }
 
 
-def translated(error: sqlite3.Error | OSError) -> StoreError:
+def translate_error(error: sqlite3.Error | OSError) -> StoreError:
     """The error in the store's words; one of SQLite's that is unknown keeps SQLite's name for it and nothing else."""
     if isinstance(error, OSError):
         kind = StoreFull if error.errno == errno.ENOSPC else StoreError
@@ -135,7 +135,7 @@ class Database:
         self._is_closed = False
 
     @classmethod
-    async def opened(
+    async def open(
         cls,
         path: Path,
         keys_path: Path,
@@ -155,13 +155,13 @@ class Database:
             Damaged: it is no database, or not as it was written.
             StoreError: it cannot be opened.
         """
-        lock = locked(path)
+        lock = lock_file(path)
         try:
             prepare()
         except BaseException as error:
             os.close(lock)
             if isinstance(error, OSError):
-                raise translated(error) from error
+                raise translate_error(error) from error
             raise
         thread = _Thread(lambda: _connected(path, keys_path, busy_seconds, checked_bytes), iter_chunk_size=64)
         opening = asyncio.ensure_future(thread.begin())
@@ -174,7 +174,7 @@ class Database:
                 await thread.close()
             os.close(lock)
             if isinstance(error, sqlite3.Error | OSError):
-                raise translated(error) from error
+                raise translate_error(error) from error
             raise
         return cls(thread, lock, path)
 
@@ -218,7 +218,7 @@ class Database:
         try:
             return await self._thread.submit(work)
         except (sqlite3.Error, OSError) as error:
-            raise translated(error) from error
+            raise translate_error(error) from error
 
     async def checkpoint(self) -> None:
         """Fold the write-ahead log into the file and empty it.
@@ -229,7 +229,7 @@ class Database:
         async with self._folding:
             await self.read(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
 
-    async def copied(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
+    async def copy_files(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
         """Copy the files while others go on reading and writing, and wait only for `begin`.
 
         `begin` runs on the store's thread: the file and its log as they are then are one moment of the store. `go_on`
@@ -248,7 +248,7 @@ class Database:
                 await self.alone(held)
                 await asyncio.to_thread(go_on)
             except (sqlite3.Error, OSError) as error:
-                raise translated(error) from error
+                raise translate_error(error) from error
             finally:
                 again = f"PRAGMA main.wal_autocheckpoint = {_FOLDED_PAGES}"
                 await self._thread.submit(lambda connection: connection.execute(again).fetchall())
@@ -318,21 +318,21 @@ def _committed(connection: sqlite3.Connection, units: list[_Unit]) -> None:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         for unit in units:
-            unit.error = unit.error or translated(error)
+            unit.error = unit.error or translate_error(error)
 
 
 def _attempted(connection: sqlite3.Connection, unit: _Unit, *, undo: str) -> None:
     try:
         unit.result = unit.work(connection)
     except BaseException as error:
-        unit.error = translated(error) if isinstance(error, sqlite3.Error) else error
+        unit.error = translate_error(error) if isinstance(error, sqlite3.Error) else error
         if isinstance(error, sqlite3.Error) and not connection.in_transaction:
             # SQLite itself rolled everything back (a full disk): the units before this one are gone as well.
             raise
         connection.execute(undo)
 
 
-def locked(path: Path) -> int:
+def lock_file(path: Path) -> int:
     """Keep every other process from opening the database at `path`, until the descriptor that this gives is closed.
 
     Makes the folder when it is missing.
@@ -345,7 +345,7 @@ def locked(path: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(path.with_name(path.name + "-lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise translated(error) from error
+        raise translate_error(error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -59,7 +59,7 @@ _TO_SUCCESSOR = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Erased:
+class Erasure:
     """What was destroyed of what had been remembered."""
 
     conversations: int = 0
@@ -69,8 +69,8 @@ class Erased:
     messages: int = 0
     """Those of these turns: questions, answers, calls of tools and their results."""
 
-    def __add__(self, other: "Erased") -> "Erased":
-        return Erased(
+    def __add__(self, other: "Erasure") -> "Erasure":
+        return Erasure(
             conversations=self.conversations + other.conversations,
             turns=self.turns + other.turns,
             messages=self.messages + other.messages,
@@ -80,7 +80,7 @@ class Erased:
 class Forgetting(Repository):
     """The repository of what must be gone. All methods run inside a transaction."""
 
-    def turn(self, turn: TurnId, *, now: datetime) -> Erased:
+    def turn(self, turn: TurnId, *, now: datetime) -> Erasure:
         """The words of one turn go, of its question, its steps, its tools and its answer as far as it is not sent.
 
         Its messages are settled. If it runs, nobody needs its outcome any more. A part of the answer that is just being
@@ -157,7 +157,7 @@ class Forgetting(Repository):
         )
         return ConversationId(rows[0][0]) if rows else None
 
-    def ahead(self, address: str, successor: ConversationId, *, now: datetime) -> Erased | None:
+    def ahead(self, address: str, successor: ConversationId, *, now: datetime) -> Erasure | None:
         """Beforehand, the words of some turns of this conversation go that are over; None when there are no more.
 
         What `conversation` would do with them: the names of their messages are the successor's from now on.
@@ -177,7 +177,7 @@ class Forgetting(Repository):
             self.execute(statement, (these, successor))
         return erased
 
-    def person_ahead(self, person: str, *, now: datetime) -> Erased | None:
+    def person_ahead(self, person: str, *, now: datetime) -> Erasure | None:
         """Beforehand, as of `person`: the words of some turns that are over go; None when few enough are left."""
         rows = self.rows(
             "SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE person = ? "
@@ -189,7 +189,7 @@ class Forgetting(Repository):
 
     def conversation(
         self, address: str, *, before: InboxId, now: datetime, successor: ConversationId | None = None
-    ) -> Erased:
+    ) -> Erasure:
         """All words of the conversation at this address go; it is another one from now on, of another id and key.
 
         `prepare` was committed before. Messages from `before` on that are still open wait in the new conversation;
@@ -202,7 +202,7 @@ class Forgetting(Repository):
         handle = self.chat_handle(address)
         rows = self.rows("SELECT id FROM conversations WHERE handle = ?", (handle,))
         if not rows:
-            return Erased()
+            return Erasure()
         old = ConversationId(rows[0][0])
         [(turns, messages)] = self.rows(
             "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE conversation_id = ?", (old,)
@@ -225,9 +225,9 @@ class Forgetting(Repository):
         self.keyring.refresh(old)
         for bell in ("inbox", "errands", "outbox"):
             self.notify(bell)
-        return Erased(conversations=1, turns=turns, messages=messages)
+        return Erasure(conversations=1, turns=turns, messages=messages)
 
-    def person(self, person: str, *, before: InboxId, now: datetime) -> Erased:
+    def person(self, person: str, *, before: InboxId, now: datetime) -> Erasure:
         """The words of all turns in which this person (the author, as of an `Arrival`) asked go, and their reminders
         and predictions, in every conversation.
 
@@ -268,7 +268,7 @@ class Forgetting(Repository):
         rows = self.rows(query, (millis(at), _AT_ONCE))
         return tuple((ConversationId(conversation), TurnId(turn)) for conversation, turn in rows)
 
-    def _turns(self, turns: Collection[int], now: datetime) -> Erased:
+    def _turns(self, turns: Collection[int], now: datetime) -> Erasure:
         these = json.dumps(list(turns))
         [(count, messages)] = self.rows(
             "SELECT count(DISTINCT turn_id), count(*) FROM history WHERE turn_id IN (SELECT value FROM json_each(?))",
@@ -304,7 +304,7 @@ class Forgetting(Repository):
             (millis(now), these),
         )
         self.notify("outbox")
-        return Erased(turns=count, messages=messages)
+        return Erasure(turns=count, messages=messages)
 
     def _later(self, conversation: ConversationId, before: InboxId) -> dict[int, tuple[str, bytes]]:
         """The open messages from `before` on, by id: where each is sealed, and its envelope."""

@@ -102,7 +102,7 @@ class Guard:
 
     def __init__(self, keyring: Keyring) -> None:
         self._connection = keyring.connection
-        self._key = keyring.derived(b"aldis rows")
+        self._key = keyring.derive(b"aldis rows")
         self._suffix = secrets.token_hex(8)
         """Behind the names of what makes MACs: no schema, index or trigger in the file can call it."""
         self._found = Tampering()

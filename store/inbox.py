@@ -32,7 +32,7 @@ from datetime import datetime
 from typing import Any
 
 from store.errors import Damaged
-from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, Known, TurnId, UrgentItem, Waiting
+from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, UrgentItem, Waiting
 from store.repository import AT_ONCE, Repository, millis, moment
 
 _log = logging.getLogger(__name__)
@@ -233,7 +233,7 @@ class Inbox(Repository):
         )
         return self._opened(rows)
 
-    def tried(self, item: InboxId) -> None:
+    def count_try(self, item: InboxId) -> None:
         """An urgent item could not be carried out: that was one try."""
         self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (item,))
 
@@ -244,7 +244,7 @@ class Inbox(Repository):
             ("dead" if dead else "done", item),
         )
 
-    def find(self, conversation: ConversationId, author: str, sent_at: int) -> Known | None:
+    def find(self, conversation: ConversationId, author: str, sent_at: int) -> KnownMessage | None:
         """The message that its author sent at that time (of any of its revisions), or None where it is not known."""
         found = self.rows(
             "SELECT coalesce(revises, id) FROM inbox WHERE author = ? AND sent_at = ? AND conversation_id = ? "
@@ -260,7 +260,7 @@ class Inbox(Repository):
             (root,),
         )
         item, _, state, turn, turn_state = revisions[-1]
-        return Known(
+        return KnownMessage(
             item=InboxId(item),
             root=InboxId(root),
             names=frozenset(row[1] for row in revisions),

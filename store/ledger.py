@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
-from store.records import ConversationId, Entry, Spending, TurnId
+from store.records import ConversationId, LedgerEntry, Spending, TurnId
 from store.repository import Repository, millis
 
 Scope = Literal["person", "group", "all"]
@@ -40,7 +40,7 @@ class Total:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Usage:
+class SpentUsage:
     """What was used on one day, by one person, of one model or tool."""
 
     day: date
@@ -64,7 +64,7 @@ class Ledger(Repository):
         conversation: ConversationId,
         turn: TurnId,
         person: str | None,
-        entries: tuple[Entry, ...],
+        entries: tuple[LedgerEntry, ...],
         *,
         now: datetime,
         group: str | None = None,
@@ -119,7 +119,7 @@ class Ledger(Repository):
         )
         return f"{rows[0][0]}/{rows[0][1]}" if rows else None
 
-    def usage(self, *, since: datetime) -> tuple[Usage, ...]:
+    def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
         """What was used from then on: one for each day (UTC), person, kind and name; the days in order."""
         rows = self.rows(
             "SELECT at / 86400000, person, kind, name, input_tokens, output_tokens, cost_usd FROM ledger "
@@ -134,7 +134,7 @@ class Ledger(Repository):
             found[2] += written
             found[3] += Decimal(cost or 0)
         return tuple(
-            Usage(
+            SpentUsage(
                 day=_EPOCH + timedelta(days=day),
                 person=person,
                 kind=kind,
@@ -218,7 +218,7 @@ class Ledger(Repository):
         turn: TurnId,
         person: bytes | None,
         position: int,
-        entry: Entry,
+        entry: LedgerEntry,
         now: datetime,
     ) -> None:
         details = entry.details
@@ -249,7 +249,7 @@ class Ledger(Repository):
         )
 
 
-def _spending(entries: tuple[Entry, ...]) -> Spending:
+def _spending(entries: tuple[LedgerEntry, ...]) -> Spending:
     costs = [entry.cost_usd for entry in entries if entry.cost_usd is not None]
     return Spending(
         calls=len(entries),

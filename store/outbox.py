@@ -40,8 +40,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from store.errors import Damaged
-from store.proofs import Attempt, Proofs, Reach, proved
-from store.records import ConversationId, Copy, InboxId, OutboxId, OutboxItem, Sent, TurnId, Waiting
+from store.proofs import Proofs, ReceiptReach, SendAttempt, prove
+from store.records import ConversationId, Copy, InboxId, OutboxId, OutboxItem, SentMessage, TurnId, Waiting
 from store.repository import AT_ONCE, Repository, millis, moment
 
 _log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class _Receipt:
 class _Unnamed:
     """An attempt whose name nobody knows."""
 
-    attempt: Attempt
+    attempt: SendAttempt
     conversation: int
     handle: bytes
     in_group: bool
@@ -176,10 +176,10 @@ class Outbox(Repository):
         newest = self._newest_status(turn)
         return None if newest is None else newest[0]
 
-    def take_status_back(self, turn: TurnId) -> Sent | None:
+    def take_status_back(self, turn: TurnId) -> SentMessage | None:
         """Nothing will take the place of the turn's status: it is not sent (again). Gives what has to be removed.
 
-        One that is just being sent has no words any more: whoever sends it learns that it has to go (`sent`).
+        One that is just being sent has no words any more: whoever sends it learns that it has to go (`mark_sent`).
         """
         newest = self._newest_status(turn)
         if newest is None:
@@ -229,7 +229,7 @@ class Outbox(Repository):
             )
         )
 
-    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, Sent | None], ...]:
+    def of_turn(self, turn: TurnId) -> tuple[tuple[OutboxId, SentMessage | None], ...]:
         """The items of a turn in order, each with what it is in the chat; None where it is not known to be there.
 
         Without what was only a status, and without what removed something.
@@ -241,7 +241,7 @@ class Outbox(Repository):
         )
         return tuple((OutboxId(row[0]), _in_chat(*row[1:])) for row in rows)
 
-    def unsent(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
+    def unsent_parts(self, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
         """What of the turn's answer has surely not been sent, in order."""
         rows = self.rows(
             "SELECT position, reply FROM outbox WHERE turn_id = ? AND state = 'waiting' ORDER BY position", (turn,)
@@ -315,7 +315,7 @@ class Outbox(Repository):
         )
         return None if due_at is None else moment(due_at)
 
-    def sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: Sent | None = None) -> bool:
+    def mark_sent(self, item: OutboxId, sent_at: int, *, now: datetime, edited: SentMessage | None = None) -> bool:
         """It went out under this timestamp, as an edit of `edited` if set; its words go.
 
         Gives whether it has to be removed: a status that was taken back while it was being sent.
@@ -642,15 +642,15 @@ class Outbox(Repository):
                 "SELECT conversation_id, person, left_at FROM members WHERE person IN (SELECT person FROM receipts)"
             )
         }
-        reaches: dict[int, list[Reach]] = {}
+        reaches: dict[int, list[ReceiptReach]] = {}
         for receipt in receipts:
             told = {one.attempt.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
-            reach = Reach(
+            reach = ReceiptReach(
                 known=frozenset(attempt for attempt, is_for in told.items() if is_for),
                 possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
             )
             reaches.setdefault(receipt.name, []).append(reach)
-        return proved([one.attempt for one in unnamed], reaches)
+        return prove([one.attempt for one in unnamed], reaches)
 
     def _unnamed(self, now: datetime) -> list[_Unnamed]:
         """The attempts of which nobody knows the name, oldest first."""
@@ -665,7 +665,7 @@ class Outbox(Repository):
         )
         return [
             _Unnamed(
-                attempt=Attempt(
+                attempt=SendAttempt(
                     id=row[0],
                     item=row[1],
                     is_open=bool(row[2]),
@@ -692,7 +692,7 @@ class Outbox(Repository):
         )
         return [
             _Unnamed(
-                attempt=Attempt(
+                attempt=SendAttempt(
                     id=-row[0], item=-row[0], is_open=False, is_pending=row[5] is None or row[5] > millis(now)
                 ),
                 conversation=row[1],
@@ -768,7 +768,7 @@ class Outbox(Repository):
         )
         self.notify("identities")
 
-    def held(self) -> dict[ConversationId, datetime]:
+    def held_conversations(self) -> dict[ConversationId, datetime]:
         """The conversations to which nothing is sent, and since when."""
         return {ConversationId(conversation): moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
 
@@ -889,7 +889,7 @@ class Outbox(Repository):
             return None
         return rows[0]
 
-    def _standing(self, item: int | None, turn: int) -> Sent | None:
+    def _standing(self, item: int | None, turn: int) -> SentMessage | None:
         """What is in the chat of a status of this turn, or of the nearest one before it; None where nothing is."""
         rows = self.rows(
             "SELECT sent_at, original_at, revision, replaces FROM outbox WHERE id = ? AND turn_id = ? AND position < 0",
@@ -909,7 +909,7 @@ class Outbox(Repository):
         )
         self.execute("DELETE FROM outbox WHERE id = ? AND position < 0 AND state = 'waiting'", (status,))
 
-    def _in_place_of(self, replaces: int | None) -> Sent | None:
+    def _in_place_of(self, replaces: int | None) -> SentMessage | None:
         rows = self.rows("SELECT sent_at, original_at, revision FROM outbox WHERE id = ?", (replaces,))
         return _in_chat(*rows[0]) if rows else None
 
@@ -928,10 +928,10 @@ class Outbox(Repository):
         )
 
 
-def _in_chat(sent_at: int | None, original_at: int | None, revision: int) -> Sent | None:
+def _in_chat(sent_at: int | None, original_at: int | None, revision: int) -> SentMessage | None:
     if sent_at is None:
         return None
-    return Sent(sent_at=sent_at, original_at=original_at or sent_at, revision=revision)
+    return SentMessage(sent_at=sent_at, original_at=original_at or sent_at, revision=revision)
 
 
 def _listed(values: Iterable[int]) -> str:

@@ -13,7 +13,7 @@ from store.repository import Repository, moment
 class OwnTime(Repository):
     """The repository of the one row. All methods run inside a transaction."""
 
-    def kept(self) -> KeptTime | None:
+    def last(self) -> KeptTime | None:
         """How the times stood; None: nobody has kept them yet."""
         rows = self.rows("SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
         return next((KeptTime(boot=row[0], counted_ns=row[1], wall_ns=row[2], own_ns=row[3]) for row in rows), None)

@@ -33,7 +33,7 @@ _KNOWN = (
 )
 
 
-def packed(value: bytes) -> bytes | None:
+def pack(value: bytes) -> bytes | None:
     """The value in fewer bytes; None where that is not worth it."""
     if not MIN_BYTES <= len(value) <= MAX_BYTES:
         return None
@@ -42,7 +42,7 @@ def packed(value: bytes) -> bytes | None:
     return small if len(small) < len(value) else None
 
 
-def unpacked(small: bytes) -> bytes:
+def unpack(small: bytes) -> bytes:
     """The value that `packed` made smaller.
 
     Raises:

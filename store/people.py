@@ -67,7 +67,7 @@ class People(Repository):
         """Whether the person was let in to this account."""
         return bool(self.rows("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),)))
 
-    def allowed(self) -> tuple[Approval, ...]:
+    def approvals(self) -> tuple[Approval, ...]:
         """Everybody who was let in, those of longest ago first."""
         rows = self.rows("SELECT person, allowed_at, allowed_by FROM true_people ORDER BY allowed_at, person")
         return tuple(Approval(label=_label(person), at=moment(at), by=_label(by)) for person, at, by in rows)
@@ -104,7 +104,7 @@ class People(Repository):
         pinned = {handle for (handle,) in rows}
         return next((number for number in sorted(numbers) if pinned and self.keyring.handle(number) in pinned), None)
 
-    def pinned(self, number: str, person: str) -> Pin | None:
+    def pin_of(self, number: str, person: str) -> Pin | None:
         """What is known of the number, seen from this person; None: nobody came with it yet."""
         rows = self.rows(
             "SELECT person, pinned_at, refused_at FROM true_pins WHERE number = ?", (self.keyring.handle(number),)

@@ -24,7 +24,7 @@ _COLUMNS = "number, origin, words, outcome, settled_at, expires_at"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Prediction:
+class PredictionRow:
     """One prediction."""
 
     number: int
@@ -51,7 +51,7 @@ class Predictions(Repository):
         *,
         due_at: datetime,
         turn: TurnId,
-    ) -> Prediction:
+    ) -> PredictionRow:
         """Record a prediction, as long as the turn stays; or give the one that the same origin recorded before."""
         known = self.of_origin(conversation, origin)
         if known is not None:
@@ -73,7 +73,7 @@ class Predictions(Repository):
         assert put is not None  # noqa: S101  (it was put just now)
         return put
 
-    def of_origin(self, conversation: ConversationId, origin: str) -> Prediction | None:
+    def of_origin(self, conversation: ConversationId, origin: str) -> PredictionRow | None:
         """What this call has recorded; None: nothing."""
         return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
 
@@ -84,7 +84,7 @@ class Predictions(Repository):
         )
         return count
 
-    def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[Prediction, ...]:
+    def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[PredictionRow, ...]:
         """What this person has predicted in the conversation, None: everybody, the oldest first."""
         return self._read(
             conversation,
@@ -101,7 +101,7 @@ class Predictions(Repository):
         *,
         turn: TurnId,
         now: datetime,
-    ) -> Prediction | None:
+    ) -> PredictionRow | None:
         """This came of the person's prediction, None: it is open again; gives it as it is now, None: there is none.
 
         It disappears with the message that tells it, unless it does before.
@@ -118,7 +118,7 @@ class Predictions(Repository):
         )
         return self.of_origin(conversation, origin)
 
-    def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> Prediction | None:
+    def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> PredictionRow | None:
         """The person's prediction goes, as if it had not been made; gives what it was, None: there is none."""
         origin = self._origin(conversation, person, number, now)
         if origin is None:
@@ -155,9 +155,11 @@ class Predictions(Repository):
         )
         return rows[0][0] if rows else None
 
-    def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Prediction, ...]:
+    def _read(
+        self, conversation: ConversationId, condition: str, values: tuple[object, ...]
+    ) -> tuple[PredictionRow, ...]:
         """The predictions of these rows; one that is damaged is passed over, and stops no answer."""
-        read: list[Prediction] = []
+        read: list[PredictionRow] = []
         columns = f"SELECT {_COLUMNS} FROM predictions WHERE conversation_id = ?"  # noqa: S608  (literals only)
         for row in self.rows(f"{columns} {condition}", (conversation, *values)):
             try:
@@ -166,9 +168,9 @@ class Predictions(Repository):
                 _log.error("prediction %d of conversation %d is lost: %s", row[0], conversation, error)
         return tuple(read)
 
-    def _prediction(self, conversation: ConversationId, row: tuple[Any, ...]) -> Prediction:
+    def _prediction(self, conversation: ConversationId, row: tuple[Any, ...]) -> PredictionRow:
         number, origin, words, outcome, settled_at, expires_at = row
-        return Prediction(
+        return PredictionRow(
             number=number,
             words=None if words is None else self.keyring.open(conversation, _words_of(origin), words),
             outcome=None if outcome is None else self.keyring.open(conversation, _outcome_of(origin), outcome),

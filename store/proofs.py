@@ -14,7 +14,7 @@ _MAX_MATCHED = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Attempt:
+class SendAttempt:
     """A send whose name nobody knows; ids grow with time."""
 
     id: int
@@ -27,7 +27,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reach:
+class ReceiptReach:
     """Which attempts one person's receipt of a name can mean."""
 
     known: frozenset[int] = frozenset()
@@ -63,8 +63,8 @@ class _Clue:
     attempts: set[int]
 
 
-def proved(attempts: Sequence[Attempt], receipts: Mapping[int, Collection[Reach]]) -> Proofs:
-    """What the receipts prove, given by name: one `Reach` for each person who has confirmed it."""
+def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[ReceiptReach]]) -> Proofs:
+    """What the receipts prove, given by name: one `ReceiptReach` for each person who has confirmed it."""
     by_id = {attempt.id: attempt for attempt in attempts}
     clues = [clue for name, reaches in receipts.items() for clue in _clues(name, reaches)]
     names = _named(clues)
@@ -86,7 +86,7 @@ def proved(attempts: Sequence[Attempt], receipts: Mapping[int, Collection[Reach]
     )
 
 
-def _clues(name: int, reaches: Collection[Reach]) -> list[_Clue]:
+def _clues(name: int, reaches: Collection[ReceiptReach]) -> list[_Clue]:
     """What a name can mean: what everybody who has confirmed it has received.
 
     Where there is no such thing somebody is mistaken, and each is heard alone. Who may be a stranger is not heard.
@@ -108,7 +108,7 @@ def _named(clues: Sequence[_Clue]) -> dict[int, int]:
     return names
 
 
-def _named_by_item(clues: Sequence[_Clue], attempts: Mapping[int, Attempt]) -> dict[int, int]:
+def _named_by_item(clues: Sequence[_Clue], attempts: Mapping[int, SendAttempt]) -> dict[int, int]:
     """Give the names that mean one item, whichever of its attempts.
 
     Each goes to the latest that is left: what can mean that one could mean the earlier ones as well.
@@ -132,7 +132,7 @@ def _components(clues: Sequence[_Clue]) -> list[list[_Clue]]:
     return [group for _, group in groups]
 
 
-def _certain(clues: Sequence[_Clue], attempts: Mapping[int, Attempt]) -> set[int]:
+def _certain(clues: Sequence[_Clue], attempts: Mapping[int, SendAttempt]) -> set[int]:
     """The items without whose attempts there would not be one for each name."""
     names = {clue.name for clue in clues}
     if len(names) < len(clues) or len(names) > _MAX_MATCHED or not _are_matched(clues, ()):
@@ -159,12 +159,12 @@ def _are_matched(clues: Iterable[_Clue], without: Collection[int]) -> bool:
     return all(finds(clue, set()) for clue in clues)
 
 
-def _meaning(clue: _Clue, attempts: Mapping[int, Attempt]) -> frozenset[int]:
+def _meaning(clue: _Clue, attempts: Mapping[int, SendAttempt]) -> frozenset[int]:
     """The items that it can mean."""
     return frozenset(attempts[attempt].item for attempt in clue.attempts)
 
 
-def _meanings(clues: Iterable[_Clue], attempts: Mapping[int, Attempt]) -> dict[int, frozenset[int]]:
+def _meanings(clues: Iterable[_Clue], attempts: Mapping[int, SendAttempt]) -> dict[int, frozenset[int]]:
     meanings: dict[int, frozenset[int]] = {}
     for clue in clues:
         meanings[clue.name] = meanings.get(clue.name, frozenset()) | _meaning(clue, attempts)

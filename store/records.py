@@ -62,7 +62,7 @@ class UrgentItem:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class KnownMessage:
     """What the inbox knows of a message that somebody takes back or changes: its newest revision."""
 
     item: InboxId
@@ -131,11 +131,11 @@ class OutboxItem:
     """How many sends were begun before."""
     was_unknown: bool
     """Whether the last attempt may have gone out: sending it now is a repetition."""
-    edits: "Sent | None" = None
+    edits: "SentMessage | None" = None
     """Our own message that this one is to take the place of; None: there is none, or it never went out."""
     is_status: bool = False
     """Whether it only says what is going on until something takes its place."""
-    status: "Sent | None" = None
+    status: "SentMessage | None" = None
     """The status of its own turn that is in the chat: where it is not edited it has to go. None: there is none."""
 
 
@@ -152,7 +152,7 @@ class Copy:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sent:
+class SentMessage:
     """A message of ours that is in the chat. Times are in milliseconds since 1970: what Signal calls a message."""
 
     sent_at: int
@@ -164,7 +164,7 @@ class Sent:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class LedgerEntry:
     """One row of the ledger: a model call, a tool call, or a send worth noting."""
 
     kind: Literal["model", "tool", "send"]

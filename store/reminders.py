@@ -122,7 +122,7 @@ class Reminders(Repository):
         """What was due by then in both realms, longest first."""
         return self._read("WHERE settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
 
-    def planned(self) -> tuple[tuple[int, datetime], ...]:
+    def due_times(self) -> tuple[tuple[int, datetime], ...]:
         """The number and next time of everybody's reminders, the nearest first; none of their words."""
         rows = self.rows("SELECT number, due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at, id LIMIT 200")
         return tuple((number, moment(due_at)) for number, due_at in rows)

@@ -32,7 +32,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store.errors import Damaged, KeyGiven, WrongKey
-from store.packing import packed, unpacked
+from store.packing import pack, unpack
 from store.records import ConversationId
 
 KEY_BYTES = 32
@@ -57,7 +57,7 @@ class MasterKey:
         self._former = None if former is None else _whole(former, "STORE__OLD_KEY")
         self._next_path = path.with_name(path.name + ".next")
 
-    def unlocked(self, connection: sqlite3.Connection) -> "Keyring":
+    def unlock(self, connection: sqlite3.Connection) -> "Keyring":
         """The keys of the store, wrapped again where the former master key is the one that opens them.
 
         Raises:
@@ -237,7 +237,7 @@ class Keyring:
         """A keyed hash of 16 bytes: the same for the same word, meaningless without the key."""
         return hmac.digest(self._index, word.encode(), "sha256")[:16]
 
-    def derived(self, purpose: bytes) -> bytes:
+    def derive(self, purpose: bytes) -> bytes:
         """A key for this purpose alone. Source: RFC 5869."""
         return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose).derive(self._index)
 
@@ -293,7 +293,7 @@ class Keyring:
         Raises:
             Damaged: the conversation has no data key.
         """
-        small = packed(value)
+        small = pack(value)
         if small is None:
             return _sealed(self._cipher(conversation), _bound(conversation, place), value)
         return _sealed(self._cipher(conversation), _bound(conversation, place, is_packed=True), small)
@@ -307,7 +307,7 @@ class Keyring:
         cipher = self._cipher(conversation)
         try:
             try:
-                return unpacked(_opened(cipher, _bound(conversation, place, is_packed=True), value))
+                return unpack(_opened(cipher, _bound(conversation, place, is_packed=True), value))
             except InvalidTag:
                 return _opened(cipher, _bound(conversation, place), value)
         except (InvalidTag, ValueError) as error:  # a value that was cut off has no whole nonce

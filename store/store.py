@@ -24,7 +24,7 @@ from store.accounts import Accounts
 from store.chats import Chats
 from store.conversations import Conversations
 from store.database import Database
-from store.erasure import Erased, Forgetting
+from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
 from store.grants import Grants
@@ -160,8 +160,8 @@ class Store:
         *,
         before: InboxId,
         now: datetime,
-        then: Callable[[Repositories, ConversationId, Erased], None],
-    ) -> Erased:
+        then: Callable[[Repositories, ConversationId, Erasure], None],
+    ) -> Erasure:
         """Destroy the conversation at this address, its data key included; what came from `before` on waits anew.
 
         `before` is the message that asked for it. `then` runs in the same transaction, with the conversation that this
@@ -175,7 +175,7 @@ class Store:
                 again. What `then` raises itself comes through unchanged, likewise.
         """
 
-        def erase(repos: Repositories, successor: ConversationId | None) -> Erased:
+        def erase(repos: Repositories, successor: ConversationId | None) -> Erasure:
             return repos.forgetting.conversation(address, before=before, now=now, successor=successor)
 
         return await self._forget(address, erase, before, then, now=now)
@@ -187,8 +187,8 @@ class Store:
         direct_address: str,
         before: InboxId,
         now: datetime,
-        then: Callable[[Repositories, ConversationId, Erased], None],
-    ) -> Erased:
+        then: Callable[[Repositories, ConversationId, Erasure], None],
+    ) -> Erasure:
         """Destroy what a person (the author, as of an `Arrival`) said and was told, everywhere.
 
         The direct conversation goes as in `forget`, and in all others the turns in which the person asked.
@@ -197,7 +197,7 @@ class Store:
             StoreError: as `forget`.
         """
 
-        def erase(repos: Repositories, successor: ConversationId | None) -> Erased:
+        def erase(repos: Repositories, successor: ConversationId | None) -> Erasure:
             direct = repos.forgetting.conversation(direct_address, before=before, now=now, successor=successor)
             return direct + repos.forgetting.person(person, before=before, now=now)
 
@@ -239,7 +239,7 @@ class Store:
             StoreFull: no room; nothing is left behind.
             StoreError: there is one of this second already, or the folder cannot be written; nothing is left behind.
         """
-        return await backup.written(self._database, folder, now=now)
+        return await backup.write_backup(self._database, folder, now=now)
 
     async def checkpoint(self) -> None:
         """What was deleted leaves the files: the write-ahead log is folded in and emptied, keys that outlived are gone.
@@ -254,14 +254,14 @@ class Store:
     async def _forget(
         self,
         address: str,
-        work: Callable[[Repositories, ConversationId | None], Erased],
+        work: Callable[[Repositories, ConversationId | None], Erasure],
         before: InboxId,
-        then: Callable[[Repositories, ConversationId, Erased], None],
+        then: Callable[[Repositories, ConversationId, Erasure], None],
         *,
         now: datetime,
         person: str | None = None,
-    ) -> Erased:
-        def whole(repos: Repositories) -> Erased:
+    ) -> Erasure:
+        def whole(repos: Repositories) -> Erasure:
             erased = ahead + work(repos, successor)
             then(repos, repos.forgetting.place(before), erased)
             return erased
@@ -282,9 +282,9 @@ class Store:
             _log.error("what was forgotten leaves the files at the next checkpoint only: %s", error)
         return erased
 
-    async def _ahead(self, batch: Callable[[Repositories], Erased | None]) -> Erased:
+    async def _ahead(self, batch: Callable[[Repositories], Erasure | None]) -> Erasure:
         """What went in batches, so that others are served between them."""
-        total = Erased()
+        total = Erasure()
         while (some := await self.erase(batch)) is not None:
             total += some
         return total
@@ -315,7 +315,7 @@ class Store:
 
 
 @asynccontextmanager
-async def opened(
+async def open_store(
     path: Path, *, realm: str, key: bytes | None = None, old_key: bytes | None = None, ballast_bytes: int = 0
 ) -> AsyncGenerator[Store]:
     """Open or create the store at `path` for one realm (`signal`, `terminal`), close it at the end.
@@ -342,7 +342,7 @@ async def opened(
         backup.finish_restore(path)
 
     keys_path = path.with_name(path.name + "-keys")
-    database = await Database.opened(path, keys_path, prepare=prepare)
+    database = await Database.open(path, keys_path, prepare=prepare)
     try:
         keyring = await database.alone(lambda connection: _unlocked(connection, master, _gone(path, keys_path)))
         guard = await database.alone(lambda _: _guarded(keyring))
@@ -365,7 +365,7 @@ def _unlocked(connection: sqlite3.Connection, master: MasterKey, gone: str) -> K
     if has_no_schema(connection) and has_keys(connection):
         raise DatabaseGone(gone)
     migrate(connection)
-    keyring = master.unlocked(connection)
+    keyring = master.unlock(connection)
     keyring.sweep()
     return keyring
 

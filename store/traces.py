@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from store.records import ConversationId, Entry, TurnId
+from store.records import ConversationId, LedgerEntry, TurnId
 from store.repository import Repository, moment
 
 
@@ -60,7 +60,7 @@ class Trace:
     """In how many processes it waited when they died, since it came further."""
     messages: tuple[TracedMessage, ...]
     """In the order of arrival."""
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     """Its rows of the ledger, without their details, in their order; written when it ends."""
     replies: tuple[TracedReply, ...]
     """In the order in which they are said."""
@@ -121,14 +121,14 @@ class Traces(Repository):
             for kind, sent_at, received_at, state, attempts, refusal in rows
         )
 
-    def _entries(self, turn: TurnId) -> tuple[Entry, ...]:
+    def _entries(self, turn: TurnId) -> tuple[LedgerEntry, ...]:
         rows = self.rows(
             "SELECT kind, provider, name, outcome, input_tokens, cached_input_tokens, output_tokens, latency_ms, "
             "cost_usd FROM ledger WHERE turn_id = ? ORDER BY id",
             (turn,),
         )
         return tuple(
-            Entry(
+            LedgerEntry(
                 kind=kind,
                 provider=provider,
                 name=name,

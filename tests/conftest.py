@@ -16,7 +16,7 @@ import hypothesis
 import pytest
 
 from bot.clock import SetClock
-from store import Store, opened
+from store import Store, open_store
 from tests.cells import ZYGOTE
 
 # How fast a machine makes examples, and how many it throws away, says nothing about the code.
@@ -139,5 +139,5 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 async def store(path: Path) -> AsyncGenerator[Store]:
     """An open store on the disk."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         yield store

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from bot.settings import known_names, loaded
+from bot.settings import known_names, load_settings
 from bot.shutdown import MAX_SECONDS
 
 ROOT = Path(__file__).parent.parent
@@ -108,7 +108,7 @@ class TestCompose:
         named = {*aldis["environment"], *re.findall(r"^ *# ([A-Z_]+_FILE):", text, re.MULTILINE)}
         assert named <= set(known_names())
         urls = {"compose.yaml": "unix:///run/signal-cli/socket", "compose.rest-api.yaml": "http://signal-api:8080"}
-        assert loaded(aldis["environment"], None).signal.url == urls[name]
+        assert load_settings(aldis["environment"], None).signal.url == urls[name]
         assert aldis["env_file"] == [{"path": "../.env", "required": False}]
 
     def test_aldis_has_the_time_it_asks_for(self, name: str) -> None:
@@ -183,7 +183,7 @@ def test_the_bridge_posts_where_aldis_listens(secret: str) -> None:
     """With a secret in .env both know of it; without one neither does."""
     found = composed("compose.rest-api.yaml")["services"]
     given = found["aldis"]["environment"] | {"SIGNAL__WEBHOOK_SECRET": secret}
-    signal = loaded({name: value for name, value in given.items() if value}, None).signal
+    signal = load_settings({name: value for name, value in given.items() if value}, None).signal
     told = found["signal-api"]["environment"]["RECEIVE_WEBHOOK_URL"]
     assert re.fullmatch(r"\$\{SIGNAL__WEBHOOK_SECRET:\+.*\}", told)
     address = urlsplit(told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET}", secret or "x"))
@@ -296,13 +296,13 @@ class TestExample:
 
     def test_can_be_copied_as_it_is(self) -> None:
         """The file changes nothing until somebody fills something in."""
-        assert loaded({}, ROOT / ".env.example") == loaded({}, None)
+        assert load_settings({}, ROOT / ".env.example") == load_settings({}, None)
 
     def test_values_are_good(self, tmp_path: Path) -> None:
         """With every line switched on it loads."""
         path = tmp_path / ".env"
         path.write_text(SET_LINE.sub(r"\g<name>=", self.text), encoding="utf-8")
-        found = loaded({"ANTHROPIC_API_KEY": "key"}, path)
+        found = load_settings({"ANTHROPIC_API_KEY": "key"}, path)
         assert found.llm.providers_in_order == ("anthropic", "openai")
         assert found.access.allowed[0] == "+12025550123"
 
@@ -329,7 +329,7 @@ class TestMonitoring:
         """With settings that there are, at the port where Prometheus looks."""
         aldis = composed("compose.monitoring.yaml")["services"]["aldis"]
         assert aldis.keys() == {"environment", "networks"}
-        page = loaded(aldis["environment"], None).web
+        page = load_settings(aldis["environment"], None).web
         scraped = yaml.safe_load((ROOT / "docker" / "monitoring" / "prometheus.yaml").read_text(encoding="utf-8"))
         [target] = scraped["scrape_configs"][0]["static_configs"][0]["targets"]
         assert (page.host, target) == ("0.0.0.0", f"{aldis['networks']['metrics']['aliases'][0]}:{page.port}")
@@ -367,7 +367,7 @@ class TestPrivate:
             name: re.sub(r"\$\{\w+:-(.*)\}", r"\1", value)
             for name, value in self.services["aldis"]["environment"].items()
         }
-        settings = loaded(given, None)
+        settings = load_settings(given, None)
         assert settings.llm.providers_in_order == ("openai",)
         assert settings.llm.openai.chosen_model == "qwen3:8b"
         assert settings.worker.turn_timeout_seconds >= settings.llm.timeout_seconds

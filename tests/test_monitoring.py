@@ -19,7 +19,7 @@ from bot.metrics import Counts
 from bot.transports.bridge_versions import Release
 from bot.turn.notices import Notice
 from bot.unanswered import Unanswered
-from bot.web.health import HealthPage, Pages
+from bot.web.health import HealthPage, HealthPages
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 
@@ -99,7 +99,7 @@ async def test_every_family_has_its_explanation(exposition: str) -> None:
     typed = re.findall(r"^# TYPE (\w+) ", exposition, re.MULTILINE)
     assert [name for name, _ in helped] == typed
     assert len(typed) == len(set(typed))
-    before = (await Pages().metrics(None)).text  # type: ignore[arg-type]
+    before = (await HealthPages().metrics(None)).text  # type: ignore[arg-type]
     assert before is not None
     assert {"aldis_turn_seconds_count", "aldis_build_info", "aldis_ready"} <= names_in(before)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.settings import loaded
+from bot.settings import load_settings
 from tests.conftest import NOON
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import found, put
-from tools import Entry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, extended
+from tools import CatalogEntry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, build_extensions
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
@@ -56,7 +56,9 @@ def test_the_line_of_the_catalogue_is_one() -> None:
     """It gives the tool, and none where the address is missing."""
     module = ModuleType("gauge")
     exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
-    lines: dict[str, Entry] = eval(f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "Entry": Entry})
+    lines: dict[str, CatalogEntry] = eval(
+        f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry}
+    )
     around: Any = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
     assert lines["gauge"].build(module.GaugeOptions(), around) == ()
     tool: Any = lines["gauge"].build(module.GaugeOptions(base_url="http://127.0.0.1:9"), around)
@@ -70,11 +72,11 @@ def test_the_entry_point_is_one(tmp_path: Path) -> None:
     ]
     put(tmp_path, project["name"], project["entry-points"]["aldis.tools"], {"gauge": TOOL}, project["version"])
     with found(tmp_path):
-        tools = loaded({"TOOLS__GAUGE__BASE_URL": "http://127.0.0.1:9"}, env_file=None).tools
+        tools = load_settings({"TOOLS__GAUGE__BASE_URL": "http://127.0.0.1:9"}, env_file=None).tools
         around = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
         given = {"http": around.http, "fetcher": around.fetcher, "taken": ()}
-        made = extended(tools.extensions, tools.options_by_name, **given)
-        without = extended(tools.extensions, {"gauge": Options()}, **given)
+        made = build_extensions(tools.extensions, tools.options_by_name, **given)
+        without = build_extensions(tools.extensions, {"gauge": Options()}, **given)
     assert made.failures == ()
     assert [tool.spec.name for tool in made.by_name["gauge"]] == ["water_level"]
     assert [extension.options.__name__ for extension in tools.extensions.found] == ["GaugeOptions"]

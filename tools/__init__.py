@@ -19,7 +19,7 @@ from tools.base import (
     ToolSource,
     ToolSpec,
 )
-from tools.catalog import CATALOG, Entry, ToolDeps, build, made, sources
+from tools.catalog import CATALOG, CatalogEntry, ToolDeps, build, build_tools, sources
 from tools.chart import CONTENT_TYPE as PNG
 from tools.chart import Panel, bar_chart
 from tools.errors import (
@@ -34,7 +34,15 @@ from tools.errors import (
     Unavailable,
     UnknownOutcome,
 )
-from tools.extensions import Extended, Extension, Extensions, Failure, announced, extended, imported
+from tools.extensions import (
+    Extension,
+    Extensions,
+    ExtensionTools,
+    Failure,
+    build_extensions,
+    find_entry_points,
+    import_extensions,
+)
 from tools.http import BytesAnswer, FormFile, Http, JsonAnswer, Unreachable
 from tools.images import ImagesOptions
 from tools.mcp.options import McpOptions
@@ -51,10 +59,10 @@ from tools.ports import (
     PageText,
     Paper,
     Papers,
-    Planned,
+    PlannedReminder,
     Prediction,
     Predictions,
-    Remembered,
+    RememberedFact,
     Reminders,
     Repeat,
     Span,
@@ -68,10 +76,10 @@ from tools.ports import (
 )
 from tools.search.options import SearchOptions
 from tools.standalone import alone
-from tools.text import cleaned, fitted, plain, shortened
+from tools.text import clean_text, fit_json, plain, shorten
 from tools.twitter.tool import TwitterOptions
 from tools.web.addresses import canonical_url
-from tools.web.fetch import Fetcher, Page
+from tools.web.fetch import FetchedPage, Fetcher
 
 __all__ = [
     "CATALOG",
@@ -81,16 +89,17 @@ __all__ = [
     "BadArguments",
     "BaseUrl",
     "BytesAnswer",
+    "CatalogEntry",
     "Denied",
     "Disabled",
     "Effects",
-    "Entry",
     "Every",
     "Excerpt",
-    "Extended",
     "Extension",
+    "ExtensionTools",
     "Extensions",
     "Failure",
+    "FetchedPage",
     "Fetcher",
     "Forecast",
     "FormFile",
@@ -107,18 +116,17 @@ __all__ = [
     "NewsOptions",
     "NotFound",
     "Options",
-    "Page",
     "PageLink",
     "PageText",
     "Panel",
     "Paper",
     "Papers",
-    "Planned",
+    "PlannedReminder",
     "Prediction",
     "Predictions",
     "RateLimited",
     "Records",
-    "Remembered",
+    "RememberedFact",
     "Reminders",
     "Repeat",
     "Result",
@@ -145,16 +153,16 @@ __all__ = [
     "Weekday",
     "Wish",
     "alone",
-    "announced",
     "bar_chart",
     "build",
+    "build_extensions",
+    "build_tools",
     "canonical_url",
-    "cleaned",
-    "extended",
-    "fitted",
-    "imported",
-    "made",
+    "clean_text",
+    "find_entry_points",
+    "fit_json",
+    "import_extensions",
     "plain",
-    "shortened",
+    "shorten",
     "sources",
 ]

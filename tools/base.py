@@ -58,7 +58,7 @@ class Options(BaseModel):
         """
         return None
 
-    def unasked(self) -> Mapping[str, str]:
+    def idle_services(self) -> Mapping[str, str]:
         """The services that a tool which works already would ask besides, each with the variable of its group that
         switches it on: `{"Brave Search": "API_KEY"}`; empty where there are none.
         """

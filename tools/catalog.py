@@ -65,7 +65,7 @@ class BuildContext(ToolDeps):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogEntry:
     """A line of the catalogue: the tool's options class, and how the tool is made of such options.
 
     Several tools that share one group of settings are one line.
@@ -77,19 +77,19 @@ class Entry:
     """What gives tools that are known only while Aldis runs, made with the names that are taken; None: nothing does."""
 
 
-CATALOG: Mapping[str, Entry] = {
-    "calculator": Entry(CalculatorOptions, lambda _options, _around: Calculator()),
-    "weather": Entry(WeatherOptions, lambda options, around: Weather(options, around.http)),
-    "clock": Entry(ClockOptions, lambda _options, _around: CurrentTime()),
-    "convert": Entry(ConvertOptions, lambda options, around: Convert(options, around.http)),
-    "web_search": Entry(
+CATALOG: Mapping[str, CatalogEntry] = {
+    "calculator": CatalogEntry(CalculatorOptions, lambda _options, _around: Calculator()),
+    "weather": CatalogEntry(WeatherOptions, lambda options, around: Weather(options, around.http)),
+    "clock": CatalogEntry(ClockOptions, lambda _options, _around: CurrentTime()),
+    "convert": CatalogEntry(ConvertOptions, lambda options, around: Convert(options, around.http)),
+    "web_search": CatalogEntry(
         WebSearchOptions, lambda options, around: WebSearch(options, around.search) if around.search.is_open else ()
     ),
-    "verify_news": Entry(
+    "verify_news": CatalogEntry(
         VerifyNewsOptions,
         lambda options, around: VerifyNews(options, around.search, around.judge) if around.search.is_open else (),
     ),
-    "twitter": Entry(
+    "twitter": CatalogEntry(
         TwitterOptions,
         lambda options, around: (
             ()
@@ -97,24 +97,26 @@ CATALOG: Mapping[str, Entry] = {
             else TwitterSearch(options, around.http, around.quotas, around.search)
         ),
     ),
-    "wikipedia": Entry(WikipediaOptions, lambda options, around: Wikipedia(options, around.http)),
-    "markets": Entry(
+    "wikipedia": CatalogEntry(WikipediaOptions, lambda options, around: Wikipedia(options, around.http)),
+    "markets": CatalogEntry(
         MarketsOptions, lambda options, around: (MarketSearch(options, around.http), MarketGet(options, around.http))
     ),
-    "news": Entry(
+    "news": CatalogEntry(
         NewsOptions,
         lambda _options, around: (IntelSearch(around.news), IntelRecent(around.news)),
     ),
-    "web_fetch": Entry(PageOptions, lambda options, around: WebFetch(options, around.fetcher, around.papers)),
-    "images": Entry(
+    "web_fetch": CatalogEntry(PageOptions, lambda options, around: WebFetch(options, around.fetcher, around.papers)),
+    "images": CatalogEntry(
         ImagesOptions,
         lambda options, around: () if options.missing() else ImageGenerate(options, around.http, around.fetcher),
     ),
-    "db_query": Entry(DbQueryOptions, lambda options, _around: database_tools(options)),
-    "mcp": Entry(McpOptions, lambda _options, _around: (), lambda options, taken: McpServers(options, taken=taken)),
-    "remind": Entry(RemindOptions, lambda _options, around: Remind(around.reminders)),
-    "remember": Entry(RememberOptions, lambda _options, around: Remember(around.memory)),
-    "predictions": Entry(
+    "db_query": CatalogEntry(DbQueryOptions, lambda options, _around: database_tools(options)),
+    "mcp": CatalogEntry(
+        McpOptions, lambda _options, _around: (), lambda options, taken: McpServers(options, taken=taken)
+    ),
+    "remind": CatalogEntry(RemindOptions, lambda _options, around: Remind(around.reminders)),
+    "remember": CatalogEntry(RememberOptions, lambda _options, around: Remember(around.memory)),
+    "predictions": CatalogEntry(
         PredictionsOptions,
         lambda _options, around: (
             Predict(around.predictions),
@@ -129,7 +131,7 @@ CATALOG: Mapping[str, Entry] = {
 def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[Tool, ...]:
     """The enabled tools in the catalogue's order; one that `options_by_name` leaves out gets its default options."""
     on = [name for name in CATALOG if _options(name, options_by_name).enabled]
-    return tuple(tool for tools in made(on, options_by_name, tool_deps).values() for tool in tools)
+    return tuple(tool for tools in build_tools(on, options_by_name, tool_deps).values() for tool in tools)
 
 
 def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
@@ -140,7 +142,7 @@ def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -
     )
 
 
-def made(
+def build_tools(
     names: Iterable[str], options_by_name: Mapping[str, Options], tool_deps: ToolDeps
 ) -> Mapping[str, tuple[Tool, ...]]:
     """The tools of these lines, whether they are switched on or not; none where a line lacks what it needs."""

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import NotFound
-from tools.text import cleaned
+from tools.text import clean_text
 
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?([0-5]\d))?")
 _LONGEST_OFFSET = timedelta(hours=14)
@@ -114,7 +114,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
     Raises:
         NotFound: there is none.
     """
-    wanted = _folded(cleaned(name))
+    wanted = _folded(clean_text(name))
     zones = _zones()
     for candidate in (wanted, wanted.partition(",")[0].strip()):
         if candidate in zones:
@@ -123,7 +123,7 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
         return _fixed(match)
     near = difflib.get_close_matches(wanted, zones, n=4, cutoff=0.7)
     meant = f" Close are: {', '.join(dict.fromkeys(zones[match] for match in near))}." if near else ""
-    raise NotFound(f"There is no time zone or known city named {cleaned(name)[:60]!r}.{meant} Give an IANA name.")
+    raise NotFound(f"There is no time zone or known city named {clean_text(name)[:60]!r}.{meant} Give an IANA name.")
 
 
 def _fixed(match: re.Match[str]) -> tuple[str, tzinfo]:

@@ -77,7 +77,7 @@ class Extensions:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Extended:
+class ExtensionTools:
     """What became of the extensions."""
 
     by_name: Mapping[str, tuple[Tool, ...]]
@@ -90,12 +90,12 @@ class _Unfit(Exception):
 
 
 @functools.cache
-def announced() -> tuple[metadata.EntryPoint, ...]:
+def find_entry_points() -> tuple[metadata.EntryPoint, ...]:
     """The entry points of the group, in the order of their names; nothing is imported. Looked for once a process."""
     return tuple(sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, _origin(point))))
 
 
-def imported(
+def import_extensions(
     points: Iterable[metadata.EntryPoint], *, off: Collection[str] | None, taken: Collection[str]
 ) -> Extensions:
     """What the entry points name, imported; never raises.
@@ -117,14 +117,14 @@ def imported(
     return Extensions(found=tuple(found.values()), switched_off=tuple(switched_off), failures=tuple(failures))
 
 
-def extended(
+def build_extensions(
     extensions: Extensions,
     options_by_name: Mapping[str, Options],
     *,
     http: Http,
     fetcher: Fetcher,
     taken: Collection[str],
-) -> Extended:
+) -> ExtensionTools:
     """The tools of the extensions that are on and lack nothing; never raises.
 
     `taken` are the names, as models see them, of the tools that there are already: nothing may go by one of them.
@@ -144,7 +144,7 @@ def extended(
             continue
         built[extension.name] = made
         names.update(tool.spec.name for tool in made)
-    return Extended(by_name=built, failures=tuple(failures))
+    return ExtensionTools(by_name=built, failures=tuple(failures))
 
 
 @contextmanager

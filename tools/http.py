@@ -9,7 +9,7 @@
 What holds for every request: one total deadline, retries included; at most 2 MB, counted after decompression, which is
 bounded too; no redirects, no proxies of the environment, no cookies; an address and a key appear in no error and in no
 log. Left to others: what a status means and what is in the JSON (each tool), fetching pages that people name
-(`tools.web.fetch`, which reads bodies by `unpacked` and trusts whom `trust` names).
+(`tools.web.fetch`, which reads bodies by `decompress` and trusts whom `trust` names).
 
 Source: httpx 0.28.1, whose own time-outs are per read and whose decoders are not bounded: a gzip of 1 MB made
 `client.get()` take 2.1 GB (measured 2026-11-21).
@@ -253,7 +253,7 @@ class Http:
         request = client.build_request("POST", _valid(url, service), json=body, headers=given)
         async with _in_time(service, timeout_seconds), _answer(client, request, service) as response:
             encoding = response.headers.get("content-encoding", "")
-            read = await unpacked(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
+            read = await decompress(response.aiter_raw(), encoding, service=service, max_bytes=max_bytes)
             return BytesAnswer(status=response.status_code, body=read, headers=_by_name(response.headers))
 
     def _opened(self) -> httpx.AsyncClient:
@@ -352,10 +352,10 @@ def _valid(url: str, service: str) -> httpx.URL:
 
 async def _body(response: httpx.Response, service: str) -> bytes:
     encoding = response.headers.get("content-encoding", "")
-    return await unpacked(response.aiter_raw(), encoding, service=service, max_bytes=MAX_BODY_BYTES)
+    return await decompress(response.aiter_raw(), encoding, service=service, max_bytes=MAX_BODY_BYTES)
 
 
-async def unpacked(chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
+async def decompress(chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
     """The whole body, decompressed piece by piece, with never more than `max_bytes` (at least 1) of it in memory.
 
     `encoding` is what Content-Encoding says, "" where that is missing; `service` is what errors call the server.

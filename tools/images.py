@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field, ValidationError
 from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
 from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer
-from tools.text import cleaned
+from tools.text import clean_text
 from tools.web.fetch import Fetcher
 
 MAX_PROMPT_CHARS = 4_000
@@ -128,7 +128,7 @@ class ImageGenerate:
             UnknownOutcome: there was no whole answer, or none in time; the picture may be made and paid.
         """
         del context
-        prompt = cleaned(arguments.prompt).strip()
+        prompt = clean_text(arguments.prompt).strip()
         if not prompt:
             raise BadArguments("The description is empty.")
         made = await self._asked(prompt)

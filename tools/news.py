@@ -14,8 +14,8 @@ from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.ports import News, Story
 from tools.search.base import Hit
-from tools.search.service import row, worded
-from tools.text import shortened
+from tools.search.service import clean_query, row
+from tools.text import shorten
 from tools.web.addresses import canonical_url
 
 _MAX_FEEDS = 50
@@ -55,7 +55,7 @@ class NewsOptions(Options):
     most_entries: int = Field(default=5000, ge=100, le=20_000)
     """How much of it is kept at most, of all feeds together; the oldest goes first."""
 
-    def unasked(self) -> dict[str, str]:
+    def idle_services(self) -> dict[str, str]:
         """See `Options`: news of one's choice, as long as the settings name no feed."""
         return {} if self.feeds else {"the feeds that you name": "FEEDS"}
 
@@ -121,7 +121,7 @@ class IntelSearch:
             BadArguments: the query holds nothing that can be read.
             Disabled: no feed is read here.
         """
-        query = worded(arguments.query)
+        query = clean_query(arguments.query)
         if not any(map(str.isalnum, query)):
             raise BadArguments("The query holds no words.")
         since = _since(context, arguments.from_days)
@@ -173,12 +173,12 @@ def _since(context: ToolContext, days: int) -> datetime:
 
 def _hit(story: Story, url: str) -> Hit:
     site = (urlsplit(url).hostname or "").removeprefix("www.")
-    return Hit(title=story.title, url=url, site=site, snippet=shortened(story.summary, _MAX_SNIPPET_CHARS))
+    return Hit(title=story.title, url=url, site=site, snippet=shorten(story.summary, _MAX_SNIPPET_CHARS))
 
 
 def _row(story: Story) -> dict[str, Any]:
     """A story in the form of all results; one without an address cannot be cited."""
-    plain: dict[str, Any] = {"title": story.title, "snippet": shortened(story.summary, _MAX_SNIPPET_CHARS)}
+    plain: dict[str, Any] = {"title": story.title, "snippet": shorten(story.summary, _MAX_SNIPPET_CHARS)}
     when = {"published" if story.is_dated else "first_seen": f"{story.at:%Y-%m-%d %H:%M} UTC"}
     found = plain if story.url is None else dict(row(_hit(story, story.url)))
     snippet = found.pop("snippet")

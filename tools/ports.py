@@ -50,7 +50,7 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Planned:
+class PlannedReminder:
     """A reminder as it stands."""
 
     number: int
@@ -78,7 +78,7 @@ class Planned:
 class Reminders(Protocol):
     """The reminders of the person in the conversation of the context."""
 
-    async def add(self, wish: Wish, context: ToolContext) -> Planned:
+    async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
         """Plan one; the same call again, after a crash, plans nothing more.
 
         Raises:
@@ -88,11 +88,11 @@ class Reminders(Protocol):
         """
         ...
 
-    async def planned(self, context: ToolContext) -> tuple[Planned, ...]:
+    async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
         """Those that are planned, the next one first."""
         ...
 
-    async def cancel(self, number: int, context: ToolContext) -> Planned:
+    async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
         """Cancel one; gives what it was.
 
         Raises:
@@ -110,7 +110,7 @@ class Reminders(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Remembered:
+class RememberedFact:
     """One fact that is remembered about a person."""
 
     number: int
@@ -125,7 +125,7 @@ class Remembered:
 class Memory(Protocol):
     """What is remembered about the person of the context, in the conversation that they have with Aldis alone."""
 
-    async def remember(self, fact: str, context: ToolContext) -> Remembered:
+    async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
         """Remember a fact; the same call again, after a crash, and the same fact again remember nothing more.
 
         Raises:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments
-from tools.ports import Every, Planned, Reminders, Repeat, Weekday, Wish
+from tools.ports import Every, PlannedReminder, Reminders, Repeat, Weekday, Wish
 
 _LONGEST_TEXT = 1000
 _LONGEST_DELAY_SECONDS = 5 * 366 * 86_400
@@ -128,7 +128,7 @@ class Remind:
             case "set":
                 return _result(await self._reminders.add(_wish(arguments), context))
             case "list":
-                planned = await self._reminders.planned(context)
+                planned = await self._reminders.upcoming(context)
                 origins = tuple(reminder.origin for reminder in planned)
                 return Result(data={"reminders": [_shown(reminder) for reminder in planned]}, origins=origins)
             case "cancel":
@@ -142,7 +142,7 @@ class Remind:
                 return Result(data={"timezone": await self._reminders.keep_timezone(arguments.timezone, context)})
 
 
-def _result(planned: Planned) -> Result:
+def _result(planned: PlannedReminder) -> Result:
     return Result(data=_shown(planned), origins=(planned.origin,))
 
 
@@ -174,7 +174,7 @@ def _repeat(arguments: RemindArguments) -> Repeat | None:
     )
 
 
-def _shown(planned: Planned) -> Mapping[str, Any]:
+def _shown(planned: PlannedReminder) -> Mapping[str, Any]:
     shown: dict[str, Any] = {"number": planned.number, "when": planned.when, "text": planned.text}
     if planned.prompt is not None:
         shown["prompt"] = planned.prompt

@@ -34,7 +34,7 @@ class Nobody:
         return refused
 
 
-class Uncounted:
+class NoQuotas:
     """Stands behind `Quotas`: whatever is asked by hand may be asked."""
 
     async def take(self, service: str, *, most: int, amount: int = 1, per: Span = "month") -> bool:
@@ -49,5 +49,5 @@ class Uncounted:
 def alone(http: Http, fetcher: Fetcher) -> ToolDeps:
     """Surroundings with a way to the outside, and nobody behind the ports."""
     everything: dict[str, Any] = {field.name: Nobody() for field in fields(ToolDeps)}
-    everything |= {"http": http, "fetcher": fetcher, "quotas": Uncounted()}
+    everything |= {"http": http, "fetcher": fetcher, "quotas": NoQuotas()}
     return ToolDeps(**everything)

@@ -1,7 +1,7 @@
 """Text on its way to a model: tags taken out, invisible characters dropped, results cut to size. All pure.
 
-`plain` and `cleaned` are for one text, `fitted` for a tool's whole result. What the text means, and that it is data
-and no instruction, is the caller's to say.
+`plain` and `clean_text` are for one text, `fit_json` for a tool's whole result. What the text means, and that it is
+data and no instruction, is the caller's to say.
 """
 
 import html
@@ -44,7 +44,7 @@ _REGIONAL_INDICATORS = range(0x1F1E6, 0x1F200)
 _CONJOINING_JAMO = range(0x1160, 0x1200)
 
 MIN_FITTED_CHARS = 200
-"""The least that `fitted` can be asked for: room for a mark."""
+"""The least that `fit_json` can be asked for: room for a mark."""
 
 _SHORTEST_CUT = 40  # characters of a text that stay before lists lose items
 _DEEPEST = 24  # levels; far above any result, far below Python's recursion limit
@@ -52,7 +52,7 @@ _MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more
 _CUT_KEY = "\N{HORIZONTAL ELLIPSIS}"
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text without control characters, lone surrogates, bidirectional, zero-width and Unicode tag characters.
 
     Tabs and line feeds stay (other line ends become line feeds), and so do joiners within scripts and emoji, and the
@@ -66,16 +66,16 @@ def cleaned(text: str) -> str:
 
 
 def plain(html_snippet: str) -> str:
-    """The words of a snippet of HTML on one line: tags gone, entities read, white space collapsed, `cleaned`.
+    """The words of a snippet of HTML on one line: tags gone, entities read, white space collapsed, `clean_text`.
 
     For the short snippets of search engines, not for pages: what stands inside a script or style stays as text.
     Takes time in proportion to the snippet, whatever is in it.
     """
     words = html.unescape(_ENDLESS_ENTITY.sub("", _TAG.sub(_space_of, html_snippet)))
-    return " ".join(cleaned(words).split())
+    return " ".join(clean_text(words).split())
 
 
-def shortened(text: str, max_chars: int) -> str:
+def shorten(text: str, max_chars: int) -> str:
     """At most `max_chars` characters of the text (at least 1), ending in an ellipsis where something was cut.
 
     Cut behind a word where one ends in the second half, else behind a character, never within one.
@@ -87,10 +87,10 @@ def shortened(text: str, max_chars: int) -> str:
     return (words if len(words) > max_chars // 2 else kept).rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def fitted(data: Mapping[str, Any], max_chars: int) -> str:
+def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
     """The JSON text of `data`, compact and in plain Unicode, in at most `max_chars` characters (at least 200).
 
-    Whatever `data` holds, the text is valid JSON of an object and can be encoded. Every text in it is `cleaned`;
+    Whatever `data` holds, the text is valid JSON of an object and can be encoded. Every text in it is `clean_text`;
     what JSON does not know becomes its `str`, a float that is no number becomes null. Where it is too long the longest
     texts are cut first, then the longest lists lose items at their tail, then objects lose entries; each cut leaves a
     mark that says how much is missing.
@@ -200,7 +200,7 @@ def _flag_letters_before(text: str, at: int) -> int:
 def _jsonable(item: Any, levels: int) -> Any:
     """The item in types that `json` writes without loss or surprise, at most `levels` deep."""
     if isinstance(item, str):
-        return cleaned(item)
+        return clean_text(item)
     if item is None or isinstance(item, bool):
         return item
     if isinstance(item, dict | list | tuple):
@@ -209,14 +209,14 @@ def _jsonable(item: Any, levels: int) -> Any:
         return item if item.bit_length() <= _MAX_INTEGER_BITS else f"[cut: an integer of {item.bit_length()} bits]"
     if isinstance(item, float):
         return item if math.isfinite(item) else None
-    return cleaned(str(item))
+    return clean_text(str(item))
 
 
 def _jsonable_container(items: dict[Any, Any] | list[Any] | tuple[Any, ...], levels: int) -> Any:
     if levels == 0:
         return f"[cut: {len(items)} more, too deep]"
     if isinstance(items, dict):
-        return {cleaned(str(name)): _jsonable(item, levels - 1) for name, item in items.items()}
+        return {clean_text(str(name)): _jsonable(item, levels - 1) for name, item in items.items()}
     return [_jsonable(item, levels - 1) for item in items]
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, RateLimited, ToolError, Unavailable
 from tools.http import LONGEST_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
 
@@ -150,7 +150,7 @@ class Wikipedia:
             RateLimited, TimedOut, TooLarge, Disabled, Unavailable: no answer, or none that can be read.
         """
         del context
-        title = _NOT_IN_TITLES.sub(" ", cleaned(arguments.article)).strip()
+        title = _NOT_IN_TITLES.sub(" ", clean_text(arguments.article)).strip()
         if not title:
             raise BadArguments("The name of the article is empty.")
         language = arguments.language or self._options.language
@@ -209,20 +209,20 @@ def _question(title: str, meanings: Sequence[str]) -> Result:
         data={
             "ambiguous": True,
             "message": f"{title!r} has several meanings: which article is meant?",
-            "candidates": [shortened(cleaned(meaning), _MAX_TITLE_CHARS) for meaning in meanings],
+            "candidates": [shorten(clean_text(meaning), _MAX_TITLE_CHARS) for meaning in meanings],
         }
     )
 
 
 def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
-    text = cleaned(page.extract)
+    text = clean_text(page.extract)
     sections = _sections(text)
     data: dict[str, Any] = {
-        "title": shortened(cleaned(page.title), _MAX_TITLE_CHARS),
+        "title": shorten(clean_text(page.title), _MAX_TITLE_CHARS),
         "language": language,
-        "url": cleaned(page.fullurl),
+        "url": clean_text(page.fullurl),
         **(_section(text, sections, wanted) if wanted else _introduction(text, sections)),
-        "other_matches": [shortened(cleaned(other), _MAX_TITLE_CHARS) for other in others],
+        "other_matches": [shorten(clean_text(other), _MAX_TITLE_CHARS) for other in others],
         "licence": LICENCE,
     }
     return Result(data={name: item for name, item in data.items() if item})
@@ -231,7 +231,7 @@ def _told(page: _Page, language: str, wanted: str | None, others: Sequence[str])
 def _introduction(text: str, sections: Sequence[_Section]) -> Mapping[str, Any]:
     words = text[: sections[0].top if sections else len(text)].strip() or "(none)"
     headings = [section.heading for section in sections]
-    return {"introduction": shortened(words, _MAX_TEXT_CHARS), "sections": headings}
+    return {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": headings}
 
 
 def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[str, Any]:
@@ -240,9 +240,9 @@ def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[st
     near = [section for section in sections if name in _folded(section.heading)]
     for section in (exact or near)[:1]:
         words = text[section.start : section.end].strip() or "(none)"
-        return {"section": section.heading, "text": shortened(words, _MAX_TEXT_CHARS)}
+        return {"section": section.heading, "text": shorten(words, _MAX_TEXT_CHARS)}
     headings = "; ".join(section.heading for section in sections)
-    raise NotFound(f"The article has no section {cleaned(wanted)!r}; it has: {shortened(headings or '(none)', 1000)}")
+    raise NotFound(f"The article has no section {clean_text(wanted)!r}; it has: {shorten(headings or '(none)', 1000)}")
 
 
 def _sections(text: str) -> Sequence[_Section]:
@@ -250,7 +250,7 @@ def _sections(text: str) -> Sequence[_Section]:
     found = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
     return [
         _Section(
-            heading=shortened(heading[2], _MAX_TITLE_CHARS),
+            heading=shorten(heading[2], _MAX_TITLE_CHARS),
             top=heading.start(),
             start=heading.end(),
             end=next((later.start() for later in found[following:] if len(later[1]) <= len(heading[1])), len(text)),
@@ -260,7 +260,7 @@ def _sections(text: str) -> Sequence[_Section]:
 
 
 def _folded(heading: str) -> str:
-    return " ".join(cleaned(heading).casefold().split())
+    return " ".join(clean_text(heading).casefold().split())
 
 
 def _pause(answer: JsonAnswer) -> float | None:
@@ -285,4 +285,4 @@ def _error_code(answer: JsonAnswer) -> str:
 def _refusal(code: str) -> ToolError:
     if code in _BUSY:
         return RateLimited("Wikipedia wants fewer requests.")
-    return Unavailable(f"Wikipedia refuses the request ({shortened(cleaned(code), 60)}).")
+    return Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")

@@ -33,7 +33,7 @@ from bot.events import Envelope
 from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.locale import speak
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
@@ -43,11 +43,11 @@ from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
-from store import UNDECIDED, Store, Undecided, opened
+from store import UNDECIDED, Store, Undecided, open_store
 from tools import Fetcher, Http, ToolDeps, ToolSource, alone
 
 __all__ = [
-    "assembled",
+    "build_aldis",
     "check_settings",
     "doctor_deps",
     "identities",
@@ -87,7 +87,7 @@ def _check_approve(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def assembled(
+async def build_aldis(
     settings: Settings,
     transport: Transport,
     *,
@@ -110,7 +110,7 @@ async def assembled(
         stack.push_async_callback(_close, transport)
         given = settings.store
         store = await stack.enter_async_context(
-            opened(
+            open_store(
                 given.path,
                 realm=realm,
                 key=given.master_key,
@@ -185,7 +185,7 @@ async def _close(part: Transport | Provider | ToolSource | KeptLessons) -> None:
 
 async def _look_at(sandbox: Sandbox) -> None:
     """Have the cells ready before the first file comes, and say so where they do not hold."""
-    with suppress(Refused):  # which is in the log
+    with suppress(FileRefused):  # which is in the log
         level = await sandbox.level()
         if not level.holds:
             _log.warning("files of strangers are opened in processes that are hardly held: %s; see doctor", level.words)
@@ -198,7 +198,7 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
         StoreError: the store cannot be read.
     """
     clock = clock or MachineClock()
-    kept, latest = await store.read(lambda repos: (repos.own_time.kept(), repos.own_time.latest()))
+    kept, latest = await store.read(lambda repos: (repos.own_time.last(), repos.own_time.latest()))
     if kept is not None:
         clock.resume(kept)
     elif latest is not None:
@@ -208,7 +208,7 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
 
 def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> Identities:
     """The safety numbers of the people, for a verb that works while no Aldis runs."""
-    allowed = policies.allowed(settings, "signal")
+    allowed = policies.access_list(settings, "signal")
     return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())
 
 

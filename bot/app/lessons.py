@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 from bot.clock import Clock
-from bot.providers.lessons import Lessons
+from bot.providers.lessons import ModelLessons
 from store import Store, StoreError
 
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class KeptLessons:
         self._clock = clock
         self._saving: set[asyncio.Task[None]] = set()
 
-    async def read(self) -> Lessons:
+    async def read(self) -> ModelLessons:
         """What is known; more is kept as it is learnt.
 
         Raises:
@@ -36,7 +36,7 @@ class KeptLessons:
         """
         since = self._clock.wall() - _KEPT
         rows = await self._store.read(lambda repos: repos.lessons.all(since=since))
-        return Lessons({subject: found for subject, row in rows.items() if (found := _loaded(row))}, self._keep)
+        return ModelLessons({subject: found for subject, row in rows.items() if (found := _loaded(row))}, self._keep)
 
     async def aclose(self) -> None:
         """Wait until everything is written."""

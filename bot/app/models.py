@@ -12,9 +12,9 @@ from bot.metrics import Counts
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Provider
 from bot.providers.fallback import Fallback
-from bot.providers.lessons import Lessons
+from bot.providers.lessons import ModelLessons
 from bot.providers.more_tools import MoreTools
-from bot.providers.prices import Prices, published, unknown_price
+from bot.providers.prices import Prices, published_prices, unknown_price
 from bot.settings import Settings
 
 
@@ -22,7 +22,7 @@ def provider(
     settings: Settings,
     troubles: ModelTroubles | None = None,
     meter: Meter | None = None,
-    lessons: Lessons | None = None,
+    lessons: ModelLessons | None = None,
 ) -> Provider:
     """The providers in their order, and those of the models that people may choose besides.
 
@@ -52,7 +52,7 @@ def _offering(provider: Provider) -> Provider:
     return provider if provider.name == "offline" else MoreTools(provider)
 
 
-def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: Lessons | None = None) -> Provider:
+def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:
     """A provider for its configured model, or for another one of its models."""
     llm = settings.llm
     match name:
@@ -113,7 +113,7 @@ def prices(settings: Settings) -> Prices:
     Raises:
         ConfigError: the operator's file of prices is none.
     """
-    return published().with_file(settings.budget.prices_file).with_own(settings.budget.own_prices)
+    return published_prices().with_file(settings.budget.prices_file).with_own(settings.budget.own_prices)
 
 
 def budgets(settings: Settings) -> Budgets:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, SecretStr
 
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake import Doors
-from bot.loops.worker import Pace
+from bot.loops.worker import WorkerLimits
 from bot.media.attachments import MediaLimits
 from bot.media.speech import Listening, Speaking, Speech
 from bot.policy.access import EVERYBODY, AccessList
@@ -26,7 +26,7 @@ _FEW_CONVERSATIONS = 100
 """So few places are soon taken by models that hang."""
 
 
-def allowed(settings: Settings, realm: str) -> AccessList:
+def access_list(settings: Settings, realm: str) -> AccessList:
     """Who may write: those allowed and the admins; in the terminal whoever sits there."""
     access = settings.access
     persons = frozenset({*access.allowed, *access.admins})
@@ -55,7 +55,7 @@ def doors(settings: Settings, pairing: Pairing) -> Doors:
     return Doors(quota=quota, pairing=pairing if settings.access.strangers == "pair" else None)
 
 
-def pace(settings: Settings) -> Pace:
+def pace(settings: Settings) -> WorkerLimits:
     """How messages are worked off."""
     at_once = settings.worker.conversations_at_once
     if at_once < _FEW_CONVERSATIONS:
@@ -64,7 +64,7 @@ def pace(settings: Settings) -> Pace:
             "for one that waits costs next to nothing",
             at_once,
         )
-    return Pace(
+    return WorkerLimits(
         conversations_at_once=at_once,
         turn_timeout_seconds=settings.worker.turn_timeout_seconds,
         max_attempts=settings.worker.max_attempts,

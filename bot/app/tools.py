@@ -14,7 +14,7 @@ from bot.settings import Settings
 from bot.turn.journal import ToolRun
 from bot.turn.toolbox import ALL_TOOLS, Shapes, Toolbox
 from bot.version import current_version
-from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, extended, sources
+from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, build_extensions, sources
 from tools.mcp.names import prefix_of
 from tools.mcp.options import McpOptions
 from tools.news import IntelRecent, IntelSearch, NewsOptions
@@ -92,7 +92,7 @@ def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
     if not settings.tools.enabled:
         return ()
     own = build(settings.tools.options_by_name, around)
-    more = extended(
+    more = build_extensions(
         settings.tools.extensions,
         settings.tools.options_by_name,
         http=around.http,

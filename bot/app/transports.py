@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.logs import Reminder
+from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
@@ -51,7 +51,7 @@ OnWait = Callable[[str], None]
 
 def log_waits() -> OnWait:
     """Tells in the log what is waited for, and reminds of it each minute."""
-    return Reminder(_log).tell
+    return RepeatedWarning(_log).tell
 
 
 async def signal_transport(settings: Settings, on_wait: OnWait | None = None) -> Transport:

@@ -12,7 +12,7 @@ from bot.app import tools as equipment
 from bot.app.metering import Meter
 from bot.clock import Clock
 from bot.commands.admin import AdminCommands
-from bot.commands.base import Commands, Desk
+from bot.commands.base import CommandContext, Commands
 from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
@@ -26,7 +26,7 @@ from bot.doctor.troubles import ModelTroubles
 from bot.events import Envelope, PersonId
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.commands import FeedCommands
-from bot.features.feeds.poller import FeedPoller, Subscription
+from bot.features.feeds.poller import FeedPoller, FeedSubscription
 from bot.features.feeds.service import Feeds
 from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
@@ -54,7 +54,7 @@ from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
-from bot.providers.lessons import Lessons
+from bot.providers.lessons import ModelLessons
 from bot.service import Aldis
 from bot.settings import Settings
 from bot.shutdown import Restarts
@@ -72,13 +72,13 @@ from bot.turn.notices import Admins, Notice, Notices
 from bot.turn.predictions import Predictions
 from bot.turn.quotas import Quotas
 from bot.turn.reactions import EMOJI, Marks
-from bot.turn.room import Room
+from bot.turn.room import ContextRoom
 from bot.turn.status import Live
 from bot.turn.tool_shapes import ToolShapes
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from bot.version import current_version, described_build
-from bot.web.admin.world import Running
+from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage
 from store import Store
@@ -106,7 +106,7 @@ class Parts:
         *,
         clock: Clock,
         counts: Counts | None = None,
-        lessons: Lessons | None = None,
+        lessons: ModelLessons | None = None,
         troubles: ModelTroubles | None = None,
         ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
         restarts: Restarts | None = None,
@@ -125,11 +125,11 @@ class Parts:
         self._restarts = restarts
         self._on_stranger = on_stranger
         self._counts = counts or Counts()
-        self._lessons = lessons or Lessons()
+        self._lessons = lessons or ModelLessons()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = Pairing()
         self._menu = Menu()
-        self._allowed = policies.allowed(settings, realm)
+        self._allowed = policies.access_list(settings, realm)
         self._turns = Turns(
             store,
             self._clock,
@@ -156,7 +156,7 @@ class Parts:
         self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
         watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
         resend_policy = ResendPolicy(grace_seconds=settings.signal.unknown_grace_seconds)
-        checkups = self._checkups(watchdog, lambda: intake.allowed)
+        checkups = self._checkups(watchdog, lambda: intake.access)
         budget = self._budget()
         health = HealthPage(
             self._store,
@@ -170,7 +170,7 @@ class Parts:
             restarts=self._restarts,
         )
         identities = identities_of(
-            settings, self._transport, self._store, self._clock, lambda: intake.allowed, counts=self._counts
+            settings, self._transport, self._store, self._clock, lambda: intake.access, counts=self._counts
         )
         intake = self._intake(watchdog, identities.notice)
         watchdog.on_answer = intake.wake
@@ -221,7 +221,7 @@ class Parts:
                 captchas=captchas,
                 restarts=self._restarts,
             ),
-            running=Running(
+            running=RunningParts(
                 store=self._store,
                 clock=self._clock,
                 transport=self._transport,
@@ -229,7 +229,7 @@ class Parts:
                 identities=identities,
                 captchas=captchas,
                 pairing=self._pairing,
-                audience=Audience(self._transport, lambda: intake.allowed),
+                audience=Audience(self._transport, lambda: intake.access),
                 budgets=models.budgets(settings),
                 feeds=self.feeds,
                 findings=lambda: checkups.findings,
@@ -271,7 +271,7 @@ class Parts:
             VoiceReplies(speech=self._speech, turn_seconds=seconds) if self._speech and settings.audio.speak else None
         )
         return MultimodalAgent(
-            _agent(settings, provider, tools, budget, Room(self._lessons, models.server_of(settings))),
+            _agent(settings, provider, tools, budget, ContextRoom(self._lessons, models.server_of(settings))),
             AttachmentReader(self._transport, policies.media_limits(settings), self._sandbox, speech=self._speech),
             timezone=settings.locale.timezone,
             voice=voice,
@@ -324,10 +324,10 @@ class Parts:
         return lambda: phrases.greeting(name, tools)
 
     def _commands(self, approvals: Approvals, intake: Intake, identities: Identities) -> Commands:
-        desk = Desk(self._store, self._turns, self._clock)
+        desk = CommandContext(self._store, self._turns, self._clock)
         account, zone = self._transport.account, self._settings.locale.timezone
         choices = self._settings.llm.models_to_choose
-        audience = Audience(self._transport, lambda: intake.allowed)
+        audience = Audience(self._transport, lambda: intake.access)
         budgets = models.budgets(self._settings)
         rows = (
             ChatCommands(desk, approvals, timezone=zone, limits=budgets, name=self._settings.signal.name),
@@ -376,7 +376,7 @@ class Parts:
             self._clock,
             self._counts,
             self._reader if news.enabled else None,
-            subscription=Subscription(
+            subscription=FeedSubscription(
                 urls=news.feeds,
                 every_seconds=60.0 * news.poll_minutes,
                 kept=timedelta(days=news.kept_days),
@@ -390,7 +390,7 @@ class Parts:
             self._clock,
             self._counts,
             self.reminders,
-            allowed=lambda: intake.allowed,
+            allowed=lambda: intake.access,
             account=self._transport.account,
         )
 
@@ -403,7 +403,7 @@ class Parts:
             allowed=self._allowed,
             name=self._settings.signal.name,
             doors=policies.doors(self._settings, self._pairing) if self._realm == "signal" else None,
-            noticed=watchdog.noticed,
+            noticed=watchdog.on_confirmation,
             on_untrusted=on_untrusted,
             on_stranger=self._on_stranger,
         )
@@ -445,7 +445,7 @@ async def _nothing_asked() -> tuple[Finding, ...]:
     return ()
 
 
-def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget, room: Room) -> Agent:
+def _agent(settings: Settings, provider: Provider, tools: Toolbox, budget: Budget, room: ContextRoom) -> Agent:
     limits = Limits(
         max_rounds=settings.tools.max_tool_calls,
         max_calls_per_round=settings.tools.max_calls_per_round,

@@ -22,11 +22,11 @@ from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
-from bot.web.admin.guard import Place
+from bot.web.admin.guard import PagesAddress
 from bot.web.admin.sessions import SecondFactor
 from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World
-from bot.web.control import asked
+from bot.web.control import ask_running
 
 Verb = Callable[[Settings, argparse.Namespace], int]
 AddOptions = Callable[[argparse.ArgumentParser], None]
@@ -67,7 +67,7 @@ def _set_up(run: Verb, given: Settings, options: argparse.Namespace) -> int:
     """`setup`: the address that opens the pages; where none runs, Aldis itself."""
     if asyncio.run(_link(given)) is not None:
         return _show_link(given, options)
-    if asyncio.run(asked(given.store.path, "state", within_seconds=_ASKING_SECONDS)) is not None:
+    if asyncio.run(ask_running(given.store.path, "state", within_seconds=_ASKING_SECONDS)) is not None:
         raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
     return run(_with_pages(given), options)
 
@@ -79,7 +79,7 @@ def _with_pages(given: Settings) -> Settings:
 
 
 @asynccontextmanager
-async def administered(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
+async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
     """Serve the pages while the block runs, where they are asked for; gives what they know of Aldis.
 
     Raises:
@@ -89,7 +89,7 @@ async def administered(given: Settings, restart: Callable[[], Awaitable[object]]
     if given.web.admin_port == 0:
         yield world
         return
-    place = Place(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
+    place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
     factor = _factor(given)
     audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
     site = Site(world, place, audit, factor=lambda: factor)
@@ -100,7 +100,7 @@ async def administered(given: Settings, restart: Callable[[], Awaitable[object]]
 
 
 async def _link(given: Settings) -> str | None:
-    answer = await asked(given.store.path, "admin-link", within_seconds=_ASKING_SECONDS)
+    answer = await ask_running(given.store.path, "admin-link", within_seconds=_ASKING_SECONDS)
     return None if answer is None else str(answer["url"])
 
 

@@ -56,7 +56,7 @@ def _status(options: argparse.Namespace) -> int:
     # Until a verb has it as the settings want it: a bug is told without its message, which may hold what was set.
     logs.set_up("ERROR", "text")
     try:
-        return mending(options) if mending else verb(settings.loaded(), options)
+        return mending(options) if mending else verb(settings.load_settings(), options)
     except* (ConfigError, StoreError, Disconnected, CallRefused) as failures:
         for failure in logs.leaves(failures):
             print(f"aldis: {failure}", file=sys.stderr)
@@ -75,7 +75,7 @@ def _chat(given: Settings, options: argparse.Namespace) -> int:
 async def _chatting(given: Settings, options: argparse.Namespace) -> int:
     terminal, failed = app.terminal(options.conversation, options.once, options.verbose)
     shutdown = Shutdown()
-    async with app.assembled(given, terminal, realm="terminal") as aldis:
+    async with app.build_aldis(given, terminal, realm="terminal") as aldis:
         _on_interrupt(aldis, shutdown)
         shutdown.listen(signal.SIGTERM, signal.SIGHUP)
         if options.once is None and sys.stdin.isatty():

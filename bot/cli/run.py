@@ -22,14 +22,14 @@ from typing import Any
 
 from bot import app, logs, settings
 from bot.cli import store as upkeep
-from bot.cli.admin import administered
+from bot.cli.admin import serve_admin_pages
 from bot.errors import ConfigError, Disconnected
 from bot.service import unless
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
 from bot.web.admin.world import World
-from bot.web.control import asked
-from bot.web.health import Pages, served
+from bot.web.control import ask_running
+from bot.web.health import HealthPages, serve
 from store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class _Runs:
         """Those to return to, as long as it is not known that the newest ones work."""
         self._shutdown = Shutdown()
         self._restarts = Restarts(self._shutdown, self._refresh)
-        self._pages = Pages(is_restarting=lambda: self._shutdown.is_restarting)
+        self._pages = HealthPages(is_restarting=lambda: self._shutdown.is_restarting)
 
     async def go(self) -> None:
         """Run until stopped.
@@ -74,7 +74,7 @@ class _Runs:
             ConfigError, StoreError: it cannot run, and there are no former settings with which it ran.
         """
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        async with administered(self._now, self._restarts.request) as world:
+        async with serve_admin_pages(self._now, self._restarts.request) as world:
             await self._go(world)
 
     async def _go(self, world: World) -> None:
@@ -105,11 +105,11 @@ class _Runs:
             pages.wait_for(what)
             world.wait_for(what)
 
-        async with served(pages, given.web.host, given.web.port):
+        async with serve(pages, given.web.host, given.web.port):
             transport = await unless(stop.requested, app.signal_transport(given, on_wait))
             if transport is None:
                 return
-            async with app.assembled(
+            async with app.build_aldis(
                 given, transport, realm="signal", restarts=self._restarts, on_stranger=world.callers.note
             ) as aldis:
                 with pages.showing(aldis.health), world.showing(aldis.running):
@@ -138,7 +138,7 @@ class _Runs:
 
 
 def _checked_settings() -> Settings:
-    given = settings.loaded()
+    given = settings.load_settings()
     app.check_settings(given)
     return given
 
@@ -154,7 +154,7 @@ def _tidy() -> None:
 
 
 async def _restart(store_path: Path) -> int:
-    answer = await asked(store_path, "restart")
+    answer = await ask_running(store_path, "restart")
     if answer is None:
         print(
             "aldis: nobody can be asked: it does not run, or still waits for Signal; then start it again",
@@ -182,6 +182,6 @@ def _announce(state: Mapping[str, Any]) -> int:
 async def _state(store_path: Path) -> Mapping[str, Any] | None:
     """What the running Aldis says of itself; None while there is none, or one that ends."""
     try:
-        return await asked(store_path, "state", within_seconds=_ASKING_SECONDS)
+        return await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS)
     except StoreError:
         return None

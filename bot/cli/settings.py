@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from bot import settings
 from bot.errors import ConfigError
-from bot.settings.env import Given, Variable
+from bot.settings.env import GivenValue, Variable
 from bot.settings.file import SettingsFile
 
 _USAGE = "settings: write `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
@@ -31,7 +31,7 @@ def show_or_change(options: argparse.Namespace) -> int:
     file = SettingsFile()
     match words:
         case [] if options.all:
-            print(settings.table(type(settings.loaded())))
+            print(settings.table(type(settings.load_settings())))
         case []:
             _show(file)
         case ["set", *pairs] if pairs:
@@ -69,12 +69,12 @@ def _show_one(file: SettingsFile, name: str) -> None:
     print(" ".join((variable.field.description or "").split()))
 
 
-def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, Given]]:
+def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, GivenValue]]:
     content = (file.path, file.read())
     return settings.known_variables(file=content), settings.values_from(None, settings.ENV_FILE, file=content)[1]
 
 
-def _shown(variable: Variable, given: Given) -> str:
+def _shown(variable: Variable, given: GivenValue) -> str:
     """The value as it may be shown: of a secret only that it is set."""
     if variable.is_secret:
         return "(set)"

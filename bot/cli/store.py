@@ -30,9 +30,9 @@ from bot.i18n import phrases
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.turn.captchas import MAX_PASTED_CHARS
-from bot.turn.export import gathered
+from bot.turn.export import gather_export
 from bot.turn.trace import trace_text
-from bot.web.control import asked, socket_path, trust_answer
+from bot.web.control import ask_running, socket_path, trust_answer
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -42,7 +42,7 @@ from store import (
     Undecided,
     Waiting,
     is_undecided,
-    opened,
+    open_store,
     restore,
 )
 
@@ -76,7 +76,7 @@ def fix(options: argparse.Namespace) -> int:
     """`doctor --fix`: mend what can be mended without harm and say so, then look at everything as `doctor` does."""
     for line in mend(settings.settings_file_path(), socket_of=socket_path):
         print(line)
-    return examine(settings.loaded(), options)
+    return examine(settings.load_settings(), options)
 
 
 def back_up(given: Settings, options: argparse.Namespace) -> int:
@@ -154,7 +154,7 @@ def _decided(given: Settings, decision: Decision | None) -> bool:
 
 async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
     kept = given.store
-    async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
         return await store.transaction(work)
 
 
@@ -225,7 +225,7 @@ def reseal(given: Settings, _: argparse.Namespace) -> int:
         raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
 
     async def resealed() -> Tampering:
-        async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+        async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
             return await store.reseal()
 
     found = asyncio.run(resealed())
@@ -246,7 +246,7 @@ def hand_over(given: Settings, options: argparse.Namespace) -> int:
     async def answered(store: Store) -> Mapping[str, Any]:
         direct = ChatId(f"direct:{person}")
         now = (await app.own_clock(store)).now()
-        found = await gathered(store, PersonId(person), direct, now=now)
+        found = await gather_export(store, PersonId(person), direct, now=now)
         return {"json": found.as_json()}
 
     answer = asyncio.run(_done(given, "export", {"person": person}, answered))
@@ -294,7 +294,7 @@ def trace(given: Settings, options: argparse.Namespace) -> int:
 def solve(given: Settings, options: argparse.Namespace) -> int:
     """`captcha LINK`: what Signal wants solved is handed in, and what waited goes out."""
     pasted = " ".join(options.link) or sys.stdin.read(MAX_PASTED_CHARS)
-    if asyncio.run(asked(given.store.path, "captcha", {"captcha": pasted})) is None:
+    if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(
             "captcha: Aldis does not run, and only the one that was refused knows which captcha Signal wants; start it "
             "(python -m bot run), and look at `python -m bot health` when it has tried to send something"
@@ -311,10 +311,10 @@ async def _done(
 ) -> Mapping[str, Any]:
     """What the running Aldis answers, or what `work` gives over the store that nobody else has open."""
     kept = given.store
-    answer = await asked(kept.path, verb, body)
+    answer = await ask_running(kept.path, verb, body)
     if answer is not None:
         return answer
     if not kept.path.exists():
         raise ConfigError(f"STORE__PATH: there is no store at {kept.path}")
-    async with opened(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
         return await work(store)

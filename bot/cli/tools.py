@@ -24,7 +24,7 @@ from bot.labels import Labels
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings
 from bot.turn.journal import ToolRun
-from tools import CATALOG, BadArguments, Entry, Tool, ToolSpec
+from tools import CATALOG, BadArguments, CatalogEntry, Tool, ToolSpec
 
 WIDTH = 100
 """Columns of the list."""
@@ -114,7 +114,7 @@ async def _rows(given: Settings) -> list[_Row]:
 
 @asynccontextmanager
 async def _running(
-    given: Settings, groups: Sequence[ToolGroup], catalog: Mapping[str, Entry] = CATALOG
+    given: Settings, groups: Sequence[ToolGroup], catalog: Mapping[str, CatalogEntry] = CATALOG
 ) -> AsyncGenerator[Sequence[ToolGroup]]:
     """The groups with the tools that are known only when they are asked for: what gives them is started, and ended."""
     taken = {tool.spec.name for group in groups for tool in group.tools}

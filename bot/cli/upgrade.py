@@ -23,8 +23,8 @@ from bot.cli import store as upkeep
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.settings import Settings
-from bot.version import build, described
-from bot.web.control import asked
+from bot.version import build, describe_build
+from bot.web.control import ask_running
 from store import copy_closed, restore, steps_of
 
 _QUESTION, _ANSWER = "What is 17 * 23?", "391"
@@ -59,7 +59,7 @@ def check(given: Settings, options: argparse.Namespace) -> int:
         copy = Path(place) / path.name
         _put_beside(path, copy)
         more = _QUIET if options.model else {**_QUIET, **_ALONE}
-        chosen = settings.loaded({**os.environ, "STORE__PATH": str(copy), **more})
+        chosen = settings.load_settings({**os.environ, "STORE__PATH": str(copy), **more})
         _bring_up_to_date(chosen, backup)
         answer = asyncio.run(_canary(chosen))
     is_right = _ANSWER in answer
@@ -70,10 +70,10 @@ def check(given: Settings, options: argparse.Namespace) -> int:
 
 async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | None]:
     """A backup, and what the Aldis that runs was built from; None: none runs."""
-    answer = await asked(path, "backup", {"folder": str(folder)})
+    answer = await ask_running(path, "backup", {"folder": str(folder)})
     if answer is None:
         return await asyncio.to_thread(copy_closed, path, folder, now=MachineClock().wall()), None
-    state = await asked(path, "state") or {}
+    state = await ask_running(path, "state") or {}
     return Path(answer["file"]), state.get("build", {})
 
 
@@ -107,11 +107,11 @@ async def _canary(chosen: Settings) -> str:
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said, tempfile.TemporaryFile("w+") as noted:
         with redirect_stdout(said), redirect_stderr(noted):
             terminal, _ = app.terminal("upgrade-check", _QUESTION, 0)
-        async with app.assembled(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
+        async with app.build_aldis(chosen, terminal, realm="terminal") as aldis, asyncio.timeout(_CANARY_SECONDS):
             await aldis.chat(asyncio.Event())
         said.seek(0)
         return said.read()
 
 
 def _named(built: Mapping[str, Any]) -> str:
-    return f"Aldis {described(built)}" if built else "an Aldis that does not say its version"
+    return f"Aldis {describe_build(built)}" if built else "an Aldis that does not say its version"

@@ -5,7 +5,7 @@ Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.ac
 
 from collections.abc import Awaitable, Callable
 
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
 from bot.i18n import phrases
@@ -20,7 +20,7 @@ class AdminCommands:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: CommandContext,
         pairing: Pairing,
         audience: Audience,
         limits: Budgets,
@@ -39,10 +39,10 @@ class AdminCommands:
         self._timezone = timezone
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="allow",
                 form="/allow CODE",
                 summary=phrases.ABOUT_ALLOW,
@@ -51,7 +51,7 @@ class AdminCommands:
                 section="admins",
                 exact_only=True,
             ),
-            Entry(
+            CommandEntry(
                 name="deny",
                 form="/deny LABEL",
                 summary=phrases.ABOUT_DENY,
@@ -60,7 +60,7 @@ class AdminCommands:
                 section="admins",
                 exact_only=True,
             ),
-            Entry(
+            CommandEntry(
                 name="people",
                 form="/people",
                 summary=phrases.ABOUT_PEOPLE,
@@ -68,7 +68,7 @@ class AdminCommands:
                 for_admins=True,
                 section="admins",
             ),
-            Entry(
+            CommandEntry(
                 name="groups",
                 form="/groups",
                 summary=phrases.ABOUT_GROUPS,
@@ -77,7 +77,7 @@ class AdminCommands:
                 directly_only=True,
                 section="admins",
             ),
-            Entry(
+            CommandEntry(
                 name="budget",
                 form="/budget [LABEL]",
                 summary=phrases.ABOUT_BUDGET,
@@ -117,20 +117,20 @@ class AdminCommands:
         await self._desk.answer(call, deny)
 
     async def _people(self, call: Call) -> None:
-        def told(repos: Repositories) -> str:
-            lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.allowed()]
+        def reply(repos: Repositories) -> str:
+            lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.approvals()]
             return "\n".join(lines) or phrases.say(phrases.NOBODY_LET_IN)
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
     async def _groups(self, call: Call) -> None:
         groups = await self._audience.groups()
         if groups is None:
-            told = phrases.BRIDGE_SILENT
+            reply = phrases.BRIDGE_SILENT
         else:
             lines = [f"- {'✓' if may_write else '✗'} {name}: `{group}`" for group, name, may_write in groups]
-            told = "\n".join(lines) or phrases.NO_GROUPS
-        await self._desk.answer(call, lambda _: told)
+            reply = "\n".join(lines) or phrases.NO_GROUPS
+        await self._desk.answer(call, lambda _: reply)
 
     async def _budget(self, call: Call) -> None:
         label = call.command.rest.lower()
@@ -143,11 +143,11 @@ class AdminCommands:
             return
         people = [contact.person for contact in contacts]
 
-        def told(repos: Repositories) -> str:
+        def reply(repos: Repositories) -> str:
             person = next((one for one in people if label in {one, self._audience.label(repos, one)}), None)
             return phrases.say(phrases.UNKNOWN_LABEL) if person is None else self._of(repos, person, label)
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
     def _everybody(self, repos: Repositories) -> str:
         limits = self._limits
@@ -159,7 +159,7 @@ class AdminCommands:
 
     def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
         """What was spent within the scope, today and this month, and what may be."""
-        periods = budgets.periods(self._desk.clock.settled(), self._timezone)
+        periods = budgets.periods(self._desk.clock.settled_now(), self._timezone)
         totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
         for total in totals:

@@ -24,7 +24,7 @@ from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, TurnId, UrgentItem
 
 
-class Running(Protocol):
+class RunningTurns(Protocol):
     """The turns under way."""
 
     def stop(self, conversation: ConversationId) -> bool:
@@ -55,7 +55,7 @@ class Call:
     urgent_item: UrgentItem
     command: Command
     is_admin: bool
-    running: Running
+    running: RunningTurns
     keeps_house: bool = False
     """Whether they may say how a group is to be: an admin, or anybody where no admin is named in the settings."""
 
@@ -76,7 +76,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
+class CommandReply:
     """What a command is answered with."""
 
     text: str | Sentence
@@ -88,7 +88,7 @@ class WrongForm(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class CommandEntry:
     """One line of the table."""
 
     name: str
@@ -115,7 +115,7 @@ class Entry:
         return call.is_admin or not (self.for_admins or (self.for_keepers and not call.keeps_house))
 
 
-class Desk:
+class CommandContext:
     """What commands work with: the store, the clock, and the way to answer."""
 
     def __init__(self, store: Store, turns: Turns, clock: Clock) -> None:
@@ -123,7 +123,7 @@ class Desk:
         self.turns = turns
         self.clock = clock
 
-    async def answer(self, call: Call, work: Callable[[Repositories], str | Sentence | Told]) -> None:
+    async def answer(self, call: Call, work: Callable[[Repositories], str | Sentence | CommandReply]) -> None:
         """Do `work`, say what it gives, and settle the command: all of it or nothing.
 
         `work` speaks the language of the conversation.
@@ -135,15 +135,15 @@ class Desk:
 
         await self.store.transaction(answered)
 
-    async def set(self, call: Call, told: Callable[[], str | Sentence], **values: object) -> None:
+    async def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> None:
         """Set these fields of the conversation's settings, and say what `told` gives once they are set."""
 
         def work(repos: Repositories) -> str | Sentence:
             settings = self.change(repos, call, lambda before: replace(before, **values))
             if "language" not in values:
-                return told()
+                return reply()
             with speaking(chats.language_of(settings, "en")):
-                return told()
+                return reply()
 
         await self.answer(call, work)
 
@@ -163,12 +163,14 @@ class Desk:
         """The command needs no answer."""
         await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    def say(self, repos: Repositories, call: Call, conversation: ConversationId, told: str | Sentence | Told) -> None:
+    def say(
+        self, repos: Repositories, call: Call, conversation: ConversationId, reply: str | Sentence | CommandReply
+    ) -> None:
         """Answer and settle the command within a transaction; `conversation` is where that is by now.
 
         An answer that is not sent before the command disappears goes with it, for it may repeat what was said there.
         """
-        whole = told if isinstance(told, Told) else Told(text=told)
+        whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
         expires_at = call.urgent_item.item.expires_at
         self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
         repos.inbox.settle(call.urgent_item.item.id)
@@ -177,9 +179,9 @@ class Desk:
 class Commands:
     """All commands that there are: those given, and the help on them."""
 
-    def __init__(self, desk: Desk, entries: Sequence[Entry]) -> None:
+    def __init__(self, desk: CommandContext, entries: Sequence[CommandEntry]) -> None:
         self._desk = desk
-        about = Entry(
+        about = CommandEntry(
             name="help",
             form="/help [NAME]",
             summary=phrases.ABOUT_HELP,
@@ -195,15 +197,15 @@ class Commands:
             StoreError: nothing was done; try again.
         """
         found = self._found(call, call.command.name, is_addressed=call.command.is_addressed)
-        if isinstance(found, Entry):
+        if isinstance(found, CommandEntry):
             await self._carry_out(found, call)
         elif call.command.is_addressed:
             await self._desk.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
         else:
             await self._desk.settle(call)
-        return call.command.is_addressed or isinstance(found, Entry)
+        return call.command.is_addressed or isinstance(found, CommandEntry)
 
-    def _found(self, call: Call, word: str, *, is_addressed: bool) -> Entry | tuple[str, ...]:
+    def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
         """The command that is meant; where that is not sure, those that may be.
 
         An admin's command looks to everybody else like one that does not exist. In a group other bots have commands,
@@ -212,14 +214,14 @@ class Commands:
         given = {entry.name: entry for entry in self._entries.values() if entry.may_be_given(call)}
         if word in given:
             return given[word]
-        near = (names.translated(word) or word,)
+        near = (names.command_for(word) or word,)
         if near[0] not in given:
             near = names.similar(word, given.keys()) if is_addressed else ()
         if len(near) == 1 and not given[near[0]].exact_only:
             return given[near[0]]
         return near
 
-    async def _carry_out(self, entry: Entry, call: Call) -> None:
+    async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
         if entry.directly_only and call.is_in_group:
             await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_DIRECTLY))
             return
@@ -236,7 +238,7 @@ class Commands:
             return
         found = self._found(call, word, is_addressed=True)
         # What may be meant is only explained, which harms nobody.
-        entry = found if isinstance(found, Entry) else self._entries[found[0]] if len(found) == 1 else None
+        entry = found if isinstance(found, CommandEntry) else self._entries[found[0]] if len(found) == 1 else None
         others = found if isinstance(found, tuple) else ()
         await self._desk.answer(
             call, lambda _: phrases.unknown_command(word, others) if entry is None else _explained(entry)
@@ -256,7 +258,7 @@ class Commands:
         return "\n".join([phrases.say(phrases.HELP), "", *lines])
 
 
-def _explained(entry: Entry) -> str:
+def _explained(entry: CommandEntry) -> str:
     """What a command does, and how it can be written."""
     examples = [f"- `{example}`" for example in entry.examples]
     return "\n".join([f"`{entry.form}`: {phrases.say(entry.summary)}", *(["", *examples] if examples else [])])

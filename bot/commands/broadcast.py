@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot import events
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.errors import Disconnected
 from bot.events import ChatId, PersonId, Reply
 from bot.formatting.split import one_message
@@ -71,7 +71,7 @@ class Audience:
             return True
         # A number on the list stands for the account that first came with it.
         pin = (
-            repos.people.pinned(contact.number, contact.person)
+            repos.people.pin_of(contact.number, contact.person)
             if contact.number and contact.number in allowed.numbers
             else None
         )
@@ -87,16 +87,16 @@ class Audience:
 class BroadcastCommands:
     """The one command that speaks to everybody."""
 
-    def __init__(self, desk: Desk, audience: Audience) -> None:
+    def __init__(self, desk: CommandContext, audience: Audience) -> None:
         self._desk = desk
         self._audience = audience
         self._planned: dict[PersonId, _Planned] = {}
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Its line in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="broadcast",
                 form="/broadcast TEXT",
                 summary=phrases.ABOUT_BROADCAST,
@@ -162,6 +162,6 @@ class BroadcastCommands:
         content, _ = one_message(text, cut_mark=phrases.say(phrases.CUT_PARTS))
         if content is None:
             return False
-        reply = events.dumped(Reply(chat=chat, content=content))
+        reply = events.dump_value(Reply(chat=chat, content=content))
         repos.outbox.put(conversation, turn, 0, reply, in_group=chat.startswith(_GROUP), now=now)
         return True

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot.commands.base import Call, Desk, Entry, Told, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, CommandReply, WrongForm
 from bot.events import File
 from bot.formatting.split import parts
 from bot.i18n import phrases
@@ -16,8 +16,8 @@ from bot.policy import budgets
 from bot.policy.budgets import Budgets
 from bot.turn import chats, outgoing, spending
 from bot.turn.approvals import Approvals
-from bot.turn.export import MAX_FILE_BYTES, gathered
-from store import ConversationId, Erased, Repositories, Total
+from bot.turn.export import MAX_FILE_BYTES, gather_export
+from store import ConversationId, Erasure, Repositories, Total
 
 _CACHE_DAYS = timedelta(days=30)
 _FEWEST_PARTS = 2
@@ -29,7 +29,9 @@ _MAX_BYTES_IN_WORDS = 100_000
 class ChatCommands:
     """What everybody may tell Aldis to do."""
 
-    def __init__(self, desk: Desk, approvals: Approvals, *, timezone: str, limits: Budgets, name: str) -> None:
+    def __init__(
+        self, desk: CommandContext, approvals: Approvals, *, timezone: str, limits: Budgets, name: str
+    ) -> None:
         """`limits` are told by `/usage`; `name` is what Aldis is called."""
         self._desk = desk
         self._approvals = approvals
@@ -38,11 +40,11 @@ class ChatCommands:
         self._name = name
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(name="stop", form="/stop", summary=phrases.ABOUT_STOP, run=self._stop),
-            Entry(
+            CommandEntry(name="stop", form="/stop", summary=phrases.ABOUT_STOP, run=self._stop),
+            CommandEntry(
                 name="forget",
                 form="/forget [everything]",
                 summary=phrases.ABOUT_FORGET,
@@ -51,8 +53,8 @@ class ChatCommands:
                 examples=("/forget", "/forget everything"),
                 exact_only=True,
             ),
-            Entry(name="export", form="/export", summary=phrases.ABOUT_EXPORT, run=self._export, section="data"),
-            Entry(name="usage", form="/usage", summary=phrases.ABOUT_USAGE, run=self._usage, section="data"),
+            CommandEntry(name="export", form="/export", summary=phrases.ABOUT_EXPORT, run=self._export, section="data"),
+            CommandEntry(name="usage", form="/usage", summary=phrases.ABOUT_USAGE, run=self._usage, section="data"),
         )
 
     async def _stop(self, call: Call) -> None:
@@ -74,13 +76,13 @@ class ChatCommands:
         # What was set in the conversation goes with it.
         language = await self._desk.language(call)
 
-        def then(repos: Repositories, conversation: ConversationId, erased: Erased) -> None:
+        def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
             outgoing.clear_all(repos, conversation, message.chat, self._desk.clock.now())
             if is_everything:
                 chats.forget_person(repos, message.author, self._desk.clock.now())
-            told = phrases.forgot_everything if is_everything else phrases.forgot
+            reply = phrases.forgot_everything if is_everything else phrases.turns_forgotten
             with speaking(language):
-                self._desk.say(repos, call, conversation, told(erased.turns))
+                self._desk.say(repos, call, conversation, reply(erased.turns))
 
         store, message, item = self._desk.store, call.message, call.urgent_item.item.id
         call.running.halt(call.conversation)
@@ -98,39 +100,41 @@ class ChatCommands:
         # In a group nobody is shown more than what the group has seen.
         direct = None if call.is_in_group else call.message.chat
 
-        found = await gathered(
+        found = await gather_export(
             self._desk.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
         )
         file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
         with speaking(await self._desk.language(call)):
             page = await asyncio.to_thread(found.as_page, self._name, in_group=call.is_in_group)
 
-        def told(_: Repositories) -> Told:
+        def reply(_: Repositories) -> CommandReply:
             if len(file.data) < _MAX_BYTES_IN_WORDS and not (found.has_pictures and not call.is_in_group):
                 words = found.words()
                 if len(parts(words, max_parts=_FEWEST_PARTS)) < _FEWEST_PARTS:
-                    return Told(text=words)
-            return Told(text=phrases.kept_in_file(found.count, shown), files=(page, file))
+                    return CommandReply(text=words)
+            return CommandReply(text=phrases.kept_in_file(found.count, shown), files=(page, file))
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
     async def _usage(self, call: Call) -> None:
-        periods = budgets.periods(self._desk.clock.settled(), self._timezone)
+        periods = budgets.periods(self._desk.clock.settled_now(), self._timezone)
         chart = await self._chart(call, periods.month)
 
-        def told(repos: Repositories) -> Told:
+        def reply(repos: Repositories) -> CommandReply:
             totals = _shown_totals(repos, call, periods)
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
             lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
             share = repos.ledger.cached_share(call.conversation, since=self._desk.clock.now() - _CACHE_DAYS)
             lines += [phrases.from_cache(share)] if share else []
-            return Told(text="\n".join([*lines, phrases.unpriced(unknown)] if unknown else lines), files=chart)
+            return CommandReply(
+                text="\n".join([*lines, phrases.unpriced_line(unknown)] if unknown else lines), files=chart
+            )
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
     def _spent(self, total: Total, *, is_day: bool) -> str:
         limit_usd = self._limits.limit_usd(total.scope, "day" if is_day else "month")
-        return phrases.spent(total.scope, total.spending.cost_usd, limit_usd, is_day=is_day)
+        return phrases.spent_line(total.scope, total.spending.cost_usd, limit_usd, is_day=is_day)
 
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """What was spent on each day of the month, as a picture; drawn beside the loop, for it takes a while."""

@@ -54,7 +54,7 @@ _BEHIND = 0.1
 """Whatever is so close behind the best may be meant as well."""
 
 
-def translated(word: str) -> str | None:
+def command_for(word: str) -> str | None:
     """The command that this is a word for; None where it is none."""
     return next((_NAMES[form] for form in (word, *_forms(word)) if form in _NAMES), None)
 
@@ -70,13 +70,13 @@ def similar(word: str, names: Collection[str]) -> tuple[str, ...]:
 
 def closest(word: str, choices: Sequence[str]) -> tuple[str, ...]:
     """Which of these texts are nearly the word, whole or in a part of theirs; empty: none."""
-    plain = folded(word)
-    scores = {choice: max(_likeness(plain, part) for part in _parts(folded(choice))) for choice in choices}
+    plain = fold(word)
+    scores = {choice: max(_likeness(plain, part) for part in _parts(fold(choice))) for choice in choices}
     best = max(scores.values(), default=0.0)
     return tuple(choice for choice in choices if scores[choice] >= max(_CLOSE, best - _BEHIND))
 
 
-def folded(word: str) -> str:
+def fold(word: str) -> str:
     """The word in small letters without accents."""
     parts = unicodedata.normalize("NFKD", word.casefold())
     return "".join(letter for letter in parts if not unicodedata.combining(letter))
@@ -85,7 +85,7 @@ def folded(word: str) -> str:
 def _forms(word: str) -> tuple[str, str]:
     """The word in plain letters: accents dropped, umlauts written out or dropped; without signs between its parts."""
     bare = word.casefold().replace("-", "").replace("_", "")
-    return folded(bare.translate(_UMLAUTS)), folded(bare)
+    return fold(bare.translate(_UMLAUTS)), fold(bare)
 
 
 def _score(word: str, name: str) -> float:

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.commands.base import Call, Desk, Entry, WrongForm
-from bot.commands.names import closest, folded
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.commands.names import closest, fold
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import LANGUAGES, Language
@@ -62,16 +62,16 @@ _LANGUAGE_NAMES: Mapping[Language, str] = {
 class PreferenceCommands:
     """What people may set for their conversation."""
 
-    def __init__(self, desk: Desk, menu: Menu) -> None:
+    def __init__(self, desk: CommandContext, menu: Menu) -> None:
         self._desk = desk
         self._menu = menu
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         codes = "|".join(LANGUAGES)
         return (
-            Entry(
+            CommandEntry(
                 name="model",
                 form="/model [NAME|NUMBER|default]",
                 summary=phrases.ABOUT_MODEL,
@@ -79,7 +79,7 @@ class PreferenceCommands:
                 section="settings",
                 examples=("/model", "/model 2", "/model default"),
             ),
-            Entry(
+            CommandEntry(
                 name="persona",
                 form="/persona [TEXT|off]",
                 summary=phrases.ABOUT_PERSONA,
@@ -87,7 +87,7 @@ class PreferenceCommands:
                 section="settings",
                 examples=("/persona", "/persona TEXT", "/persona off"),
             ),
-            Entry(
+            CommandEntry(
                 name="tools",
                 form="/tools [on|off|revoke NAME]",
                 summary=phrases.ABOUT_TOOLS,
@@ -95,7 +95,7 @@ class PreferenceCommands:
                 section="settings",
                 examples=("/tools", "/tools off web", "/tools on web", "/tools revoke NAME"),
             ),
-            Entry(
+            CommandEntry(
                 name="language",
                 form=f"/language {codes}|auto",
                 summary=phrases.ABOUT_LANGUAGE,
@@ -103,7 +103,7 @@ class PreferenceCommands:
                 section="settings",
                 examples=("/language de", "/language auto"),
             ),
-            Entry(
+            CommandEntry(
                 name="always",
                 form="/always on|off",
                 summary=phrases.ABOUT_ALWAYS,
@@ -111,7 +111,7 @@ class PreferenceCommands:
                 for_keepers=True,
                 section="admins",
             ),
-            Entry(
+            CommandEntry(
                 name="who",
                 form="/who [all|admins|list]",
                 summary=phrases.ABOUT_WHO,
@@ -120,7 +120,7 @@ class PreferenceCommands:
                 section="admins",
                 examples=("/who", "/who all", "/who admins", "/who list"),
             ),
-            Entry(
+            CommandEntry(
                 name="pause",
                 form="/pause",
                 summary=phrases.ABOUT_PAUSE,
@@ -128,7 +128,7 @@ class PreferenceCommands:
                 for_keepers=True,
                 section="admins",
             ),
-            Entry(
+            CommandEntry(
                 name="resume",
                 form="/resume",
                 summary=phrases.ABOUT_RESUME,
@@ -222,7 +222,7 @@ class PreferenceCommands:
         return {**own, **{name: found[name] for name in order if name not in own}}
 
     async def _switch(self, call: Call, words: Sequence[str], names: Sequence[str]) -> None:
-        is_on = _SWITCHES.get(folded(words[0]))
+        is_on = _SWITCHES.get(fold(words[0]))
         if len(words) != 2 or is_on is None:  # noqa: PLR2004  (on NAME)
             raise WrongForm
         # A tool that is not there now may have been switched off when it was.
@@ -233,7 +233,7 @@ class PreferenceCommands:
             if not is_sure:
                 return phrases.which(words[1], found) if found else phrases.no_such_tool(words[1][:_MAX_SHOWN])
             for name in found:
-                self._desk.change(repos, call, lambda settings, name=name: settings.switched(name, is_on=is_on))
+                self._desk.change(repos, call, lambda settings, name=name: settings.with_tool(name, is_on=is_on))
             return phrases.tools_switched(found, is_on=is_on)
 
         await self._desk.answer(call, switch)
@@ -252,18 +252,18 @@ class PreferenceCommands:
         await self._desk.set(call, phrases.language_set, language=code)
 
     async def _always(self, call: Call) -> None:
-        is_on = _SWITCHES.get(folded(call.command.rest))
+        is_on = _SWITCHES.get(fold(call.command.rest))
         if is_on is None:
             raise WrongForm
         if not call.is_in_group:
             await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_IN_GROUPS))
             return
-        told = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
-        await self._desk.set(call, lambda: told, answers_always=is_on)
+        reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
+        await self._desk.set(call, lambda: reply, answers_always=is_on)
 
     async def _who(self, call: Call) -> None:
         """Who may ask in this group, or who may from now on."""
-        word = folded(call.command.rest)
+        word = fold(call.command.rest)
         askers = _ASKERS.get(word)
         if not call.is_in_group:
             await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_IN_GROUPS))
@@ -272,8 +272,8 @@ class PreferenceCommands:
         elif askers is None:
             raise WrongForm
         else:
-            told = _ASKERS_TOLD[askers]
-            await self._desk.set(call, lambda: told, askers=askers, told_askers=False)
+            reply = _ASKERS_TOLD[askers]
+            await self._desk.set(call, lambda: reply, askers=askers, told_askers=False)
 
     async def _pause(self, call: Call) -> None:
         now = self._desk.clock.now()
@@ -315,7 +315,7 @@ def _tools_meant(word: str, names: Sequence[str]) -> tuple[tuple[str, ...], bool
 
 def _code(word: str) -> Language | None:
     """The language of this code or name, in whatever language that is written; nearly is enough."""
-    plain = folded(word)
+    plain = fold(word)
     names = {language: (str(language), *_LANGUAGE_NAMES[language].split()) for language in LANGUAGES}
     exact: list[Language] = [language for language in LANGUAGES if plain in names[language]]
     found: list[Language] = exact or [language for language in LANGUAGES if closest(plain, names[language][1:])]

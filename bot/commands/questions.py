@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot import events, messages
-from bot.commands.base import Call, Desk, Entry
+from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.events import Removal, SentId
 from bot.i18n import phrases
 from bot.i18n.locale import speaking
@@ -22,7 +22,7 @@ from bot.messages import UserMessage
 from bot.turn import journal, outgoing, prompt
 from bot.turn.approvals import Approvals
 from bot.turn.journal import Asked
-from store import Question, Repositories, Sent, TurnId
+from store import LastQuestion, Repositories, SentMessage, TurnId
 
 _SHOWN_CHARACTERS = 120
 _LOOKED_BACK = 20
@@ -32,18 +32,18 @@ _LOOKED_BACK = 20
 class QuestionCommands:
     """What everybody may tell Aldis to do with what they asked."""
 
-    def __init__(self, desk: Desk, approvals: Approvals) -> None:
+    def __init__(self, desk: CommandContext, approvals: Approvals) -> None:
         self._desk = desk
         self._approvals = approvals
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(name="new", form="/new", summary=phrases.ABOUT_NEW, run=self._new),
-            Entry(name="retry", form="/retry", summary=phrases.ABOUT_RETRY, run=self._retry),
-            Entry(name="undo", form="/undo", summary=phrases.ABOUT_UNDO, run=self._undo, exact_only=True),
-            Entry(name="transcript", form="/transcript", summary=phrases.ABOUT_TRANSCRIPT, run=self._transcript),
+            CommandEntry(name="new", form="/new", summary=phrases.ABOUT_NEW, run=self._new),
+            CommandEntry(name="retry", form="/retry", summary=phrases.ABOUT_RETRY, run=self._retry),
+            CommandEntry(name="undo", form="/undo", summary=phrases.ABOUT_UNDO, run=self._undo, exact_only=True),
+            CommandEntry(name="transcript", form="/transcript", summary=phrases.ABOUT_TRANSCRIPT, run=self._transcript),
         )
 
     async def _new(self, call: Call) -> None:
@@ -84,7 +84,7 @@ class QuestionCommands:
         again = repos.inbox.begin_turn(
             call.conversation, now=self._desk.clock.now(), expires_at=expires_at, replaces=replaces
         )
-        step = journal.dumped(Asked(question=question))
+        step = journal.dump_step(Asked(question=question))
         repos.journal.add(call.conversation, again, 0, step)
         repos.inbox.as_question(item, again)
         return None
@@ -111,25 +111,25 @@ class QuestionCommands:
         self._forget(repos, call, last.turn)
         self._remove(repos, call, last.turn, [sent for _, sent in answer if sent is not None])
         with speaking(self._desk.turns.language(repos, call.conversation)):
-            told = phrases.say(phrases.STOPPED) if question is None else phrases.undone(_shown(question))
-            self._desk.say(repos, call, call.conversation, told)
+            reply = phrases.say(phrases.STOPPED) if question is None else phrases.undone(_shown(question))
+            self._desk.say(repos, call, call.conversation, reply)
         return last.turn
 
     async def _transcript(self, call: Call) -> None:
-        def told(repos: Repositories) -> str:
+        def reply(repos: Repositories) -> str:
             after = self._desk.settings(repos, call).starts_after
             person, group = call.message.author, call.is_in_group
             for row in reversed(repos.history.last(call.conversation, _LOOKED_BACK)):
                 if row.role == "user" and row.turn > after and (not group or repos.inbox.is_asker(row.turn, person)):
-                    [asked, *_] = messages.loaded(row.message)
+                    [asked, *_] = messages.load_messages(row.message)
                     heard = prompt.transcripts(asked) if isinstance(asked, UserMessage) else ()
                     if heard:
                         return heard[-1]
             return phrases.say(phrases.NO_TRANSCRIPT)
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
-    def _last(self, repos: Repositories, call: Call) -> Question | None:
+    def _last(self, repos: Repositories, call: Call) -> LastQuestion | None:
         """The last question of whoever called."""
         after = TurnId(self._desk.settings(repos, call).starts_after)
         return repos.chats.last_asked(call.conversation, call.message.author, after=after)
@@ -141,7 +141,7 @@ class QuestionCommands:
         repos.forgetting.turn(turn, now=now)
         outgoing.clear(repos, turn, call.message.chat, now)
 
-    def _remove(self, repos: Repositories, call: Call, turn: TurnId, answer: Sequence[Sent]) -> None:
+    def _remove(self, repos: Repositories, call: Call, turn: TurnId, answer: Sequence[SentMessage]) -> None:
         """What was answered is deleted in the chat, as far as it is there."""
         first = repos.outbox.next_position(turn)
         for position, sent in enumerate(answer, first):
@@ -149,7 +149,7 @@ class QuestionCommands:
                 call.conversation,
                 turn,
                 position,
-                events.dumped(Removal(chat=call.message.chat, target=SentId(sent.sent_at))),
+                events.dump_value(Removal(chat=call.message.chat, target=SentId(sent.sent_at))),
                 in_group=call.is_in_group,
                 now=self._desk.clock.now(),
                 removes=True,
@@ -158,8 +158,8 @@ class QuestionCommands:
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:
     """What was asked in a turn that has ended; None where it is kept no longer."""
-    kept = repos.history.question(call.conversation, turn) or repos.chats.unanswered(call.conversation, turn)
-    [first, *_] = messages.loaded(kept) if kept is not None else (None,)
+    kept = repos.history.question(call.conversation, turn) or repos.chats.unanswered_question(call.conversation, turn)
+    [first, *_] = messages.load_messages(kept) if kept is not None else (None,)
     return first if isinstance(first, UserMessage) else None
 
 

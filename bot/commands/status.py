@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
-from bot.commands.base import Call, Desk, Entry
+from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.i18n import phrases
 from bot.policy.chat import ChatSettings
 from store import Repositories
@@ -21,7 +21,7 @@ class StandingCommands:
     """
 
     def __init__(
-        self, desk: Desk, *, account: str, model: str, version: str, described_build: Callable[[], str]
+        self, desk: CommandContext, *, account: str, model: str, version: str, described_build: Callable[[], str]
     ) -> None:
         self._desk = desk
         self._account = account
@@ -30,17 +30,17 @@ class StandingCommands:
         self._described_build = described_build
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(name="status", form="/status", summary=phrases.ABOUT_STATUS, run=self._status, section="data"),
-            Entry(name="whoami", form="/whoami", summary=phrases.ABOUT_WHOAMI, run=self._whoami, section="data"),
+            CommandEntry(name="status", form="/status", summary=phrases.ABOUT_STATUS, run=self._status, section="data"),
+            CommandEntry(name="whoami", form="/whoami", summary=phrases.ABOUT_WHOAMI, run=self._whoami, section="data"),
         )
 
     async def _status(self, call: Call) -> None:
         version = await asyncio.to_thread(self._described_build) if call.is_admin else self._version
 
-        def told(repos: Repositories) -> str:
+        def reply(repos: Repositories) -> str:
             here = call.conversation
             is_answering = repos.chats.is_answering(here)
             words = len(repos.inbox.put_off_turns(here))
@@ -61,17 +61,17 @@ class StandingCommands:
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
             return "\n".join([phrases.say(doing), *figures, *_set(settings), f"Aldis {version}"])
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
     async def _whoami(self, call: Call) -> None:
         message = call.message
         here = message.chat.partition(":")[2] if call.is_in_group else None
 
-        def told(repos: Repositories) -> str:
+        def reply(repos: Repositories) -> str:
             label = repos.people.label(message.author, account=self._account)
             return phrases.who(message.name, label, message.author, here, is_admin=call.is_admin)
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
 
 def _minutes_left(settings: ChatSettings, now: datetime) -> float:

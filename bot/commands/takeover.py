@@ -12,9 +12,9 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.commands.broadcast import Audience
-from bot.commands.names import folded
+from bot.commands.names import fold
 from bot.i18n import phrases
 from bot.turn import chats
 from bot.turn.approvals import Approvals
@@ -30,16 +30,16 @@ _MAX = timedelta(days=1)
 class TakeoverCommands:
     """What lets an admin answer in person."""
 
-    def __init__(self, desk: Desk, approvals: Approvals, audience: Audience) -> None:
+    def __init__(self, desk: CommandContext, approvals: Approvals, audience: Audience) -> None:
         self._desk = desk
         self._approvals = approvals
         self._audience = audience
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Its line in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="takeover",
                 form="/takeover [LABEL] [30m|2h|off]",
                 summary=phrases.ABOUT_TAKEOVER,
@@ -51,7 +51,7 @@ class TakeoverCommands:
         )
 
     async def _run(self, call: Call) -> None:
-        rest = folded(call.command.rest)
+        rest = fold(call.command.rest)
         label = _LABEL.match(rest) if not _TIME.fullmatch(rest) else None
         wanted = rest[label.end() :].strip() if label else rest
         until = None if wanted in _OFF else self._desk.clock.now() + _length(wanted)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from bot import events
-from bot.commands.base import Call, Commands, Running
+from bot.commands.base import Call, Commands, RunningTurns
 from bot.events import Deleted, Envelope
-from bot.logs import described
+from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_admin
 from bot.policy.routing import Command, Correction, Halt, Question, Talk, Verdict, Withdrawal, route
@@ -94,7 +94,7 @@ class UrgentItems:
         """Where something urgent is being carried out: a question there may be about to be taken back."""
         return self._lanes.keys()
 
-    async def begin_all(self, running: Running, group: asyncio.TaskGroup) -> None:
+    async def begin_all(self, running: RunningTurns, group: asyncio.TaskGroup) -> None:
         """Begin to carry out what waits; nothing when nothing urgent has come since.
 
         When the last one of a conversation has ended, the bell of the inbox rings.
@@ -114,7 +114,7 @@ class UrgentItems:
             self._bell.set()
             raise
 
-    async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: Running) -> None:
+    async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: RunningTurns) -> None:
         """Those of one conversation, in the order in which they came."""
         try:
             for urgent_item in urgent_items:
@@ -127,7 +127,7 @@ class UrgentItems:
             self._bell.set()  # more may have come there meanwhile
             self._wakeups["inbox"].set()
 
-    async def _attend(self, urgent_item: UrgentItem, running: Running) -> None:
+    async def _attend(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
         """One item to its end; one that fails again and again, or kills the process, is given up."""
         if urgent_item.item.attempts > _MAX_TRIES:
             await self._turns.settle(urgent_item.item.id, dead=True)
@@ -138,14 +138,16 @@ class UrgentItems:
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (one item's failure must not end the others)
-            _log.error("item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, described(error))
+            _log.error(
+                "item %d failed (try %d): %s", urgent_item.item.id, urgent_item.item.attempts, describe_error(error)
+            )
             if urgent_item.item.attempts >= _MAX_TRIES:
                 await self._turns.settle(urgent_item.item.id, dead=True)
             else:
-                await self._turns.tried(urgent_item.item.id)
+                await self._turns.count_try(urgent_item.item.id)
 
-    async def _carry_out(self, urgent_item: UrgentItem, running: Running) -> None:
-        envelope = events.loaded(Envelope, urgent_item.item.envelope)
+    async def _carry_out(self, urgent_item: UrgentItem, running: RunningTurns) -> None:
+        envelope = events.load_value(Envelope, urgent_item.item.envelope)
         by_admin = is_admin(envelope, self._authority.allowed)
         settings = await self._turns.settings(urgent_item.conversation)
         event = self._transport.event(envelope)
@@ -189,7 +191,7 @@ class UrgentItems:
             return
         await (self._turns.ask(item) if isinstance(verdict.instead, Question) else self._turns.settle(item))
 
-    async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: Running, *, by_admin: bool) -> None:
+    async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: RunningTurns, *, by_admin: bool) -> None:
         """Stop what the reaction is about, if whoever reacted may: it is theirs, or they are an admin."""
         found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
         if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
@@ -219,7 +221,7 @@ def _conversation_of(urgent_item: UrgentItem) -> ConversationId:
     return urgent_item.conversation
 
 
-def _halt(running: Running, turn: TurnId | None) -> None:
+def _halt(running: RunningTurns, turn: TurnId | None) -> None:
     if turn is not None:
         running.halt_turn(turn)
 

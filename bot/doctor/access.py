@@ -5,7 +5,7 @@ Left to others: the decision itself (`bot.policy.access`).
 
 from collections.abc import Iterator
 
-from bot.doctor.bridge import Known
+from bot.doctor.bridge import BridgeState
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.policy.access import EVERYBODY
 from bot.settings import Settings
@@ -13,7 +13,7 @@ from bot.transports.base import Contact
 from store import Store
 
 
-def check_access(settings: Settings, signal: Known | None) -> Iterator[Finding]:
+def check_access(settings: Settings, signal: BridgeState | None) -> Iterator[Finding]:
     """Who everybody on the lists is; `signal` None means that nobody could be looked up."""
     access = settings.access
     if settings.signal.note_to_self:
@@ -32,7 +32,7 @@ def check_access(settings: Settings, signal: Known | None) -> Iterator[Finding]:
         yield warning("access: strangers get a code, but nobody is an admin who could use it", "set ACCESS__ADMINS")
 
 
-def _person(name: str, entry: str, signal: Known | None) -> Finding:
+def _person(name: str, entry: str, signal: BridgeState | None) -> Finding:
     if entry == EVERYBODY:
         return warning(f"{name}: everybody may write, at your cost", "name people, and set budgets")
     if signal is None:
@@ -45,11 +45,11 @@ def _person(name: str, entry: str, signal: Known | None) -> Finding:
     return ok(f"{name}: {entry} is {contact.name or 'somebody without a name'}, {other}")
 
 
-def _contact(entry: str, signal: Known) -> Contact | None:
+def _contact(entry: str, signal: BridgeState) -> Contact | None:
     return next((contact for contact in signal.contacts if entry in {contact.person, contact.number}), None)
 
 
-def _group(entry: str, signal: Known | None, *, is_asked: bool) -> Finding:
+def _group(entry: str, signal: BridgeState | None, *, is_asked: bool) -> Finding:
     """`is_asked` tells whether the members may write directly, so that they have to be known."""
     if entry == EVERYBODY:
         return ok("ACCESS__GROUPS: in every group, those who are named may write")
@@ -66,7 +66,7 @@ def _group(entry: str, signal: Known | None, *, is_asked: bool) -> Finding:
     return ok(what)
 
 
-async def check_pins(settings: Settings, store: Store | None, signal: Known | None) -> list[Finding]:
+async def check_pins(settings: Settings, store: Store | None, signal: BridgeState | None) -> list[Finding]:
     """The listed numbers behind which there is another account than there was."""
     if store is None:
         return []
@@ -75,7 +75,7 @@ async def check_pins(settings: Settings, store: Store | None, signal: Known | No
     for number in numbers:
         contact = _contact(number, signal) if signal else None
         person = contact.person if contact else ""
-        pin = await store.read(lambda repos, number=number, person=person: repos.people.pinned(number, person))
+        pin = await store.read(lambda repos, number=number, person=person: repos.people.pin_of(number, person))
         if pin is not None and contact is not None and not pin.is_theirs:
             found.append(
                 problem(

@@ -28,14 +28,14 @@ _CLOCK_SKEW = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class BridgeState:
     """What the bridge knows."""
 
     contacts: tuple[Contact, ...]
     groups: tuple[Group, ...]
 
 
-async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Known | None, list[Finding]]:
+async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[BridgeState | None, list[Finding]]:
     """What the bridge knows, where it answers and has an account."""
     url, wanted = settings.signal.url, settings.signal.transport
     try:
@@ -156,9 +156,9 @@ def _no_account(choice: Choice, wanted: str | None) -> Finding:
     return problem("account: SIGNAL__ACCOUNT is missing", UNNAMED)
 
 
-async def _asked(transport: Transport) -> tuple[Known | None, list[Finding]]:
+async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding]]:
     try:
-        signal = Known(contacts=await transport.contacts(), groups=await transport.groups())
+        signal = BridgeState(contacts=await transport.contacts(), groups=await transport.groups())
     except (Disconnected, ConfigError) as error:
         return None, [problem(f"account: its contacts and groups are not told: {error}", "look into the bridge's log")]
     return signal, []

@@ -4,7 +4,7 @@ Left to others: what each layer keeps (`bot.media.confinement`).
 """
 
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
 
@@ -15,7 +15,7 @@ async def check_cells(sandbox: Sandbox) -> Finding:
     """Whether there can be any, and how well they hold."""
     try:
         return check_cell_level(await sandbox.level())
-    except Refused:
+    except FileRefused:
         what = "cells: the process that opens files and pages of strangers does not start"
         return problem(what, "what it said stands above; is there memory left, and room for processes?")
 

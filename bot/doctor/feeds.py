@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.media.feeds import FeedReader, Gone, Marks, Trouble
+from bot.media.feeds import FeedReader, FeedValidators, Gone, Trouble
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from tools import NewsOptions
@@ -35,7 +35,7 @@ async def check_feeds(settings: Settings, deps: Deps, sandbox: Sandbox) -> list[
 
     async def check(url: str) -> Finding:
         async with places:
-            reading = await reader.read(url, Marks(), now=datetime.now(UTC))
+            reading = await reader.read(url, FeedValidators(), now=datetime.now(UTC))
         match reading:
             case Trouble(word=word):
                 why = _WORDS.get(word, f"its server answers {word}")

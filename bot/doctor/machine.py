@@ -17,7 +17,7 @@ from bot.clock import Clock
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.settings import Settings, unread_zone
 from bot.turn.notices import Notice
-from store import Store, StoreError, StoreInUse, opened
+from store import Store, StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
@@ -77,11 +77,11 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     given = settings.store
     if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
         return None, False, [ok(f"store: {given.path} is made at the first start")]
-    opening = opened(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
+    opening = open_store(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
     try:
         store = await stack.enter_async_context(opening)
         inbox = await store.read(lambda repos: repos.inbox.backlog())
-        guests = await store.read(lambda repos: repos.people.allowed())
+        guests = await store.read(lambda repos: repos.people.approvals())
         restoration = await store.read(lambda repos: repos.restored.restoration())
         tampering = await store.tampering()
     except StoreInUse:

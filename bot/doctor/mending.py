@@ -20,7 +20,7 @@ from pathlib import Path
 from bot.errors import ConfigError
 from bot.settings import ENV_FILE, known_variables, store_path
 from bot.settings.env import slips
-from bot.settings.env_file import entries, renamed
+from bot.settings.env_file import entries, rename_variables
 from bot.settings.file import write_atomically
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -65,7 +65,7 @@ def _correct_names(file: Path) -> Iterator[str]:
     copy = file.with_name(f"{file.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     try:
         write_atomically(copy, text)
-        write_atomically(file, renamed(text, names))
+        write_atomically(file, rename_variables(text, names))
     except ConfigError as error:
         yield f"left     {error}"
         return

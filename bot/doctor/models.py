@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.servers import Looked, Server, look_at, look_for, nearest, with_other_name, without_password
+from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, nearest, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
@@ -63,7 +63,7 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
     return [*looked.findings, *others, *await asyncio.gather(*wanted)]
 
 
-async def list_models(vendor: str, settings: Settings, deps: Deps) -> Looked:
+async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
     """What a vendor's server lists, as things are set; costs nothing."""
     return await look_at(_server_of(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
 
@@ -72,7 +72,7 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
     """Which of these addresses a server with the API of OpenAI answers at that wants no key, and its models."""
 
     async def look(address: str) -> tuple[str, tuple[str, ...]] | None:
-        server = Server(
+        server = CheckedServer(
             what="models", base_url=address, address_variable="", key_variable="", model_variable="", is_vendor=False
         )
         try:
@@ -86,7 +86,7 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
     return tuple(one for one in found if one is not None)
 
 
-def _first_model(server: Server, names: tuple[str, ...]) -> Finding:
+def _first_model(server: CheckedServer, names: tuple[str, ...]) -> Finding:
     if not names:
         return problem(f"{server.what} lists no model at all", f"set {server.model_variable}")
     return ok(f"{server.what} is asked for its first model")
@@ -106,12 +106,12 @@ def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
     return {model: variable for name, variable in names.items() if (model := name.partition("/")[2])}
 
 
-def _server_of(vendor: str, settings: Settings) -> Server:
+def _server_of(vendor: str, settings: Settings) -> CheckedServer:
     key_variable = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
     if vendor == "anthropic":
         given = settings.llm.anthropic
         key = given.api_key.get_secret_value() if given.api_key else ""
-        return Server(
+        return CheckedServer(
             what="models: anthropic",
             base_url=given.base_url or _ANTHROPIC_URL,
             path="/v1",
@@ -124,7 +124,7 @@ def _server_of(vendor: str, settings: Settings) -> Server:
         )
     given = settings.llm.openai
     key = given.api_key.get_secret_value() if given.api_key else ""
-    return Server(
+    return CheckedServer(
         what="models: openai",
         base_url=given.base_url or _OPENAI_URL,
         key_headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -210,7 +210,7 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     if audio.is_openai_itself and settings.audio_key is None:
         return [problem("audio: OpenAI wants a key", "set AUDIO__API_KEY")]
     key = settings.audio_key.get_secret_value() if settings.audio_key else ""
-    server = Server(
+    server = CheckedServer(
         what="audio",
         base_url=audio.base_url,
         key_headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -234,7 +234,7 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled) or options.missing():
         return []
     key = options.api_key.get_secret_value() if options.api_key else ""
-    server = Server(
+    server = CheckedServer(
         what="images",
         base_url=options.base_url or _OPENAI_URL,
         key_headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -246,7 +246,7 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
 
 
-async def _check_server(server: Server, models: dict[str, str], deps: Deps) -> list[Finding]:
+async def _check_server(server: CheckedServer, models: dict[str, str], deps: Deps) -> list[Finding]:
     """A server beside the models that answer: what it does not list is worth a word."""
     looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
     found = list(looked.findings)

@@ -127,7 +127,7 @@ async def _try(trial: _Trial, deps: Deps) -> Finding:
 
 def _passed_over(options: SearchOptions) -> Iterator[Finding]:
     """The services that the operator names, and that lack what they need."""
-    for service, variable in options.unasked().items():
+    for service, variable in options.idle_services().items():
         what = f"search: {service} is named in {_GROUP}PROVIDERS, but passed over"
         yield warning(what, f"set {with_other_name(_GROUP + variable)}, or take it out")
 

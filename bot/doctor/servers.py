@@ -37,7 +37,7 @@ _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Server:
+class CheckedServer:
     """A server, and by which variables it is set."""
 
     what: str
@@ -71,7 +71,7 @@ class _Listing:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Looked:
+class ServerProbe:
     """What came of looking at a server."""
 
     findings: tuple[Finding, ...]
@@ -79,28 +79,30 @@ class Looked:
     """What it lists; None where that is not known."""
 
 
-async def look_at(server: Server, http: Http, *, is_contained: bool) -> Looked:
+async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> ServerProbe:
     """Whether the address and the key of a server are right; `is_contained`: Aldis runs in a container."""
     listing = await _listing(server, http)
     named = f"{server.what} at {without_password(server.base_url)}"
     if listing.names is not None:
-        return Looked(findings=(await _key_finding(server, http),), names=listing.names)
+        return ServerProbe(findings=(await _key_finding(server, http),), names=listing.names)
     if listing.is_refused:
-        return Looked(findings=(_refused(server),), names=None)
+        return ServerProbe(findings=(_refused(server),), names=None)
     if listing.elsewhere is not None:
         elsewhere = without_password(listing.elsewhere)
         what = f"{named}: there is nothing there, but it answers at {elsewhere}"
         own, _, other = server.address_variable.partition(" or ")
         advice = f"set {own}={elsewhere}" + (f" (or {other})" if other else "")
-        return Looked(findings=(problem(what, advice),), names=None)
+        return ServerProbe(findings=(problem(what, advice),), names=None)
     if listing.is_there:
         what = f"{named} answers, but lists no models: key and model were not tried, for it would cost"
-        return Looked(findings=(ok(what, "`python -m bot doctor --model` asks the models themselves"),), names=None)
+        return ServerProbe(
+            findings=(ok(what, "`python -m bot doctor --model` asks the models themselves"),), names=None
+        )
     advice = advice_on_address(server.base_url, server.address_variable, is_contained=is_contained)
-    return Looked(findings=(problem(f"{named} does not answer: {listing.failure}", advice),), names=None)
+    return ServerProbe(findings=(problem(f"{named} does not answer: {listing.failure}", advice),), names=None)
 
 
-async def look_for(model: str, server: Server, variable: str, names: tuple[str, ...], http: Http) -> Finding:
+async def look_for(model: str, server: CheckedServer, variable: str, names: tuple[str, ...], http: Http) -> Finding:
     """Whether a server that lists these models has this one, which a variable names."""
     topic = f"model {server.what} {model}"
     if model in names or f"{model}:latest" in names:
@@ -156,7 +158,7 @@ def with_other_name(variable: str) -> str:
     return f"{variable} or {ALSO[variable]}" if variable in ALSO else variable
 
 
-def _refused(server: Server) -> Finding:
+def _refused(server: CheckedServer) -> Finding:
     topic = f"key {server.what}"
     if not server.key_headers:
         return problem(f"{server.what} wants a key", f"set {server.key_variable}", topic=topic)
@@ -165,7 +167,7 @@ def _refused(server: Server) -> Finding:
     return problem(f"{server.what} refuses the key", advice, topic=topic, notice=notice)
 
 
-async def _key_finding(server: Server, http: Http) -> Finding:
+async def _key_finding(server: CheckedServer, http: Http) -> Finding:
     """Of a server that listed its models: whether that proves the key."""
     named = f"{server.what} at {without_password(server.base_url)} answers"
     if not server.key_headers:
@@ -178,7 +180,7 @@ async def _key_finding(server: Server, http: Http) -> Finding:
     return ok(f"{named} and takes the key", topic=f"key {server.what}")
 
 
-async def _listing(server: Server, http: Http) -> _Listing:
+async def _listing(server: CheckedServer, http: Http) -> _Listing:
     answer = await _ask(http, server, _models_url(server))
     if isinstance(answer, ToolError) and not _is_there(answer):
         return _Listing(failure=str(answer))
@@ -201,7 +203,7 @@ def _is_there(error: ToolError) -> bool:
     return isinstance(error, Unavailable | TooLarge) and not isinstance(error, Unreachable | TimedOutError)
 
 
-async def _ask(http: Http, server: Server, url: str, *, is_keyless: bool = False) -> JsonAnswer | ToolError:
+async def _ask(http: Http, server: CheckedServer, url: str, *, is_keyless: bool = False) -> JsonAnswer | ToolError:
     headers = {**server.headers, **({} if is_keyless else server.key_headers)}
     params = {"limit": "1000"} if server.path else {}
     try:
@@ -212,11 +214,11 @@ async def _ask(http: Http, server: Server, url: str, *, is_keyless: bool = False
         return error
 
 
-def _models_url(server: Server) -> str:
+def _models_url(server: CheckedServer) -> str:
     return f"{server.base_url}{server.path}/models"
 
 
-def _other_address(server: Server) -> str:
+def _other_address(server: CheckedServer) -> str:
     """The address with what may have been forgotten, or without what is too much."""
     base = server.base_url
     return base.removesuffix("/v1") if server.path or base.endswith("/v1") else f"{base}/v1"

@@ -13,7 +13,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.errors import ConfigError
 from bot.settings import Settings
-from tools import CATALOG, Extended, Options, Tool, ToolDeps, extended, made
+from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools
 
 State = Literal["on", "off", "missing", "failed"]
 """Offered to models; switched off; without something that it needs; broken."""
@@ -48,7 +48,7 @@ def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
     own = tuple(_own(settings, around))
     names = {tool.spec.name for group in own if group.state == "on" for tool in group.tools}
     options = settings.tools.options_by_name
-    more = extended(settings.tools.extensions, options, http=around.http, fetcher=around.fetcher, taken=names)
+    more = build_extensions(settings.tools.extensions, options, http=around.http, fetcher=around.fetcher, taken=names)
     return (*own, *_foreign(settings, more))
 
 
@@ -94,12 +94,12 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
 
 
 def _own(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
-    for name, tools in made(CATALOG, settings.tools.options_by_name, around).items():
+    for name, tools in build_tools(CATALOG, settings.tools.options_by_name, around).items():
         options = settings.tools.options_by_name.get(name) or CATALOG[name].options()
         yield _group(name, options, tools, all_on=settings.tools.enabled)
 
 
-def _foreign(settings: Settings, more: Extended) -> Iterator[ToolGroup]:
+def _foreign(settings: Settings, more: ExtensionTools) -> Iterator[ToolGroup]:
     extensions, all_on = settings.tools.extensions, settings.tools.enabled
     # By both: one that came too late for a name is no word about the one that has it.
     broken = {(failure.name, failure.distribution) for failure in more.failures}
@@ -148,7 +148,7 @@ def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) ->
 
 
 def _besides(name: str, options: Options) -> str:
-    services = [f"{service} with {_variable(name, variable)}" for service, variable in options.unasked().items()]
+    services = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
     return f"it would also ask {', '.join(services)}" if services else ""
 
 

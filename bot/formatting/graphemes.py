@@ -31,7 +31,7 @@ _VIRAMA = 9
 """The combining class of the sign that joins two consonants in the scripts of India."""
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text as Signal can carry it: line ends are one line feed, control characters but the tab are gone.
 
     The halves of a surrogate pair that stand side by side become their character, a lone one becomes U+FFFD.

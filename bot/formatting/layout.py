@@ -17,7 +17,7 @@ from itertools import takewhile
 
 from bot.events import Style
 from bot.formatting.markdown import Token, tokens
-from bot.formatting.spans import PLAIN, Piece, StyledText, Styles, assembled
+from bot.formatting.spans import PLAIN, Piece, StyledText, Styles, join_pieces
 from bot.formatting.tables import Cell, table
 
 _RULE = "———"
@@ -36,7 +36,7 @@ _FLUSH = frozenset({"fence", "table_open"})
 """Blocks that a list does not indent: code is there to be copied, and a table needs the width."""
 
 
-def marked(markdown: str, limit_chars: int) -> StyledText:
+def style_beginning(markdown: str, limit_chars: int) -> StyledText:
     """The first so many characters of a Markdown text, `characters.cleaned`, as Signal can show them.
 
     Empty where nothing but markers is there; where the page grows past the limit (tables do), it ends there, a little
@@ -45,7 +45,7 @@ def marked(markdown: str, limit_chars: int) -> StyledText:
     source = markdown[:limit_chars]
     page = _Page(source.split("\n"), limit_chars)
     page.fill(tokens(source))
-    return assembled(page.pieces)
+    return join_pieces(page.pieces)
 
 
 @dataclass

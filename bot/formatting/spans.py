@@ -1,7 +1,7 @@
 """A text with styles while it is worked on: put together from pieces, cut into parts, handed out as `Styled`.
 
-Indices are Python's (code points) until `StyledText.styled` counts in UTF-16 code units, as Signal does. Pure. Left to
-others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.formatting.split`).
+Indices are Python's (code points) until `StyledText.for_signal` counts in UTF-16 code units, as Signal does. Pure. Left
+to others: what is bold (`bot.formatting.markdown`), where a text is cut (`bot.formatting.split`).
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ class StyledText:
 
     @classmethod
     def of(cls, content: Styled) -> "StyledText":
-        """Returns what `styled` gave as it was before; a range that does not fit the text is left out."""
+        """Returns what `for_signal` gave as it was before; a range that does not fit the text is left out."""
         places = {unit: place for place, unit in enumerate(utf16_offsets(content.text))}
         edges = ((places.get(given.start), places.get(given.start + given.length), given) for given in content.styles)
         spans = (
@@ -62,7 +62,7 @@ class StyledText:
         """The same text, a blank line, and a plain line."""
         return StyledText(text=f"{self.text}\n\n{line}", spans=self.spans)
 
-    def styled(self) -> Styled:
+    def for_signal(self) -> Styled:
         """The same as it crosses the door: ranges in UTF-16 code units."""
         units = utf16_offsets(self.text)
         return Styled(
@@ -74,7 +74,7 @@ class StyledText:
         )
 
 
-def assembled(pieces: Iterable[Piece]) -> StyledText:
+def join_pieces(pieces: Iterable[Piece]) -> StyledText:
     """The pieces as one text, without white space at its two ends."""
     words: list[str] = []
     spans: list[Span] = []

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from bot.events import Incoming, QuoteTarget, Style, Styled
-from bot.formatting.graphemes import borders, cleaned, fitting
-from bot.formatting.layout import marked
+from bot.formatting.graphemes import borders, clean_text, fitting
+from bot.formatting.layout import style_beginning
 from bot.formatting.spans import Span, StyledText
 
 LIMIT_BYTES = 2000
@@ -71,21 +71,21 @@ def parts(
             half a part); the caller's mistake, whatever the answer.
     """
     _check(limit_bytes, max_parts, cut_mark)
-    answer, read_chars = cleaned(markdown), _READ * limit_bytes * max_parts
+    answer, read_chars = clean_text(markdown), _READ * limit_bytes * max_parts
     if not answer.strip():
         return ()
-    page = marked(answer, read_chars)
+    page = style_beginning(answer, read_chars)
     if not page.text:
         page = StyledText(text=answer.strip()[:read_chars].rstrip())
     if len(answer) > read_chars:
         page = page.followed_by(cut_mark)
-    return tuple(part.styled() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
+    return tuple(part.for_signal() for part in _Cutter.of(page).parts(limit_bytes, max_parts, cut_mark))
 
 
 def visible(markdown: str) -> StyledText:
     """What people see of an answer; an answer of nothing but markers is seen as it stands."""
-    answer = cleaned(markdown)
-    page = marked(answer, len(answer))
+    answer = clean_text(markdown)
+    page = style_beginning(answer, len(answer))
     return page if page.text else StyledText(text=answer.strip())
 
 
@@ -108,7 +108,7 @@ def is_long(content: Styled) -> bool:
 def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ...]:
     """Splits a message that was put together already into parts of at most `LIMIT_BYTES`; see `parts`."""
     cutter = _Cutter.of(StyledText.of(content))
-    return tuple(part.styled() for part in cutter.parts(LIMIT_BYTES, max_parts, cut_mark))
+    return tuple(part.for_signal() for part in cutter.parts(LIMIT_BYTES, max_parts, cut_mark))
 
 
 def quoting(message: Incoming) -> QuoteTarget | None:

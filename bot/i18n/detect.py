@@ -76,7 +76,7 @@ _CODE_LINE = re.compile(
 """A line that nobody says: of a program that was pasted without marks."""
 
 
-def heard(text: str) -> Language | None:
+def detect_language(text: str) -> Language | None:
     """The language of a message; None where it is not sure, too short, or another one."""
     plain = _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
     words = _WORD.findall(plain)

@@ -82,7 +82,7 @@ def amount(count: int, unit: str) -> str:
     return format_unit(count, f"duration-{unit}", length="short", locale=_locale()).replace("\u202f", "\u00a0")
 
 
-def listed(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:
+def join_list(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:
     """Several things as one reads them out: `one, two and three`; empty where there are none."""
     return format_list(words, style="or" if last == "or" else "standard", locale=_locale())
 

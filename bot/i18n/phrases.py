@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import amount, day, listed, moment, number, quotation, short_weekday
+from bot.i18n.locale import amount, day, join_list, moment, number, quotation, short_weekday
 from bot.labels import Source, SourceKind
 
 _MAX_EXAMPLES = 3
@@ -1218,7 +1218,7 @@ def no_longer_allowed(tool: str) -> str:
     return say(_NO_LONGER_ALLOWED, tool=tool)
 
 
-def unattended(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
+def left_undone(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
     """What a scheduled run has left undone."""
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     return "\n".join([say(UNATTENDED), "", *_numbered(deeds), *why])
@@ -1280,7 +1280,7 @@ def which(word: str, near: Sequence[str]) -> str:
 
 
 def _either(shown: Sequence[str]) -> str:
-    return listed(shown, "or")
+    return join_list(shown, "or")
 
 
 def help_section(section: str, names: Sequence[str]) -> str:
@@ -1288,7 +1288,7 @@ def help_section(section: str, names: Sequence[str]) -> str:
     return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
 
 
-def forgot(turns: int) -> str:
+def turns_forgotten(turns: int) -> str:
     """What a person hears after `/forget`."""
     return say(_FORGOT, answers=_answers(turns))
 
@@ -1333,7 +1333,7 @@ def kept_unanswered(question: str) -> str:
     return say(_KEPT_UNANSWERED, question=question)
 
 
-def spent(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
+def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
     """A line of `/usage`: what was spent and, where there is a limit, what is left of it."""
     if limit_usd is None:
         amount = say(_SPENT_FREELY, cost=_usd(cost_usd))
@@ -1368,7 +1368,7 @@ def from_cache(share: float) -> str:
     return say(_FROM_CACHE, percent=round(100 * share))
 
 
-def unpriced(calls: int) -> str:
+def unpriced_line(calls: int) -> str:
     """The line of `/usage` about costs that nobody knows."""
     return say(_UNPRICED, calls=calls)
 
@@ -1583,7 +1583,7 @@ def suspect(name: str | None, label: str, since: datetime, safety_number: str) -
     return say(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
 
 
-def trusted(name: str | None, label: str) -> str:
+def now_trusted(name: str | None, label: str) -> str:
     """A new safety number is trusted."""
     return say(_TRUSTED, name=_named(name, label))
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from bot.doctor.findings import Finding
-from bot.logs import described
+from bot.logs import describe_error
 from bot.transports.base import Contact
 from bot.turn.notices import Notices
 
@@ -83,7 +83,7 @@ class Checkups:
         except TimeoutError:
             _log.warning("the servers were not looked at to the end within %g seconds", _ROUND_SECONDS)
         except Exception as error:  # noqa: BLE001  (a bug in the looking must not end what is looked at)
-            _log.error("looking at the servers failed: %s", described(error))
+            _log.error("looking at the servers failed: %s", describe_error(error))
         self._changed.set()
 
     async def tell(self) -> None:
@@ -99,7 +99,7 @@ class Checkups:
             await self._notices.settle(standing, judged, contacts or ())
             self._told_state, self._told_at = state, now
         except Exception as error:  # noqa: BLE001  (a bug in the telling must not end it; it is tried again)
-            _log.error("telling the admins failed: %s", described(error))
+            _log.error("telling the admins failed: %s", describe_error(error))
 
     async def _asking(self) -> None:
         await asyncio.sleep(self._first_seconds)

@@ -41,11 +41,11 @@ from bot.events import (
     Styled,
     Undecryptable,
 )
-from bot.logs import Reminder, described
+from bot.logs import RepeatedWarning, describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
 from bot.policy.echoes import is_echo
-from bot.policy.limits import Quota, Rate, Refusal, taken_at
+from bot.policy.limits import CallRate, Quota, Refusal, taken_at
 from bot.policy.pairing import Pairing, invitation
 from bot.policy.routing import Command, Correction, Question, Verdict, route
 from bot.transports.base import Transport
@@ -133,9 +133,9 @@ class Intake:
         self._holders: dict[str, PersonId] = {}
         """Who has a listed number, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
-        self._receipts = Rate(_MAX_RECEIPTS_A_MINUTE)
+        self._receipts = CallRate(_MAX_RECEIPTS_A_MINUTE)
         self._aside: set[asyncio.Task[None]] = set()
-        self._outage = Reminder(_log)
+        self._outage = RepeatedWarning(_log)
         self._woken = asyncio.Event()
         self.pauses = False
         """Whether it waits before it opens the stream again."""
@@ -149,7 +149,7 @@ class Intake:
         return self._transport.is_open
 
     @property
-    def allowed(self) -> AccessList:
+    def access(self) -> AccessList:
         """Who may write, with the members of the groups as far as the bridge has told them."""
         return self._allowed
 
@@ -288,7 +288,7 @@ class Intake:
         except ConfigError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)
-            _log.error("the stream of messages failed: %s", described(error))
+            _log.error("the stream of messages failed: %s", describe_error(error))
             self._held = ()
         return came
 
@@ -516,7 +516,7 @@ class Intake:
         if quota.may_tell(envelope, now) and self._is_for_us(envelope):
             arrival = await self._arrival(envelope, now, refusal)
             await self._write([_Entry(envelope=envelope, arrival=arrival)])
-            quota.told(envelope, now)
+            quota.on_refusal(envelope, now)
         else:
             self._leave(envelope)
 
@@ -530,7 +530,7 @@ class Intake:
             device=envelope.device,
             sent_at=envelope.sent_at,
             kind=envelope.kind,
-            envelope=events.dumped(self._with_wait(envelope)),
+            envelope=events.dump_value(self._with_wait(envelope)),
             received_at=now,
             urgent=envelope.is_urgent and refusal is None,
             expires_at=now + timedelta(seconds=seconds) if seconds > 0 else None,
@@ -622,4 +622,4 @@ class Intake:
 
 
 def _passed_over(error: Exception) -> None:
-    _log.error("an envelope was passed over, for it failed: %s", described(error))
+    _log.error("an envelope was passed over, for it failed: %s", describe_error(error))

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.clock import Clock
-from bot.logs import described
+from bot.logs import describe_error
 from bot.turn.edits import Revisions
 from store import Repositories, Store, StoreError
 
@@ -62,12 +62,12 @@ class Maintenance:
         """
         await self.expire()
 
-        def recover(repos: Repositories) -> int:
-            repos.own_time.keep(self._clock.kept())
+        def transact(repos: Repositories) -> int:
+            repos.own_time.keep(self._clock.snapshot())
             repos.inbox.pull_in(until=self._clock.now() + self._longest_wait)
             return repos.inbox.recover(at_work=self._store.working.left)
 
-        count = await self._store.transaction(recover)
+        count = await self._store.transaction(transact)
         self._store.working.settle()
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; they are taken up again", count)
@@ -110,7 +110,7 @@ class Maintenance:
             repos.inbox.put_off_all(ahead_seconds)
             repos.reminders.set_clock(step.total_seconds())
             believed.append(self._clock.believe(step))
-            repos.own_time.keep(self._clock.kept())
+            repos.own_time.keep(self._clock.snapshot())
 
         try:
             await self._store.transaction(believe)
@@ -143,19 +143,19 @@ class Maintenance:
         while await self._store.transaction(prune):
             pass
 
-        def tidy(repos: Repositories) -> int:
-            repos.own_time.keep(self._clock.kept())
+        def transact(repos: Repositories) -> int:
+            repos.own_time.keep(self._clock.snapshot())
             repos.members.prune(before=now - _REMEMBERED)
             repos.people.prune(before=now - _REMEMBERED)
             if held := repos.outbox.give_up_held(before=now - _HELD, now=now):
                 _log.error("%d answers were held for too long, for a safety number that nobody trusted", held)
-            repos.ledger.prune(now=self._clock.settled())
+            repos.ledger.prune(now=self._clock.settled_now())
             repos.reminders.prune(before=now - _REMEMBERED)
             repos.facts.prune(before=now - _REMEMBERED)
             repos.predictions.prune(before=now - _REMEMBERED)
             return repos.inbox.requeue(now=now)
 
-        count = await self._store.transaction(tidy)
+        count = await self._store.transaction(transact)
         if count:
             _log.warning("%d messages were left behind by their turn; they are taken up again", count)
         await self._store.checkpoint()
@@ -166,4 +166,4 @@ class Maintenance:
             try:
                 await work()
             except Exception as error:  # noqa: BLE001  (it is tried again the next time)
-                _log.error("maintenance failed: %s", described(error))
+                _log.error("maintenance failed: %s", describe_error(error))

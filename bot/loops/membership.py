@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.errors import ConfigError, TransportError
-from bot.logs import described
+from bot.logs import describe_error
 from bot.transports.base import Group, Transport
 from store import Repositories, Store
 
@@ -81,7 +81,7 @@ class Membership:
         return (min(again_at, wanted_at or again_at) - now).total_seconds()
 
     def _tell(self, error: Exception) -> None:
-        words = str(error) if isinstance(error, TransportError | ConfigError) else described(error)
+        words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
         _log.warning("who is in the groups is not known (%s); receipts of their members prove nothing for now", words)
 
 

@@ -34,10 +34,10 @@ from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Style
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
 from bot.i18n.locale import Language, speaking
-from bot.logs import described
+from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport
-from store import ConversationId, Entry, OutboxItem, Repositories, Sent, Store, StoreError
+from store import ConversationId, LedgerEntry, OutboxItem, Repositories, SentMessage, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -133,13 +133,13 @@ class Sender:
         now, grace = self._clock.now(), self._grace
         longest = max(grace, timedelta(seconds=_LONGEST_PAUSE_SECONDS))
 
-        def recover(repos: Repositories) -> int:
+        def transact(repos: Repositories) -> int:
             pulled = repos.outbox.pull_in(until=now + longest)
             if pulled:
                 _log.warning("%d messages waited for a time that is too far ahead; they do not any more", pulled)
             return repos.outbox.doubt_all(now=now, grace=grace, status_grace=_STATUS_GRACE)
 
-        count = await self._store.transaction(recover)
+        count = await self._store.transaction(transact)
         if count:
             _log.warning("%d sends were interrupted; waiting for receipts that prove them", count)
 
@@ -184,7 +184,7 @@ class Sender:
             if item.attempts and not item.is_status and item.edits is None:
                 self._keep_removal(repos, item)
             if item.was_unknown:
-                resent = Entry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
                 repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
         due_at = repos.outbox.next_due_at()
         if due_at is None:
@@ -196,7 +196,7 @@ class Sender:
         with suppress(UnreadableEvent):
             if isinstance(outgoing := events.outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
-                repos.outbox.keep_removal(item.id, events.dumped(removal))
+                repos.outbox.keep_removal(item.id, events.dump_value(removal))
 
     def _remove_copies(self, repos: Repositories, now: datetime) -> None:
         """Have removed what shows by now to stand in its chat twice."""
@@ -208,7 +208,7 @@ class Sender:
                 copy.conversation,
                 copy.turn,
                 position,
-                events.dumped(removal),
+                events.dump_value(removal),
                 in_group=in_group,
                 now=now,
                 removes=True,
@@ -281,7 +281,7 @@ class Sender:
         except TransportError as error:
             return await self._failed(item, outgoing, error)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            return self._in_doubt(item, described(error))
+            return self._in_doubt(item, describe_error(error))
         self._counts.add("replies_sent")
 
         def went_out(repos: Repositories) -> None:
@@ -291,7 +291,7 @@ class Sender:
 
         return went_out
 
-    async def _timed(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
+    async def _timed(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
         """As `_sent_at`; how long it took is noted by how it ended."""
         began, outcome = time.monotonic(), "unknown"
         try:
@@ -369,11 +369,11 @@ class Sender:
                 )
                 for place, content in enumerate(contents)
             ]
-            if not repos.outbox.rewrite(item.id, events.dumped(parts[0]), now=now):
+            if not repos.outbox.rewrite(item.id, events.dump_value(parts[0]), now=now):
                 return
             in_group, position = reply.chat.startswith("group:"), repos.outbox.next_position(item.turn)
             for place, part in enumerate(parts[1:], position):
-                dumped = events.dumped(part)
+                dumped = events.dump_value(part)
                 repos.outbox.put(conversation, item.turn, place, dumped, in_group=in_group, now=now)
             if _has_files(events.outgoing(item.reply)):
                 self._tell_of_lost_files(repos, item, reply)
@@ -387,16 +387,16 @@ class Sender:
             return
         with speaking(self._language(repos, conversation)):
             content = Styled(text=phrases.say(phrases.FILES_NOT_SENT))
-        sentence = events.dumped(Reply(chat=outgoing.chat, content=content, ok=False))
+        sentence = events.dump_value(Reply(chat=outgoing.chat, content=content, ok=False))
         position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
         repos.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())
 
     def _went_out(
-        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: Sent | None
+        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
     ) -> None:
         """Write down what went out, within a transaction; a status that must not stay beside it is removed next."""
         now, wall = self._clock.now(), self._clock.wall()
-        targets = [sent_at] if repos.outbox.sent(item.id, sent_at, now=now, edited=edits) else []
+        targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
         if item.status is not None and edits is None and isinstance(outgoing, Reply):
             targets.append(SentId(item.status.sent_at))
         elif isinstance(outgoing, Reply) and outgoing.files and (old := _editable(item, wall)) is not None:
@@ -411,10 +411,10 @@ class Sender:
         now, in_group = self._clock.now(), chat.startswith("group:")
         for target in targets:
             position = repos.outbox.next_position(item.turn)
-            removal = events.dumped(Removal(chat=chat, target=target))
+            removal = events.dump_value(Removal(chat=chat, target=target))
             repos.outbox.put(conversation, item.turn, position, removal, in_group=in_group, now=now, removes=True)
 
-    async def _sent_at(self, outgoing: Outgoing, edits: Sent | None) -> tuple[SentId, Sent | None]:
+    async def _sent_at(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
         """Send, and give Signal's name for it: a removal has one too, which phones confirm like any other.
 
         Gives also what was edited in the end: where that is refused for good, it is a new message.
@@ -512,7 +512,7 @@ def _plain(reply: Reply) -> Reply:
     return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)
 
 
-def _editable(item: OutboxItem, wall: datetime) -> Sent | None:
+def _editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
     """The message that is to be edited; None where there is none, or Signal's apps would not show the edit any more."""
     old = item.edits
     if old is None or old.revision >= _MAX_EDITS:

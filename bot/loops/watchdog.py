@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from bot.clock import Clock, MachineClock
 from bot.errors import Disconnected, TransportError
 from bot.events import Kind
-from bot.logs import described
+from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.transports.bridge_versions import Concern, Release, age_days, warnings
@@ -75,7 +75,7 @@ class Watchdog:
 
     `round_trip_seconds` is how often a note to self is sent, None for never. Signal brings it to the other devices of
     the account alone (a phone that is switched on, say), so it makes sense only where there is one; a sign of it is
-    handed in by `noticed`. `seconds` tells the time on the clock of `Transport.heard_at`.
+    handed in by `on_confirmation`. `seconds` tells the time on the clock of `Transport.heard_at`.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Watchdog:
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
-                _log.error("the watchdog failed: %s", described(error))
+                _log.error("the watchdog failed: %s", describe_error(error))
 
     async def look(self) -> None:
         """Look once, and log which problems began and ended since the last time."""
@@ -141,7 +141,7 @@ class Watchdog:
         self._tell(problems)
         self._advise()
 
-    def noticed(self, sent_at: int) -> None:
+    def on_confirmation(self, sent_at: int) -> None:
         """Another device of the account has confirmed or shown our own message of this time."""
         # The sign may be quicker than the bridge's answer that tells which time it is.
         self._noticed.append(sent_at)

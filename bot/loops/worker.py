@@ -10,8 +10,8 @@
     Aldis is shut down: handed back, it does not count as a try.
 
 A turn spends nearly all of its time waiting: for a model, a tool, a person. It keeps nobody else from being served
-meanwhile; `Pace.conversations_at_once` only bounds the memory. What computes is bounded where it computes: files are
-opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
+meanwhile; `WorkerLimits.conversations_at_once` only bounds the memory. What computes is bounded where it computes:
+files are opened a few at a time, each conversation and each person has one or a few turns, money has its budgets.
 Left to others: everything about the answer (`bot.turn`), what people see of it meanwhile (`bot.turn.status`,
 `bot.turn.reactions`), sending it (`bot.loops.sender`).
 """
@@ -30,7 +30,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
-from bot.logs import described
+from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.policy.access import is_admin, may_ask
 from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
@@ -71,7 +71,7 @@ _MAX_BURIALS = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pace:
+class WorkerLimits:
     """How much at once, how long, how often."""
 
     conversations_at_once: int
@@ -117,7 +117,7 @@ class Worker:
         live: Live,
         marks: Marks,
         group_context: GroupContext,
-        pace: Pace,
+        pace: WorkerLimits,
         authority: Authority,
         kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
@@ -228,7 +228,7 @@ class Worker:
             item = urgent_item.item
             self._seen = InboxId(max(self._seen, item.id))
             try:
-                envelope = events.loaded(Envelope, item.envelope)
+                envelope = events.load_value(Envelope, item.envelope)
             except UnreadableEvent:
                 continue
             found = await self._route(urgent_item.conversation, envelope)
@@ -283,7 +283,7 @@ class Worker:
             raise
         except Exception as error:  # noqa: BLE001  (one turn's failure must not end the others)
             self._counts.add("turns_failed")
-            _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, described(error))
+            _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, describe_error(error))
             await asyncio.sleep(_PAUSE_SECONDS)
             await self._handed_back(claim, counts=True)
 
@@ -291,7 +291,7 @@ class Worker:
         """What came with the messages is read, or nobody will: the bridge need not have it any more."""
         for item in claim.items:
             try:
-                event = events.read(events.loaded(Envelope, item.envelope), self._transport.event)
+                event = events.read(events.load_value(Envelope, item.envelope), self._transport.event)
             except UnreadableEvent:
                 continue
             message = event.message if isinstance(event, Edited) else event
@@ -307,7 +307,7 @@ class Worker:
 
     async def _served(self, claim: Claim) -> None:
         try:
-            envelopes = [events.loaded(Envelope, item.envelope) for item in claim.items]
+            envelopes = [events.load_value(Envelope, item.envelope) for item in claim.items]
         except UnreadableEvent:
             await self._discarded(claim)
             return
@@ -390,7 +390,7 @@ class Worker:
         if is_kept and outcome.messages:
             self._kept(turn)
         if is_kept and outcome.ok:
-            self._group_context.answered(turn.talk)
+            self._group_context.on_answer(turn.talk)
 
     def _note_seconds(self, claim: Claim, outcome: str) -> None:
         """How long the oldest of the messages has waited for this."""
@@ -472,7 +472,7 @@ class Worker:
         """What the agent comes to, or what is said when it was stopped or took too long."""
         journal = self._turns.journal(turn)
         try:
-            async with asyncio.timeout(self._pace.turn_timeout_seconds), self._live.shown(turn) as showing:
+            async with asyncio.timeout(self._pace.turn_timeout_seconds), self._live.show(turn) as showing:
 
                 async def watch(progress: Progress) -> None:
                     showing.watch(progress)
@@ -480,13 +480,13 @@ class Worker:
 
                 return await self._agent.answer(turn, journal, watch, showing.told)
         except TimeoutError:
-            return journal.spent(phrases.say(phrases.TOOK_TOO_LONG))
+            return journal.failure(phrases.say(phrases.TOOK_TOO_LONG))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or turn.conversation not in self._stopped:
                 raise
             task.uncancel()
-            return journal.spent(phrases.say(phrases.STOPPED))
+            return journal.failure(phrases.say(phrases.STOPPED))
 
     @asynccontextmanager
     async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:

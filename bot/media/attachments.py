@@ -23,10 +23,10 @@ from pydantic import BaseModel, Field
 from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import audio, texts
-from bot.media.cell import Refused
-from bot.media.findings import TRANSCRIPT, Fee, Finding
+from bot.media.cell import FileRefused
+from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
-from bot.media.sandbox import Sandbox, checked
+from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, Speech
 from bot.messages import Document, Picture
@@ -69,7 +69,7 @@ class MediaLimits:
 class ReadAttachment:
     """What came of one file."""
 
-    finding: Finding
+    finding: FileDescription
     fee: Fee | None = None
 
 
@@ -91,7 +91,7 @@ class AttachmentReader:
         self._pauses_seconds = pauses_seconds
         self._sandbox = sandbox
 
-    async def unpacked(self, chat: ChatId, attachment: Attachment, *, number: int) -> ReadAttachment:
+    async def read_attachment(self, chat: ChatId, attachment: Attachment, *, number: int) -> ReadAttachment:
         """What is in a file, the `number`th of its question, from 1."""
         what = "a voice note" if attachment.is_voice_note else "a file"
         if number > self._limits.max_files:
@@ -112,7 +112,7 @@ class AttachmentReader:
         kind = kind_of(data)
         try:
             return await self._opened(data, kind, number, is_voice_note=attachment.is_voice_note)
-        except Refused as refusal:
+        except FileRefused as refusal:
             return _refused(kind.what, f"which cannot be opened: {refusal}")
 
     async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
@@ -138,39 +138,41 @@ class AttachmentReader:
             case "other":
                 return _refused(kind.what, "which cannot be read here")
 
-    async def _picture(self, data: bytes, kind: FileKind) -> Finding:
+    async def _picture(self, data: bytes, kind: FileKind) -> FileDescription:
         facts, made = await self._sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS)
-        told = checked(_PictureFacts, facts)
+        told = check_facts(_PictureFacts, facts)
         picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
         what = "an animation, of which there is the first picture" if told.is_animation else kind.what
-        return Finding(what=what, rest="which is attached", medium=picture)
+        return FileDescription(what=what, rest="which is attached", medium=picture)
 
-    async def _paper(self, data: bytes, kind: FileKind, name: str) -> Finding:
+    async def _paper(self, data: bytes, kind: FileKind, name: str) -> FileDescription:
         most = self._limits.max_text_characters
         facts, read = await self._sandbox.open(
             "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS
         )
-        told, text = checked(PaperFacts, facts), read.decode(errors="replace")
+        told, text = check_facts(PaperFacts, facts), read.decode(errors="replace")
         pages = told.pages
         what = f"{kind.what} of {_counted(pages, 'page')}"
         part = "" if told.pages_read == pages else f" (the first {_counted(told.pages_read, 'page')} of it)"
         if len(data) <= _MAX_NATIVE_BYTES and pages <= _MAX_NATIVE_PAGES:
             document = Document(data=data, name=name, pages=pages, text=text)
-            return Finding(what=what, rest=f"which is attached as {name}{part}", medium=document)
+            return FileDescription(what=what, rest=f"which is attached as {name}{part}", medium=document)
         if not text:
-            return Finding(
+            return FileDescription(
                 what=what, rest="in which there is no text, only pictures, and which is too large to be shown"
             )
-        return Finding(what=what, rest=f"its text{part}:", text=text)
+        return FileDescription(what=what, rest=f"its text{part}:", text=text)
 
-    def _text(self, data: bytes, kind: FileKind) -> Finding:
-        text = texts.decoded(data)
+    def _text(self, data: bytes, kind: FileKind) -> FileDescription:
+        text = texts.decode_text(data)
         if text is None:
-            return Finding(what="a file of a kind that is not known here", rest="which cannot be read here")
+            return FileDescription(what="a file of a kind that is not known here", rest="which cannot be read here")
         most = self._limits.max_text_characters
         if len(text) <= most:
-            return Finding(what=kind.what, rest="its text:", text=text) if text.strip() else _empty(kind)
-        return Finding(what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most])
+            return FileDescription(what=kind.what, rest="its text:", text=text) if text.strip() else _empty(kind)
+        return FileDescription(
+            what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most]
+        )
 
     async def _recording(self, data: bytes, kind: FileKind, *, is_voice_note: bool) -> ReadAttachment:
         what = "a voice note" if is_voice_note else kind.what
@@ -181,25 +183,25 @@ class AttachmentReader:
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
         if len(sound) > MAX_AUDIO_BYTES:
             return _too_large(what, MAX_AUDIO_BYTES)
-        heard = await self._speech.heard(sound, ending, seconds=seconds)
+        heard = await self._speech.transcribe(sound, ending, seconds=seconds)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         if heard.text is None:
             rest = "which could not be listened to: the audio service failed; it may be sent again"
         else:
             rest = TRANSCRIPT if heard.text else "in which no words were understood"
-        return ReadAttachment(finding=Finding(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
+        return ReadAttachment(finding=FileDescription(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
 
 
 def _refused(what: str, rest: str) -> ReadAttachment:
-    return ReadAttachment(finding=Finding(what=what, rest=rest))
+    return ReadAttachment(finding=FileDescription(what=what, rest=rest))
 
 
 def _too_large(what: str, max_bytes: int) -> ReadAttachment:
     return _refused(what, f"which was not opened: it is larger than {max_bytes // 1_000_000} MB")
 
 
-def _empty(kind: FileKind) -> Finding:
-    return Finding(what=kind.what, rest="which is empty")
+def _empty(kind: FileKind) -> FileDescription:
+    return FileDescription(what=kind.what, rest="which is empty")
 
 
 def _counted(number: int, noun: str) -> str:

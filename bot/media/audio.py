@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from struct import pack
 
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 
 _RATES = (96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350)
 _SAMPLES_PER_FRAME = 1024
@@ -56,9 +56,9 @@ def as_m4a(adts: bytes) -> tuple[bytes, float]:
     """
     frames = list(islice(_frames(adts), _MAX_FRAMES + 1))
     if not frames:
-        raise Refused("it is damaged")
+        raise FileRefused("it is damaged")
     if len(frames) > _MAX_FRAMES:
-        raise Refused("it is too long")
+        raise FileRefused("it is too long")
     sound = _format(adts)
     head = _box(b"ftyp", b"M4A ", pack(">I", 0), b"M4A mp42isom")
     size = len(head) + len(_moov(sound, frames, 0))
@@ -90,7 +90,7 @@ def _frames(data: bytes) -> Iterator[bytes]:
         if not is_frame or at + length > len(data):
             return
         if head[6] & 3:
-            raise Refused(_UNUSUAL)
+            raise FileRefused(_UNUSUAL)
         yield data[at + skipped : at + length]
         at += length
 
@@ -98,7 +98,7 @@ def _frames(data: bytes) -> Iterator[bytes]:
 def _format(head: bytes) -> _Format:
     rate_index, channels = head[2] >> 2 & 15, (head[2] & 1) << 2 | head[3] >> 6
     if rate_index >= len(_RATES) or not channels or head[6] & 3:
-        raise Refused(_UNUSUAL)
+        raise FileRefused(_UNUSUAL)
     return _Format(profile=head[2] >> 6, rate_index=rate_index, channels=channels)
 
 

@@ -21,7 +21,7 @@ Facts = Mapping[str, Any]
 """What JSON knows."""
 
 
-class Refused(Exception):
+class FileRefused(Exception):
     """The file cannot be opened; the message completes "which cannot be opened: ..." for the model."""
 
 

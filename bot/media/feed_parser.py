@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
-from bot.media.cell import Facts, Refused, load_all
+from bot.media.cell import Facts, FileRefused, load_all
 
 MAX_ENTRIES = 50
 """How many entries of a feed are read: the first."""
@@ -83,7 +83,7 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
         ),
     )
     if not found.get("version"):
-        raise Refused(_NO_FEED)
+        raise FileRefused(_NO_FEED)
     channel = found.get("feed", {})
     entries = [_entry(entry) for entry in found.get("entries", ())[:MAX_ENTRIES]]
     facts = {"title": _text(channel, "title", _MAX_TITLE_CHARS), "ttl_minutes": _minutes(channel.get("ttl"))}

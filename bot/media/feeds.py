@@ -23,20 +23,20 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.sandbox import Sandbox
 from tools import (
     BadArguments,
     Denied,
+    FetchedPage,
     Fetcher,
     NotFound,
-    Page,
     TimedOut,
     TooLarge,
     ToolError,
     canonical_url,
     plain,
-    shortened,
+    shorten,
 )
 
 MAX_BYTES = 2_000_000
@@ -61,7 +61,7 @@ _TROUBLES: tuple[tuple[type[ToolError], str], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Marks:
+class FeedValidators:
     """What a server wants to be shown the next time, so that it need not send the same again; word for word."""
 
     etag: str | None = None
@@ -85,12 +85,12 @@ class Piece:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class News:
+class FeedNews:
     """It has changed: this stands in it now."""
 
     url: str
     """Where it is from now on: it may have moved for good."""
-    marks: Marks
+    marks: FeedValidators
     title: str
     """Empty: it has none."""
     pieces: tuple[Piece, ...]
@@ -103,7 +103,7 @@ class Unchanged:
     """Nothing is new."""
 
     url: str
-    marks: Marks
+    marks: FeedValidators
     pause_seconds: float
 
 
@@ -121,7 +121,7 @@ class Trouble:
     pause_seconds: float = 0.0
 
 
-Reading = News | Unchanged | Gone | Trouble
+Reading = FeedNews | Unchanged | Gone | Trouble
 
 
 class _Channel(BaseModel):
@@ -151,7 +151,7 @@ class FeedReader:
         self._fetcher = fetcher
         self._sandbox = sandbox
 
-    async def read(self, url: str, marks: Marks, *, now: datetime) -> Reading:
+    async def read(self, url: str, marks: FeedValidators, *, now: datetime) -> Reading:
         """Ask for what is new since `marks`. Never raises but for cancellation; takes a minute at most."""
         try:
             page = await self._fetcher.get(
@@ -172,46 +172,46 @@ class FeedReader:
             return Unchanged(url=page.moved_to or url, marks=fresh, pause_seconds=pause_seconds)
         return await self._opened(page, fresh, page.moved_to or url, pause_seconds)
 
-    async def _opened(self, page: Page, marks: Marks, url: str, pause_seconds: float) -> Reading:
+    async def _opened(self, page: FetchedPage, marks: FeedValidators, url: str, pause_seconds: float) -> Reading:
         try:
             facts, entries = await self._sandbox.open(
                 "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
             )
             told, told_pieces = _Channel.model_validate(facts), _ENTRIES.validate_json(entries)
-        except Refused:
+        except FileRefused:
             return Trouble(word="unreadable", pause_seconds=pause_seconds)
         except ValidationError:
             # A feed has taken its cell over, for a cell says nothing like that.
             return Trouble(word="unreadable", pause_seconds=pause_seconds)
-        return News(
+        return FeedNews(
             url=url,
             marks=marks,
-            title=shortened(plain(told.title), _MAX_TITLE_CHARS),
+            title=shorten(plain(told.title), _MAX_TITLE_CHARS),
             pieces=tuple(map(_piece, told_pieces)),
             pause_seconds=max(pause_seconds, 60.0 * told.ttl_minutes),
         )
 
 
-def _conditions(marks: Marks) -> Mapping[str, str]:
+def _conditions(marks: FeedValidators) -> Mapping[str, str]:
     told = {"If-None-Match": marks.etag, "If-Modified-Since": marks.last_modified}
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _marks(page: Page) -> Marks:
-    return Marks(
+def _marks(page: FetchedPage) -> FeedValidators:
+    return FeedValidators(
         etag=_mark(page, "etag"),
         last_modified=_mark(page, "last-modified"),
         digest=hashlib.sha256(page.body).digest()[:16],
     )
 
 
-def _mark(page: Page, name: str) -> str | None:
+def _mark(page: FetchedPage, name: str) -> str | None:
     """A header to be sent back; None where it is missing or could not travel as it is."""
     value = page.headers.get(name, "")
     return value if value and len(value) <= _MAX_MARK_CHARS and value.isascii() and value.isprintable() else None
 
 
-def _pause_seconds(page: Page, now: datetime) -> float:
+def _pause_seconds(page: FetchedPage, now: datetime) -> float:
     """How long the server wants to be left alone; 0: it does not say."""
     if page.status in _WAITS:
         return _retry_after_seconds(page.headers.get("retry-after", ""), now)
@@ -235,8 +235,8 @@ def _piece(entry: _Entry) -> Piece:
     return Piece(
         key=entry.key,
         url=None if entry.url is None else canonical_url(entry.url),
-        title=shortened(plain(entry.title), _MAX_TITLE_CHARS),
-        summary=shortened(plain(entry.summary), _MAX_SUMMARY_CHARS),
+        title=shorten(plain(entry.title), _MAX_TITLE_CHARS),
+        summary=shorten(plain(entry.summary), _MAX_SUMMARY_CHARS),
         published_at=_moment(entry.published),
     )
 

@@ -13,7 +13,7 @@ TRANSCRIPT = "its transcript:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class FileDescription:
     """One file, as the model hears of it: `a PDF of 3 pages, which is attached`."""
 
     what: str

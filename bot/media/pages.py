@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bot.media.cell import Facts
-from bot.media.sieve import sieved
+from bot.media.sieve import sieve_page
 from bot.media.texts import tidy
 
 MAX_CHARS = 1_000_000
@@ -73,7 +73,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 def read(page: str) -> tuple[Facts, str]:
     """What a page of HTML tells of itself, and its text, in which there may still be what nobody sees."""
-    safe = sieved(page[:MAX_CHARS])
+    safe = sieve_page(page[:MAX_CHARS])
     body = LexborHTMLParser(safe.html).body
     written = _written(body) if body is not None else _Writer()
     facts = {

@@ -14,7 +14,7 @@ import pypdf
 from pypdf import PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
-from bot.media.cell import Facts, Refused, load_all
+from bot.media.cell import Facts, FileRefused, load_all
 
 READING_SECONDS = 15.0
 """After so long no further page is begun: what was read by then is better than nothing."""
@@ -45,19 +45,19 @@ def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, by
     try:
         return _read(data, max_pages, max_characters)
     except (FileNotDecryptedError, DependencyError) as error:
-        raise Refused(_LOCKED) from error
+        raise FileRefused(_LOCKED) from error
     # pypdf lets through whatever its parsing of a damaged file runs into.
     except (PyPdfError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError) as error:
-        raise Refused("it is damaged") from error
+        raise FileRefused("it is damaged") from error
     except RecursionError as error:
-        raise Refused("it is nested too deeply") from error
+        raise FileRefused("it is nested too deeply") from error
 
 
 def _read(data: bytes, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
     ends_at = time.monotonic() + READING_SECONDS
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
-        raise Refused(_LOCKED)
+        raise FileRefused(_LOCKED)
     pages, words, size, done = len(reader.pages), list[str](), 0, 0
     for page in reader.pages[:max_pages]:
         if size >= max_characters or time.monotonic() > ends_at:

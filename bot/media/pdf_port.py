@@ -12,10 +12,10 @@ from urllib.parse import urljoin
 
 from pydantic import BaseModel, Field
 
-from bot.media.cell import Facts, Refused
-from bot.media.sandbox import Sandbox, checked
+from bot.media.cell import Facts, FileRefused
+from bot.media.sandbox import Sandbox, check_facts
 from bot.media.texts import tidy
-from tools import BadArguments, PageLink, PageText, Paper, canonical_url, cleaned, shortened
+from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_text, shorten
 
 MAX_LINKS = 200
 """The most links that are given of one page."""
@@ -82,7 +82,7 @@ class Library:
             facts, data = await self._sandbox.open("pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS)
             # Work of up to a second for the longest text, in which everybody else shall have their turn.
             return await asyncio.to_thread(page_text, facts, data, url=url, is_html=is_html)
-        except Refused as refusal:
+        except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
 
     async def _opened(self, data: bytes, most: int) -> Paper:
@@ -90,11 +90,11 @@ class Library:
             facts, read = await self._sandbox.open(
                 "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS
             )
-            told = checked(PaperFacts, facts)
-        except Refused as refusal:
+            told = check_facts(PaperFacts, facts)
+        except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
         text = read.decode(errors="replace")
-        shown = await asyncio.to_thread(cleaned, text)  # as above
+        shown = await asyncio.to_thread(clean_text, text)  # as above
         return Paper(text=shown, pages=told.pages, pages_read=told.pages_read, is_cut=len(text) >= most)
 
 
@@ -104,15 +104,15 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
     Raises:
         Refused: no cell says that.
     """
-    told, text = checked(_PageFacts, facts), cleaned(data.decode(errors="replace"))
+    told, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
     if not is_html:
         return PageText(text=text.strip())
     date = _ISO_DATE.search(told.date)
     return PageText(
         text=tidy(text),
-        title=shortened(cleaned(told.title), _MAX_TITLE_CHARS),
+        title=shorten(clean_text(told.title), _MAX_TITLE_CHARS),
         date=date[0].replace("T", " ") if date else "",
-        language=cleaned(told.language)[:20],
+        language=clean_text(told.language)[:20],
         links=tuple(_links(told, url)),
         has_password=told.has_password,
         has_script=told.has_script,
@@ -127,7 +127,7 @@ def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:
         if whole is None or whole in seen or len(whole) > _MAX_LINK_CHARS:
             continue
         seen.add(whole)
-        yield PageLink(text=shortened(" ".join(cleaned(words).split()), _MAX_LABEL_CHARS), url=whole)
+        yield PageLink(text=shorten(" ".join(clean_text(words).split()), _MAX_LABEL_CHARS), url=whole)
         if len(seen) > MAX_LINKS:
             return
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from PIL import AvifImagePlugin, Image, ImageOps
 
-from bot.media.cell import Facts, Refused
+from bot.media.cell import Facts, FileRefused
 
 MAX_SIDE_PIXELS = 1568
 MAX_PIXELS = 25_000_000
@@ -35,18 +35,18 @@ def preload() -> None:
     """See `bot.media.cell`: each format is written and read once."""
     picture, buffer = Image.new("RGB", (16, 16), "white"), io.BytesIO()
     picture.save(buffer, "MPO", save_all=True, append_images=[picture])
-    fitted(buffer.getvalue(), "JPEG")
+    fit_picture(buffer.getvalue(), "JPEG")
     for name in _FORMATS:
-        fitted(_written(picture, name), name)
+        fit_picture(_written(picture, name), name)
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """See `bot.media.cell`; the argument is Pillow's name of the format."""
     [file_format] = arguments
-    return fitted(data, file_format)
+    return fit_picture(data, file_format)
 
 
-def fitted(data: bytes, file_format: str) -> tuple[Facts, bytes]:
+def fit_picture(data: bytes, file_format: str) -> tuple[Facts, bytes]:
     """The picture as a JPEG, or as a PNG where it is transparent or has few colours; of an animation the first one.
 
     The facts are `content_type`, `width`, `height` (in pixels) and `is_animation`. `file_format` is Pillow's name of
@@ -63,10 +63,10 @@ def fitted(data: bytes, file_format: str) -> tuple[Facts, bytes]:
                 is_animation = opened.format not in _JPEGS and bool(getattr(opened, "is_animated", False))
                 picture, content_type, made = _made(opened)
         except Image.DecompressionBombError as error:
-            raise Refused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
+            raise FileRefused(f"it has more than {MAX_JPEG_PIXELS // 1_000_000} megapixels") from error
         # Pillow's readers let through whatever their parsing of a damaged file runs into.
         except (OSError, ValueError, SyntaxError, TypeError, LookupError, ArithmeticError, EOFError) as error:
-            raise Refused("it is damaged") from error
+            raise FileRefused("it is damaged") from error
     facts = {"content_type": content_type, "width": picture.width, "height": picture.height}
     return facts | {"is_animation": is_animation}, made
 
@@ -74,7 +74,7 @@ def fitted(data: bytes, file_format: str) -> tuple[Facts, bytes]:
 def _check_size(opened: Image.Image) -> None:
     most = MAX_JPEG_PIXELS if opened.format in _JPEGS else MAX_PIXELS
     if opened.width * opened.height > most:
-        raise Refused(f"it has more than {most // 1_000_000} megapixels")
+        raise FileRefused(f"it has more than {most // 1_000_000} megapixels")
 
 
 def _made(opened: Image.Image) -> tuple[Image.Image, str, bytes]:

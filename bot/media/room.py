@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 
-class Room:
+class MemoryRoom:
     """So many bytes. More than all of them is let in when nothing else is there."""
 
     def __init__(self, size_bytes: int) -> None:

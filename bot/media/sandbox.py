@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from bot.media.cell import Facts, Refused
+from bot.media.cell import Facts, FileRefused
 from bot.media.confinement import Level
 from bot.media.zygote import LEVEL
 
@@ -165,10 +165,10 @@ class Sandbox:
                     status = await (self._kill(leash) if answer is None else _status(leash))
             except TimeoutError as error:
                 await self._kill(leash)
-                raise Refused("opening it takes too long") from error
+                raise FileRefused("opening it takes too long") from error
         if status is None:
             _log.error("no cell can be had")
-            raise Refused(_NO_ROOM)
+            raise FileRefused(_NO_ROOM)
         if status:
             # Nothing that it may have said is trusted: it would be made of the file.
             _log.warning("a file was too much for its cell (%s, status %d)", name, status)
@@ -186,7 +186,7 @@ class Sandbox:
             self._zygote.fork(their_channel, their_leash)
         except OSError as error:
             _log.error("no cell can be started: %s", error.strerror)
-            raise Refused(_NO_ROOM) from error
+            raise FileRefused(_NO_ROOM) from error
         # Else the end of the other side would not be seen.
         their_channel.close()
         their_leash.close()
@@ -211,7 +211,7 @@ async def _status(leash: socket.socket) -> int | None:
     return int(told) if told else None
 
 
-def checked(expected: type[M], facts: Facts) -> M:
+def check_facts(expected: type[M], facts: Facts) -> M:
     """What a cell says of a file, as far as it is what a cell says.
 
     Raises:
@@ -220,7 +220,7 @@ def checked(expected: type[M], facts: Facts) -> M:
     try:
         return expected.model_validate(facts)
     except ValidationError as error:
-        raise Refused(_DAMAGED) from error
+        raise FileRefused(_DAMAGED) from error
 
 
 async def _exchanged(channel: socket.socket, data: bytes) -> bytes | None:
@@ -251,14 +251,14 @@ async def _answer(channel: socket.socket) -> bytes | None:
 def _read(answer: bytes, status: int) -> tuple[Facts, bytes]:
     line, _, data = answer.partition(b"\n")
     if status != 0 or not line:
-        raise Refused(_DAMAGED)
+        raise FileRefused(_DAMAGED)
     try:
         facts = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise Refused(_DAMAGED) from error
+        raise FileRefused(_DAMAGED) from error
     if not isinstance(facts, dict):  # a file has taken its cell over
-        raise Refused(_DAMAGED)
+        raise FileRefused(_DAMAGED)
     told = cast("dict[str, Any]", facts)
     if "refused" in told:
-        raise Refused(str(told["refused"])[:_MAX_REASON_CHARS])
+        raise FileRefused(str(told["refused"])[:_MAX_REASON_CHARS])
     return told, data

@@ -52,7 +52,7 @@ _DATE_NAMES = ("article:published_time", "datepublished", "date", "dc.date", "dc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sieved:
+class SievedPage:
     """A page, ready for a parser. All texts but `html` are unescaped, as the page has them: a stranger's words."""
 
     html: str
@@ -71,12 +71,12 @@ class Sieved:
     """Whether JavaScript belongs to it."""
 
 
-def sieved(page: str) -> Sieved:
+def sieve_page(page: str) -> SievedPage:
     """The page, read as far as it can be; never fails."""
     reader = _Reader(page)
     reader.read()
     head = reader.head
-    return Sieved(
+    return SievedPage(
         html="".join(reader.written),
         title=" ".join(head.get("title", "").split()),
         date=next((head[name] for name in _DATE_NAMES if name in head), ""),

@@ -78,7 +78,7 @@ _OFFICE = (
 
 
 def kind_of(data: bytes) -> FileKind:
-    """What the bytes are. `TEXT` is only a guess: `texts.decoded` says whether they are text indeed."""
+    """What the bytes are. `TEXT` is only a guess: `texts.decode_text` says whether they are text indeed."""
     container = next((read for at, sign, read in _CONTAINERS if data[at : at + 4] == sign), None)
     return container(data) if container else _sound_of_mpeg(data) or _by_beginning(data)
 

@@ -53,7 +53,7 @@ class Speaking:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Heard:
+class Transcription:
     """What came of one recording; `text` None: nothing, `fee.outcome` says why."""
 
     text: str | None
@@ -61,7 +61,7 @@ class Heard:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class SpokenText:
     """What came of one text; `sound` is raw AAC, as Signal for Android has it; None: `fee.outcome` says why."""
 
     sound: bytes | None
@@ -89,7 +89,7 @@ class Speech:
         self._listening = listening
         self._speaking = speaking
 
-    async def heard(self, sound: bytes, ending: str, *, seconds: float | None) -> Heard:
+    async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> Transcription:
         """What is said in a recording; `ending` names its format, `seconds` None: nobody knows how long it is."""
         how, began = self._listening, time.monotonic()
         fields = {"model": how.model, "response_format": "json"} | ({"language": how.language} if how.language else {})
@@ -103,17 +103,17 @@ class Speech:
                 headers=self._headers,
             )
         except ToolError as error:
-            return Heard(text=None, fee=_fee(how.model, error.code, began, None))
+            return Transcription(text=None, fee=_fee(how.model, error.code, began, None))
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # What is refused is not charged; an answer that cannot be read may have been.
             cost = None if answer.ok else Decimal(0)
-            return Heard(text=None, fee=_fee(how.model, f"status_{answer.status}", began, cost))
+            return Transcription(text=None, fee=_fee(how.model, f"status_{answer.status}", began, cost))
         lasted = _seconds_told(body) or seconds
         cost = None if lasted is None or how.price_usd is None else round(how.price_usd * Decimal(lasted) / 60, 9)
-        return Heard(text=text.strip(), fee=_fee(how.model, "ok", began, cost))
+        return Transcription(text=text.strip(), fee=_fee(how.model, "ok", began, cost))
 
-    async def said(self, text: str, *, timeout_seconds: float) -> Said:
+    async def speak(self, text: str, *, timeout_seconds: float) -> SpokenText:
         """The text, spoken; what is too long for the service is refused by it. At most so many seconds."""
         how, began = self._speaking, time.monotonic()
         try:
@@ -126,11 +126,11 @@ class Speech:
                 headers=self._headers,
             )
         except ToolError as error:
-            return Said(sound=None, fee=_fee(how.model, error.code, began, None))
+            return SpokenText(sound=None, fee=_fee(how.model, error.code, began, None))
         if not answer.ok or not answer.body:
-            return Said(sound=None, fee=_fee(how.model, f"status_{answer.status}", began, Decimal(0)))
+            return SpokenText(sound=None, fee=_fee(how.model, f"status_{answer.status}", began, Decimal(0)))
         cost = None if how.price_usd is None else round(how.price_usd * len(text) / 1_000_000, 9)
-        return Said(sound=answer.body, fee=_fee(how.model, "ok", began, cost))
+        return SpokenText(sound=answer.body, fee=_fee(how.model, "ok", began, cost))
 
 
 def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fee:

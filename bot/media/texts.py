@@ -17,7 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 """All but those that stand in texts: tab, line feed, form feed, carriage return, and escape for colours."""
 
 
-def decoded(data: bytes) -> str | None:
+def decode_text(data: bytes) -> str | None:
     """The text, its lines ending in a newline alone; None where the bytes are no text in any usual encoding.
 
     By its byte order mark where it has one, else UTF-8, else the encoding of western Windows, which fits most of what

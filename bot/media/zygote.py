@@ -28,7 +28,7 @@ from contextlib import suppress
 from types import FrameType, ModuleType
 
 from bot.media import confinement
-from bot.media.cell import Facts, Refused, load_all
+from bot.media.cell import Facts, FileRefused, load_all
 from bot.media.confinement import Level
 
 LEVEL = "level"
@@ -135,7 +135,7 @@ class _Zygote:
             return {"landlock": self._level.landlock, "seccomp": self._level.seccomp}, b""
         try:
             return self._modules[name].serve(data, arguments)
-        except Refused as refusal:
+        except FileRefused as refusal:
             return {"refused": str(refusal)}, b""
 
 

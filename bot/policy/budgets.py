@@ -80,7 +80,7 @@ class Budgets:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spent:
+class ScopeSpending:
     """What was spent within one scope in the day or month that it is now."""
 
     scope: Scope
@@ -114,7 +114,7 @@ class NearlyUsedUp:
     """Rounded down; 100 or more when it has just been reached."""
 
 
-def used_up(budgets: Budgets, spent: Iterable[Spent]) -> UsedUp | None:
+def used_up(budgets: Budgets, spent: Iterable[ScopeSpending]) -> UsedUp | None:
     """The limit that is reached; None while there is money left under all of them.
 
     Of several the one that keeps people waiting longest, and of those the narrowest.
@@ -128,7 +128,7 @@ def used_up(budgets: Budgets, spent: Iterable[Spent]) -> UsedUp | None:
     return UsedUp(scope=amount.scope, span=amount.span, renews=limit_usd > 0)
 
 
-def nearly_used_up(budgets: Budgets, spent: Iterable[Spent]) -> NearlyUsedUp | None:
+def nearly_used_up(budgets: Budgets, spent: Iterable[ScopeSpending]) -> NearlyUsedUp | None:
     """The limit of which people should know that it is nearly used up; None while there is none, or they know.
 
     Of several the one of which most is used. One of 0 is never nearly used up.
@@ -144,7 +144,7 @@ def nearly_used_up(budgets: Budgets, spent: Iterable[Spent]) -> NearlyUsedUp | N
     return NearlyUsedUp(scope=amount.scope, span=amount.span, period=amount.period, percent=int(part * 100))
 
 
-def _limited(budgets: Budgets, spent: Iterable[Spent]) -> Iterator[tuple[Spent, Decimal]]:
+def _limited(budgets: Budgets, spent: Iterable[ScopeSpending]) -> Iterator[tuple[ScopeSpending, Decimal]]:
     """The amounts for which there is a limit, each with its limit in US dollars."""
     for amount in spent:
         limit_usd = budgets.limit_usd(amount.scope, amount.span)

@@ -63,7 +63,7 @@ class ChatSettings:
     starts_after: int = 0
     """A turn's id: that turn and those before it are not read again, nor is anything that was made of them."""
 
-    def switched(self, tool: str, *, is_on: bool) -> Self:
+    def with_tool(self, tool: str, *, is_on: bool) -> Self:
         """The same with this tool on or off."""
         others = set(self.tools_off) - {tool}
         return replace(self, tools_off=tuple(sorted(others if is_on else others | {tool})))
@@ -104,13 +104,13 @@ class UnreadableSettings(ValueError):
     """Stored settings were written by a newer version or are damaged."""
 
 
-def dumped(settings: ChatSettings) -> bytes:
+def dump_settings(settings: ChatSettings) -> bytes:
     """The settings as versioned JSON: the version, a colon, a JSON object in UTF-8."""
     return b"%d:" % JSON_VERSION + _settings.dump_json(settings, exclude_defaults=True)
 
 
-def loaded(data: bytes) -> ChatSettings:
-    """The settings that `dumped` wrote.
+def parse_settings(data: bytes) -> ChatSettings:
+    """The settings that `dump_settings` wrote.
 
     Raises:
         UnreadableSettings: the version is unknown or the JSON does not fit it.

@@ -16,7 +16,7 @@ _NOTES_FOR_EACH = 10
 times at most. Source: Signal-Android, MessageConstraintsUtil.MAX_EDIT_COUNT (2026)."""
 
 
-class Rate:
+class CallRate:
     """At most so many calls a minute for each key, a person and a tool; the key used longest ago is forgotten first."""
 
     def __init__(self, calls_per_minute: int) -> None:
@@ -64,10 +64,10 @@ class Quota:
         max_waiting: int = 200,
     ) -> None:
         self._max_waiting = max_waiting
-        self._persons = Rate(messages_per_minute)
-        self._conversations = Rate(conversation_messages_per_minute)
-        self._notes = Rate(_NOTES_FOR_EACH * messages_per_minute)
-        self._tellings = Rate(1)
+        self._persons = CallRate(messages_per_minute)
+        self._conversations = CallRate(conversation_messages_per_minute)
+        self._notes = CallRate(_NOTES_FOR_EACH * messages_per_minute)
+        self._tellings = CallRate(1)
 
     def has_room(self, envelope: Envelope, now: datetime, *, beside: int = 0) -> bool:
         """Whether it comes within the limits of its minute, also if so many others should be counted before it."""
@@ -95,7 +95,7 @@ class Quota:
         """Whether nobody in this conversation was told of a refusal within the minute."""
         return envelope.kind is Kind.MESSAGE and self._tellings.has_room(_chat(envelope), taken_at(envelope, now))
 
-    def told(self, envelope: Envelope, now: datetime) -> None:
+    def on_refusal(self, envelope: Envelope, now: datetime) -> None:
         """The refusal of this message is going to be told."""
         self._tellings.count(_chat(envelope), taken_at(envelope, now))
 

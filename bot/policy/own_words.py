@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import cast
 
-from bot.policy.records import Known, Record, fields_of
+from bot.policy.records import ReadRecords, Record, fields_of
 from bot.policy.spoken_times import Times, is_moment, is_moment_named, times_in, without_days
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", re.UNICODE)
@@ -64,7 +64,7 @@ _REMINDING = re.compile(
 """What asks for a thing the more, though it holds a word that turns the meaning around elsewhere."""
 
 
-_NOTHING_KNOWN = Known()
+_NOTHING_KNOWN = ReadRecords()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +75,7 @@ class Takes:
     """Arguments with what they may be taken out of: `event`, the key of one, or `event.guests`, a field of it."""
     fills: AbstractSet[str] = frozenset()
     """Arguments in which values of catalogues may stand between the person's words."""
-    known: Known = _NOTHING_KNOWN
+    known: ReadRecords = _NOTHING_KNOWN
     """What was read in the turn."""
     may_pick: bool = False
     """Whether a name out of a list that no stranger writes in counts, though the person has not said it."""

@@ -51,7 +51,7 @@ class Record:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
+class ReadRecords:
     """What has been read so far in a turn, of what counts."""
 
     records: tuple[Record, ...] = ()
@@ -70,24 +70,26 @@ class Known:
         is_catalogue: bool,
         is_cut: bool,
         looked_up: Mapping[str, object] | None,
-    ) -> "Known":
+    ) -> "ReadRecords":
         """With one more answer; `told` says what its records are, None: there are none. `looked_up` is what was asked
         for by a request that held words of strangers, None: it held none.
         """
         whole = _structured(data)
         values = (*self.values, *values_in(whole)) if is_catalogue else self.values
-        known = Known(records=self.records, names=self.names, values=values[:_MAX_VALUES], incomplete=self.incomplete)
+        known = ReadRecords(
+            records=self.records, names=self.names, values=values[:_MAX_VALUES], incomplete=self.incomplete
+        )
         if told is None:
             return known
         if not told.key:
             names = frozenset((told.kind, name) for name in _strings(whole, _MAX_LEVELS) if _is_name(name))
-            return Known(
+            return ReadRecords(
                 records=known.records, names=known.names | names, values=known.values, incomplete=known.incomplete
             )
         read = islice(_records(whole, told, _MAX_LEVELS), _MAX_RECORDS + 1)
         found = tuple(replace(one, is_sure=_is_sure(one, looked_up)) for one in read)
         is_all = not is_cut and len(found) <= _MAX_RECORDS
-        return Known(
+        return ReadRecords(
             records=(*known.records, *found),
             names=known.names,
             values=known.values,

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId
-from bot.policy.yes_no import SKIN_TONES, Word, meant
+from bot.policy.yes_no import SKIN_TONES, Word, parse_word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +151,7 @@ def _message(message: Incoming, name: str, answers_always: bool) -> Question | C
         word, rest = command.group(1).lower(), (command.group(2) or "").strip()
         return Command(message=message, name=word, rest=rest, is_addressed=is_addressed)
     found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
-    word = None if message.attachments else meant(message.text)
+    word = None if message.attachments else parse_word(message.text)
     if word is None or (message.quote is not None and not message.quotes_me):
         return found
     target = message.quote.sent_at if message.quote is not None else None

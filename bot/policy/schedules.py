@@ -40,7 +40,7 @@ Reason = Literal["zone", "form", "over", "far", "many"]
 """No such zone, no such time, it is over, it is too far away; or there are too many reminders."""
 
 
-class Unfit(ValueError):
+class UnfitWish(ValueError):
     """There is no such time, or none that may be planned; the message says so to a model in one sentence."""
 
     def __init__(self, reason: Reason, message: str) -> None:
@@ -60,7 +60,7 @@ class Plan:
     repeat: Repeat | None = None
 
 
-def planned(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]:
+def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]:
     """The plan of a wish, and when it is due first; `zone` counts where the wish names none.
 
     Raises:
@@ -68,17 +68,17 @@ def planned(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]:
     """
     zone = wish.timezone or zone
     if not is_zone(zone):
-        raise Unfit("zone", f"There is no time zone {zone[:60]!r}; use an IANA name such as Europe/Berlin.")
+        raise UnfitWish("zone", f"There is no time zone {zone[:60]!r}; use an IANA name such as Europe/Berlin.")
     if (wish.local is None) == (wish.delay_seconds is None):
-        raise Unfit("form", "Give either a local time or a delay.")
+        raise UnfitWish("form", "Give either a local time or a delay.")
     if wish.repeat is not None:
         _check(wish.repeat)
     plan = _delayed(wish, now, zone) if wish.local is None else _at(wish.local, zone, wish.repeat)
     due_at = plan.start_at if plan.repeat is None else next_after(plan, now)
     if due_at is None or due_at <= now:
-        raise Unfit("over", f"That time is over already: it is {worded(now, zone)}.")
+        raise UnfitWish("over", f"That time is over already: it is {describe_moment(now, zone)}.")
     if due_at > now + FARTHEST:
-        raise Unfit("far", "That is more than five years away.")
+        raise UnfitWish("far", "That is more than five years away.")
     return plan, due_at
 
 
@@ -108,7 +108,7 @@ def is_skipped(local: datetime, zone: str) -> bool:
     return instant(local, zone).astimezone(ZoneInfo(zone)).replace(tzinfo=None) != local
 
 
-def worded(at: datetime, zone: str) -> str:
+def describe_moment(at: datetime, zone: str) -> str:
     """An instant as people read it: `Monday 2026-11-23 08:00 Europe/Berlin`."""
     return f"{at.astimezone(ZoneInfo(zone)):%A %Y-%m-%d %H:%M} {zone}"
 
@@ -118,13 +118,13 @@ def _at(text: str, zone: str, repeat: Repeat | None) -> Plan:
         local = datetime.strptime(text, "%Y-%m-%dT%H:%M")  # noqa: DTZ007  (a wall clock has no zone)
         return Plan(start_at=instant(local, zone), local=local, zone=zone, repeat=repeat)
     except (ValueError, OverflowError) as error:
-        raise Unfit("form", f"{text[:40]!r} is no time like 2026-11-23T08:00.") from error
+        raise UnfitWish("form", f"{text[:40]!r} is no time like 2026-11-23T08:00.") from error
 
 
 def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:
     seconds = wish.delay_seconds or 0
     if seconds > FARTHEST.total_seconds():
-        raise Unfit("far", "That is more than five years away.")
+        raise UnfitWish("far", "That is more than five years away.")
     at = now + timedelta(seconds=seconds)
     local = at.astimezone(ZoneInfo(zone)).replace(tzinfo=None, microsecond=0)
     return Plan(start_at=at, local=local, zone=zone, repeat=wish.repeat)
@@ -132,13 +132,13 @@ def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:
 
 def _check(repeat: Repeat) -> None:
     if repeat.every in {"hour", "year"} and repeat.weekdays:
-        raise Unfit("form", "Weekdays go with every day, week or month only.")
+        raise UnfitWish("form", "Weekdays go with every day, week or month only.")
     if (repeat.nth is not None) != (repeat.every == "month" and len(repeat.weekdays) == 1):
-        raise Unfit(
+        raise UnfitWish(
             "form", "A weekday of the month needs exactly one weekday and which of them: 1 to 4, or -1 for the last."
         )
     if not 1 <= repeat.interval <= _MAX_TIMES or not 1 <= (repeat.count or 1) <= _MAX_TIMES:
-        raise Unfit("form", f"Intervals and counts go from 1 to {_MAX_TIMES}.")
+        raise UnfitWish("form", f"Intervals and counts go from 1 to {_MAX_TIMES}.")
 
 
 def _next_hour(plan: Plan, repeat: Repeat, after: datetime) -> datetime | None:

@@ -52,7 +52,7 @@ _AT_THE_END = ".,;:!?'"
 _EMPHASIS = frozenset("*_~")
 
 
-def untrusted(labels: Labels, person: str) -> tuple[Source, ...]:
+def untrusted_sources(labels: Labels, person: str) -> tuple[Source, ...]:
     """What somebody other than this person may have written, of content with these labels, oldest first.
 
     The words of other people in a group are among it: they may ask for themselves, but not in somebody else's name.
@@ -90,7 +90,7 @@ def approval_causes(
     whether the person's own words name these, `is_asked_for` whether they ask for the deed as well; `tells_nothing`
     whether what they do not name are names that the server has given itself, in answers no stranger writes in.
     """
-    causes = () if effects == "none" or (is_named and is_asked_for) else untrusted(labels, person)
+    causes = () if effects == "none" or (is_named and is_asked_for) else untrusted_sources(labels, person)
     shown = private(labels) if discloses and not (is_named or tells_nothing) else ()
     return tuple(dict.fromkeys((*causes, *shown)))
 

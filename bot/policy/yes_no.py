@@ -48,7 +48,7 @@ _BESIDE_ALWAYS = _words("""
 """)
 
 
-def meant(text: str) -> Word | None:
+def parse_word(text: str) -> Word | None:
     """What words mean that mean nothing else; None where they may mean more, or anything else."""
     plain = text.lower().translate(SKIN_TONES).replace("’", "'")
     words = {word for word in _BETWEEN.split(plain)[: _MAX_WORDS + 2] if word}

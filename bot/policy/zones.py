@@ -79,7 +79,7 @@ zone; without accents.
 """
 _BY_CITY: Mapping[str, str] = {name: zone for names, zone in _CITIES.items() for name in names.split()}
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?00)?", re.IGNORECASE)
-_MOST_EAST, _MOST_WEST = 14, 12
+_EAST_END, _WEST_END = 14, 12
 _CLOSE = 0.8
 _MAX_CHARACTERS = 60
 
@@ -127,7 +127,7 @@ def _fixed(sign: str, hours: int) -> tuple[str, ...]:
     """The zone of whole hours before or after UTC; in the database its sign is the other way round (POSIX)."""
     if hours == 0:
         return ("UTC",)
-    if hours > (_MOST_EAST if sign == "+" else _MOST_WEST):
+    if hours > (_EAST_END if sign == "+" else _WEST_END):
         return ()
     return (f"Etc/GMT{'-' if sign == '+' else '+'}{hours}",)
 

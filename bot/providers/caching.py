@@ -33,7 +33,7 @@ _MAX_PAUSES = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class CachePlan:
     """What of a request is to be kept."""
 
     shared: bool
@@ -42,22 +42,22 @@ class Plan:
     """The messages, by their place, with which a part ends that is asked again; in order, at most three."""
 
 
-NOTHING: Final = Plan(shared=False)
+NOTHING: Final = CachePlan(shared=False)
 
 
-def plan(request: Request) -> Plan:
+def plan(request: Request) -> CachePlan:
     """What to keep of a request."""
     if request.is_one_off:
         return NOTHING
     if request.tools and not request.may_call_tools:
-        return Plan(shared=True)  # without calls the messages are read as others: no cache knows them, nor will
+        return CachePlan(shared=True)  # without calls the messages are read as others: no cache knows them, nor will
     places = question_places(request.messages)
     life: Life = "1h" if _comes_back_late([request.messages[place] for place in places]) else "5m"
     marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
     last = len(request.messages) - 1
     if last not in marks:
         marks[last] = "5m" if _thinks(request.messages[places[-1] :] if places else ()) else life
-    return Plan(shared=True, marks=marks)
+    return CachePlan(shared=True, marks=marks)
 
 
 def question_places(messages: Sequence[Message]) -> list[int]:

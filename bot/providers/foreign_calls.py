@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
-from bot.providers.prompted.markers import Piece, Written, squeezed
+from bot.providers.prompted.markers import Piece, WrittenCall, squeeze
 
 MAX_BLOCKS = 32
 """Of one completion; what looks like a further one is text."""
@@ -66,7 +66,7 @@ def may_hold(text: str) -> bool:
 def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
     """The words and the calls, in order; the text itself where there are none.
 
-    `names` are the tools that there are, `given` is what the model was told, `squeezed`.
+    `names` are the tools that there are, `given` is what the model was told, `squeeze`.
     """
     if not may_hold(text):
         return [text]
@@ -74,7 +74,7 @@ def pieces(text: str, *, names: Collection[str], given: str) -> list[Piece]:
     return bare if bare is not None else _tagged(text, names, given)
 
 
-def shown(text: str) -> str:
+def visible_words(text: str) -> str:
     """The words of a completion that is still being written, without what is a call or may become one."""
     if not may_hold(text) and not text.lstrip().startswith("`"):
         return text
@@ -115,7 +115,7 @@ def _tagged(text: str, names: Collection[str], given: str) -> list[Piece]:
         if opening.start() < at or count == MAX_BLOCKS:
             continue
         inner, end = _block(text, opening)
-        if inner.strip() and squeezed(inner) in given:
+        if inner.strip() and squeeze(inner) in given:
             continue
         count += 1
         found += [text[at : opening.start()], *_calls(inner, names)]
@@ -142,7 +142,7 @@ def _block(text: str, opening: re.Match[str]) -> tuple[str, int]:
     return text[opening.end() :], len(text)
 
 
-def _calls(inner: str, names: Collection[str]) -> list[Written]:
+def _calls(inner: str, names: Collection[str]) -> list[WrittenCall]:
     """The calls in a block; one that cannot be read is malformed, for its model to hear so."""
     functions = list(_XML_FUNCTION.finditer(inner))
     if functions:
@@ -155,13 +155,13 @@ def _calls(inner: str, names: Collection[str]) -> list[Written]:
         return [call for call in calls if call is not None]
     name = _NAMED.search(written)
     known = next((known for known in names if written.startswith(known)), None)
-    return [Written(name=name[1] if name else known or "unnamed", arguments=written)] if written else []
+    return [WrittenCall(name=name[1] if name else known or "unnamed", arguments=written)] if written else []
 
 
-def _of_xml(function: re.Match[str]) -> Written:
+def _of_xml(function: re.Match[str]) -> WrittenCall:
     name, inner = function["name"] or function["named"], function["inner"].strip()
     parameters = {key: _value(value) for key, value in _XML_PARAMETER.findall(inner)}
-    return Written(name=name, arguments=json.dumps(parameters) if parameters or not inner else inner)
+    return WrittenCall(name=name, arguments=json.dumps(parameters) if parameters or not inner else inner)
 
 
 def _value(written: str) -> object:
@@ -187,7 +187,7 @@ def _bare(text: str, names: Collection[str], given: str) -> list[Piece] | None:
         is_first = not inner[: line.start()].strip()
         if not known or len(known) < len(calls) or (inner[end:].strip() and not is_first):
             continue
-        if is_code(inner, line.start()) or squeezed(inner[line.end() : end]) in given:
+        if is_code(inner, line.start()) or squeeze(inner[line.end() : end]) in given:
             continue
         words = inner[: line.start()].rstrip()
         return [words, *known] if words else [*known]
@@ -210,7 +210,7 @@ def _values(text: str, at: int) -> tuple[list[object], int]:
     return found[:MAX_BLOCKS], at
 
 
-def _written(value: object) -> Written | None:
+def _written(value: object) -> WrittenCall | None:
     """The call that a value describes; None where it describes none."""
     if not isinstance(value, Mapping):
         return None
@@ -224,4 +224,4 @@ def _written(value: object) -> Written | None:
         return None
     arguments = call[given]
     written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
-    return Written(name=name, arguments=written)
+    return WrittenCall(name=name, arguments=written)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-class Lessons:
+class ModelLessons:
     """What is known of models, by the address of the server and the name of the model.
 
     `known` is what was learnt before, by subject; `keep` is told of each subject that has more or other lessons now.

@@ -39,7 +39,7 @@ _OF_THIS_ONE = re.compile(
 _NAME_CHARACTERS = 100
 
 _PIXELS_PER_TOKEN = 750
-_LEAST_PICTURE_TOKENS = 85
+_MIN_PICTURE_TOKENS = 85
 _TOKENS_PER_PAGE = 3000
 _CHARACTERS_PER_TOKEN = 3
 """Anthropic's figures; OpenAI's are lower. Source: docs.claude.com (Vision, PDF support), 2026-11-22."""
@@ -50,7 +50,7 @@ def text_of(message: UserMessage, taken: Kinds) -> str:
     return "\n".join([message.text, *(note(medium) for medium in message.media if medium.kind not in taken)])
 
 
-def shown(message: UserMessage, taken: Kinds) -> tuple[Medium, ...]:
+def accepted_media(message: UserMessage, taken: Kinds) -> tuple[Medium, ...]:
     """The media of a message that the model takes, in their order."""
     return tuple(medium for medium in message.media if medium.kind in taken)
 
@@ -112,5 +112,5 @@ def is_about_this_one(words: str) -> bool:
 def estimated_tokens(medium: Medium) -> int:
     """About how many tokens a medium takes, with whatever vendor; rather too many than too few."""
     if isinstance(medium, Picture):
-        return max(_LEAST_PICTURE_TOKENS, ceil(medium.width * medium.height / _PIXELS_PER_TOKEN))
+        return max(_MIN_PICTURE_TOKENS, ceil(medium.width * medium.height / _PIXELS_PER_TOKEN))
     return max(medium.pages * _TOKENS_PER_PAGE, len(medium.text) // _CHARACTERS_PER_TOKEN)

@@ -37,7 +37,7 @@ class MoreTools:
             ProviderError: one of its kinds, see `bot.errors`.
         """
         seldom = {offer.name for offer in request.tools if offer.seldom}
-        completion = await self._provider.complete(wrapped(request, seldom), told)
+        completion = await self._provider.complete(defer_tools(request, seldom), told)
         message = completion.message
         if message is None or not message.calls:
             return completion
@@ -50,7 +50,7 @@ class MoreTools:
         await self._provider.aclose()
 
 
-def wrapped(request: Request, seldom: Collection[str]) -> Request:
+def defer_tools(request: Request, seldom: Collection[str]) -> Request:
     """The request with the list of these tools, and with their calls as such of `more_tools`."""
     if not seldom:
         return request

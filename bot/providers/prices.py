@@ -27,7 +27,7 @@ _MAX_FILE_BYTES = 4 * 1024 * 1024
 _Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
-class Rates(BaseModel):
+class TokenPrices(BaseModel):
     """US dollars for a million tokens of each kind. What a cache saves and costs is not known where it is None."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,13 +54,13 @@ class Rates(BaseModel):
         return millionths / _MILLION
 
 
-class LongRates(Rates):
+class LongRates(TokenPrices):
     """The rates of a prompt that is longer than so many tokens: they hold for all of it, and for its answer."""
 
     beyond_tokens: Annotated[int, Field(gt=0)]
 
 
-class Price(Rates):
+class Price(TokenPrices):
     """What a model costs."""
 
     long: LongRates | None = None
@@ -148,7 +148,7 @@ class Prices:
 
 
 @cache
-def published() -> Prices:
+def published_prices() -> Prices:
     """The prices that vendors publish, and that of no model at all."""
     table = _table(_PUBLISHED, "bot/providers/prices.json")
     free = Price(input=Decimal(0), output=Decimal(0))

@@ -40,7 +40,7 @@ class Gathering(Protocol):
         ...
 
 
-async def gathered(pieces: AsyncIterable[object], gathering: Gathering, told: Told) -> bytes:
+async def read_stream(pieces: AsyncIterable[object], gathering: Gathering, told: Told) -> bytes:
     """The body of an answer that comes in these pieces; `told` is told its words whenever there are more.
 
     Raises:
@@ -66,6 +66,6 @@ def is_whole(headers: Mapping[str, str]) -> bool:
     return headers.get("content-type", "").startswith("application/json")
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_texts(texts: Iterable[str]) -> str:
     """The words of several parts, as `AssistantMessage.text` joins them."""
     return "\n\n".join(text for text in texts if text.strip())

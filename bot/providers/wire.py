@@ -52,7 +52,7 @@ _Shape = TypeVar("_Shape", bound=Wire)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answered:
+class WireAnswer:
     """What a vendor's answer says, before it is timed and priced."""
 
     message: AssistantMessage | None
@@ -74,7 +74,9 @@ class Answered:
         )
 
 
-def answered(parts: Iterable[AssistantPart], stop: Stop, usage: Usage, *, was_cut_in_call: bool = False) -> Answered:
+def wire_answer(
+    parts: Iterable[AssistantPart], stop: Stop, usage: Usage, *, was_cut_in_call: bool = False
+) -> WireAnswer:
     """The parts as a message that can be sent back, and the stop that fits them.
 
     Blank text is left out, for no vendor takes it back; so are opaque parts at the end, which are bound to what would
@@ -90,7 +92,7 @@ def answered(parts: Iterable[AssistantPart], stop: Stop, usage: Usage, *, was_cu
     if stop in {Stop.END, Stop.TOOLS}:
         stop = Stop.TOOLS if any(isinstance(part, ToolCall) for part in kept) else Stop.END
     message = AssistantMessage(parts=tuple(kept)) if kept else None
-    return Answered(message=message, stop=stop, usage=usage, is_cut_in_call=is_cut)
+    return WireAnswer(message=message, stop=stop, usage=usage, is_cut_in_call=is_cut)
 
 
 def _is_kept(part: AssistantPart, stop: Stop) -> bool:
@@ -101,7 +103,7 @@ def _is_kept(part: AssistantPart, stop: Stop) -> bool:
     return True
 
 
-def encoded(value: object) -> bytes:
+def encode_json(value: object) -> bytes:
     """The value as JSON in UTF-8; half a surrogate pair in a text, which UTF-8 cannot hold, becomes a question mark,
     and two halves that came apart are put together.
 
@@ -118,12 +120,12 @@ def encoded(value: object) -> bytes:
 
 def items(values: Iterable[object]) -> bytes:
     """The values as JSON with commas between them, as they stand in a list."""
-    return b",".join(map(encoded, values))
+    return b",".join(map(encode_json, values))
 
 
 def with_list(body: Mapping[str, object], name: str, ready: Iterable[bytes]) -> bytes:
     """The object as JSON with one list more, whose items are JSON already."""
-    return b'%b%b"%b":[%b]}' % (encoded(body)[:-1], b"," if body else b"", name.encode(), b",".join(ready))
+    return b'%b%b"%b":[%b]}' % (encode_json(body)[:-1], b"," if body else b"", name.encode(), b",".join(ready))
 
 
 class Encoded:
@@ -161,7 +163,7 @@ def parse(model: type[_Shape], data: bytes) -> _Shape:
 def _encoded_anew(data: bytes | str) -> bytes:
     """The same JSON without half surrogate pairs."""
     try:
-        return encoded(json.loads(data))
+        return encode_json(json.loads(data))
     except RecursionError as error:
         raise ValueError("the JSON is too deep") from error
 
@@ -186,7 +188,7 @@ def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
 
     Nothing at all means no arguments; what is no JSON object becomes `malformed`.
     """
-    text = written if isinstance(written, str) else encoded(written).decode() if written is not None else ""
+    text = written if isinstance(written, str) else encode_json(written).decode() if written is not None else ""
     try:
         arguments = _object.validate_json(_encoded_anew(text) if "\\u" in text else text if text.strip() else "{}")
         json.dumps(arguments, allow_nan=False)  # 1e999 is read as infinity, which no JSON can say again
@@ -242,7 +244,7 @@ Phrases = Mapping[str, type[ProviderError]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
+class RefusedRequest:
     """How a service refused a request. Its words may quote the prompt, so they are searched and never repeated."""
 
     status: int

@@ -44,17 +44,17 @@ class Reader:
         self._request = request
         self._names = frozenset(offer.name for offer in request.tools)
 
-    def shown(self, text: str) -> str:
+    def visible(self, text: str) -> str:
         """What people may see of a completion that is still being written: no thoughts, no calls."""
         begun = foreign_calls.begun_with(text, _BEGINS)
         if begun is not None and not text[text.rfind("\n") + 1 : begun].strip():
             text = text[:begun].rstrip()
-        spoken = foreign_calls.shown(without_thoughts(text)).rstrip()
+        spoken = foreign_calls.visible_words(without_thoughts(text)).rstrip()
         if not self._names or "<" not in spoken:
             return spoken
-        return streams.joined(markers.shown(spoken, names=self._names, given=self._given(spoken)))
+        return streams.join_texts(markers.visible_parts(spoken, names=self._names, given=self._given(spoken)))
 
-    def read(self, answered: wire.Answered) -> wire.Answered:
+    def read(self, answered: wire.WireAnswer) -> wire.WireAnswer:
         """The answer with the calls in its words as calls, behind all else, in their order, and without thoughts.
 
         Where the request offers no tools, or none may be called, calls are left out. The answer itself where it has
@@ -77,7 +77,7 @@ class Reader:
         if not calls and tuple(parts) == answered.message.parts:
             return answered
         was_cut = answered.is_cut_in_call
-        return wire.answered([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
+        return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
 
     def _pieces(self, text: str) -> list[markers.Piece]:
         spoken = without_thoughts(text)
@@ -97,7 +97,7 @@ class Reader:
 
     @cached_property
     def _told(self) -> str:
-        return markers.squeezed("\n".join(itertools.chain.from_iterable(map(_told, self._request.messages))))
+        return markers.squeeze("\n".join(itertools.chain.from_iterable(map(_told, self._request.messages))))
 
     def _free_ids(self) -> Iterator[CallId]:
         """Ids that no call of the conversation has; the same ones whenever the same is asked."""
@@ -106,7 +106,7 @@ class Reader:
         yield from (one for number in itertools.count() if (one := CallId(f"written_{number}")) not in taken)
 
 
-class Gathered:
+class PartialText:
     """An answer of which some pieces came; its words are told as far as they are for people."""
 
     def __init__(self, inner: streams.Gathering, reader: Reader) -> None:
@@ -122,7 +122,7 @@ class Gathered:
         chars = len(written)
         has_paused, self._seen_chars = chars == self._seen_chars, chars  # as at the end, which comes without words
         if chars - self._read_chars >= (1 if has_paused else chars // _STEPS):
-            self._read_chars, self._shown = chars, self._reader.shown(written)
+            self._read_chars, self._shown = chars, self._reader.visible(written)
         return self._shown
 
     def take(self, piece: object) -> None:

@@ -41,13 +41,13 @@ from bot.i18n.locale import Language
 from bot.settings.env import (
     ENVIRONMENT,
     SEPARATOR,
-    Given,
+    GivenValue,
     Variable,
     complaint,
-    gathered,
+    gather_values,
     markdown,
-    resolved,
-    unread,
+    names_not_read,
+    resolve_values,
     variables_of,
 )
 from bot.settings.env_file import entries
@@ -71,7 +71,7 @@ from bot.settings.values import (
     model_price_of,
     zone_of,
 )
-from tools import CATALOG, Extensions, Options, announced, imported
+from tools import CATALOG, Extensions, Options, find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
 """Read beside the environment, which wins over it."""
@@ -105,7 +105,7 @@ def _each_once(names: tuple[ProviderName, ...]) -> tuple[ProviderName, ...]:
     return names
 
 
-class Group(BaseModel):
+class SettingsGroup(BaseModel):
     """What all groups share: frozen, no unknown fields, and errors that never show a value."""
 
     model_config = ConfigDict(
@@ -118,7 +118,7 @@ class Group(BaseModel):
     )
 
 
-class ToolsSettings(Group):
+class ToolsSettings(SettingsGroup):
     """What the model may do besides answering. Each tool has a sub-group of its own."""
 
     extensions: ClassVar[Extensions] = Extensions()
@@ -148,7 +148,7 @@ class ToolsSettings(Group):
         return {name: value for name, value in self if isinstance(value, Options)}
 
 
-class AnthropicSettings(Group):
+class AnthropicSettings(SettingsGroup):
     """Claude models by Anthropic's own API."""
 
     api_key: SecretStr | None = None
@@ -161,7 +161,7 @@ class AnthropicSettings(Group):
     """How much the model thinks before it answers; none leaves it to the model. Older models know no effort."""
 
 
-class OpenAISettings(Group):
+class OpenAISettings(SettingsGroup):
     """OpenAI itself, or any server that speaks its API: Ollama, vLLM, NEAR AI, OpenRouter, LM Studio."""
 
     api_key: SecretStr | None = None
@@ -201,7 +201,7 @@ class OpenAISettings(Group):
         return self.api_key is not None or not self.is_openai_itself
 
 
-class LlmSettings(Group):
+class LlmSettings(SettingsGroup):
     """The models that answer."""
 
     providers: Annotated[tuple[ProviderName, ...], Items, Lowered, AfterValidator(_each_once)] = ()
@@ -244,7 +244,7 @@ class LlmSettings(Group):
         return name if model is None else f"{name}/{model}"
 
 
-class SignalSettings(Group):
+class SignalSettings(SettingsGroup):
     """The way to Signal."""
 
     url: BridgeAddress = "http://127.0.0.1:8080"
@@ -285,7 +285,7 @@ class SignalSettings(Group):
     """The folder in which signal-cli keeps the files that come, where Aldis may delete them; none means they stay."""
 
 
-class AccessSettings(Group):
+class AccessSettings(SettingsGroup):
     """Who may write. Nobody, unless named here."""
 
     allowed: Annotated[tuple[PersonOrAll, ...], Items] = ()
@@ -302,14 +302,14 @@ class AccessSettings(Group):
     """Whether people are greeted when they first write directly: in three lines, with what they could ask."""
 
 
-class GroupsSettings(Group):
+class GroupsSettings(SettingsGroup):
     """What Aldis takes note of in groups."""
 
     context_messages: int = Field(default=0, ge=0, le=100)
     """How many messages of others since its last answer go along with a question; 0 means none. Kept in memory only."""
 
 
-class LimitsSettings(Group):
+class LimitsSettings(SettingsGroup):
     """How much people may write."""
 
     messages_per_minute: int = Field(default=60, ge=1, le=10_000)
@@ -322,7 +322,7 @@ class LimitsSettings(Group):
     """In how many conversations one person is answered at the same time."""
 
 
-class BudgetSettings(Group):
+class BudgetSettings(SettingsGroup):
     """How much may be spent, in US dollars by the ledger's prices. None means without limit, 0 means nothing."""
 
     person_day_usd: Decimal | None = Field(default=None, ge=0)
@@ -350,21 +350,21 @@ class BudgetSettings(Group):
         return tuple(model_price_of(price) for price in self.prices)
 
 
-class ApprovalsSettings(Group):
+class ApprovalsSettings(SettingsGroup):
     """Tools that do something ask first when what was read could have talked the model into it."""
 
     timeout: float = Field(default=600, ge=10, le=86_400)
     """How many seconds a tool waits for a yes; after that it is a no."""
 
 
-class AnswersSettings(Group):
+class AnswersSettings(SettingsGroup):
     """What stands in answers besides the words of the model."""
 
     show_sources: bool = False
     """Whether a line below an answer tells what it rests on: "(from the web)", "(from your file)"."""
 
 
-class StoreSettings(Group):
+class StoreSettings(SettingsGroup):
     """What is kept, and the key that seals it."""
 
     path: Path = Path("data/aldis.db")
@@ -385,7 +385,7 @@ class StoreSettings(Group):
         return master_key_of(self.old_key.get_secret_value()) if self.old_key else None
 
 
-class HistorySettings(Group):
+class HistorySettings(SettingsGroup):
     """How much of a conversation the model reads again with each question."""
 
     max_turns: int = Field(default=20, ge=0, le=1000)
@@ -398,14 +398,14 @@ class HistorySettings(Group):
     """After how many days what was said is destroyed; none means that it stays until somebody wants it forgotten."""
 
 
-class IntakeSettings(Group):
+class IntakeSettings(SettingsGroup):
     """What is taken in."""
 
     max_age: float = Field(default=86_400, ge=1)
     """How many seconds a message may have waited before it is not answered as if it were new, but told so."""
 
 
-class MediaSettings(Group):
+class MediaSettings(SettingsGroup):
     """Pictures, PDFs, texts and recordings that come with messages."""
 
     max_files: int = Field(default=8, ge=0, le=50)
@@ -418,7 +418,7 @@ class MediaSettings(Group):
     """How much text of one file the model reads."""
 
 
-class AudioSettings(Group):
+class AudioSettings(SettingsGroup):
     """Spoken words, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an address."""
 
     base_url: Address | None = None
@@ -458,7 +458,7 @@ class AudioSettings(Group):
         return self.speech_model or ("gpt-4o-mini-tts" if self.is_openai_itself else "tts-1")
 
 
-class LogSettings(Group):
+class LogSettings(SettingsGroup):
     """What is written to standard error. Never anything that a person wrote."""
 
     level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
@@ -467,7 +467,7 @@ class LogSettings(Group):
     """One line of text, or one line of JSON."""
 
 
-class LocaleSettings(Group):
+class LocaleSettings(SettingsGroup):
     """Where the people are, and what they speak."""
 
     timezone: Zone = "UTC"
@@ -478,7 +478,7 @@ class LocaleSettings(Group):
     """What Aldis itself speaks until it is known what people write: en, de, fr or es; models answer as asked."""
 
 
-class WebSettings(Group):
+class WebSettings(SettingsGroup):
     """The health page for the machine that watches over Aldis, and the pages for set-up and administration."""
 
     host: str = "127.0.0.1"
@@ -496,7 +496,7 @@ class WebSettings(Group):
     """The secret of that app in base32, 26 letters or more; `head -c 20 /dev/urandom | base32` makes one."""
 
 
-class WorkerSettings(Group):
+class WorkerSettings(SettingsGroup):
     """How messages are worked off."""
 
     conversations_at_once: int = Field(default=1000, ge=1, le=10_000)
@@ -512,7 +512,7 @@ class WorkerSettings(Group):
 
 
 class Settings(BaseSettings):
-    """All settings of one process; `loaded` makes them."""
+    """All settings of one process; `load_settings` makes them."""
 
     model_config = SettingsConfigDict(
         frozen=True,
@@ -559,7 +559,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what `loaded` hands over: it reads the environment itself, so that each value's origin is known."""
+        """Only what `load_settings` hands over: it reads the environment itself, so that each value's origin is
+        known.
+        """
         return (init_settings,)
 
 
@@ -593,30 +595,30 @@ _USUAL = _form(Extensions())
 _Settings, _KNOWN = _USUAL.model, _USUAL.known
 
 
-def _form_here(given: Mapping[str, Given]) -> _Form:
+def _form_here(given: Mapping[str, GivenValue]) -> _Form:
     """What may be set with what is installed on this machine; what is switched off is not imported."""
-    points = announced()
+    points = find_entry_points()
     if not points:
         return _USUAL
     off = _switched_off(given, {point.name for point in points})
-    return _form(imported(points, off=off, taken=_TAKEN))
+    return _form(import_extensions(points, off=off, taken=_TAKEN))
 
 
-def _switched_off(given: Mapping[str, Given], names: Iterable[str]) -> frozenset[str] | None:
+def _switched_off(given: Mapping[str, GivenValue], names: Iterable[str]) -> frozenset[str] | None:
     """Which of the tools `TOOLS__<NAME>__ENABLED` switches off; None where `TOOLS__ENABLED` does it with all."""
     if _is_false(given.get("TOOLS__ENABLED")):
         return None
     return frozenset(name for name in names if _is_false(given.get(f"TOOLS__{name.upper()}__ENABLED")))
 
 
-def _is_false(given: Given | None) -> bool:
+def _is_false(given: GivenValue | None) -> bool:
     try:
         return given is not None and not TypeAdapter(bool).validate_python(given.value)
     except ValidationError:
         return False  # it is told of where all values are read
 
 
-def loaded(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
+def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
     """The settings that the environment, the `.env` file and the settings file beside the store give.
 
     `environ` None means the process's own; a file that is not there is no file, and `env_file` None means that no file
@@ -666,21 +668,21 @@ def values_from(
     *,
     file: tuple[Path, Mapping[str, str]] | None = None,
     is_file_first: bool = False,
-) -> tuple[Settings, dict[str, Given]]:
+) -> tuple[Settings, dict[str, GivenValue]]:
     """The settings, and what is set of them by each variable's own name; `file` is the settings file and its content.
 
     `is_file_first`: as it would be if the file won over the environment and `.env`.
 
     Raises:
-        ConfigError: as `loaded`.
+        ConfigError: as `load_settings`.
     """
     given = _given(environ, env_file)
-    weaker = gathered({file[0].name: file[1]}) if file else {}
+    weaker = gather_values({file[0].name: file[1]}) if file else {}
     if is_file_first:
         given, weaker = weaker, given
     form = _form_here({**weaker, **given})
     merged = {**_without(weaker, given, form.known), **given}
-    values = {**_machine_zone(merged), **resolved(merged, form.known, form.passed_over)}
+    values = {**_machine_zone(merged), **resolve_values(merged, form.known, form.passed_over)}
     try:
         settings = form.model(**_nested(form.model, values))
     except ValidationError as error:
@@ -697,7 +699,7 @@ def known_variables(
     file: tuple[Path, Mapping[str, str]] | None = None,
 ) -> tuple[Variable, ...]:
     """Returns every setting that there is with what is installed on this machine; what is switched off is left out."""
-    weaker = gathered({file[0].name: file[1]}) if file else {}
+    weaker = gather_values({file[0].name: file[1]}) if file else {}
     return _form_here({**weaker, **_given(environ, env_file)}).known
 
 
@@ -708,7 +710,7 @@ def known_names() -> tuple[str, ...]:
 
 def unread_names(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Returns what the environment (None: the process's own) holds that looks related to a setting and is not read."""
-    return unread(os.environ if environ is None else environ, _KNOWN)
+    return names_not_read(os.environ if environ is None else environ, _KNOWN)
 
 
 def table(model: type[Settings] = _Settings) -> str:
@@ -739,18 +741,20 @@ def _unreadable(file: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
     return ConfigError(f"{file.name}: cannot be read: {why}")
 
 
-def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, Given]:
+def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, GivenValue]:
     """What the environment and the `.env` file say."""
-    return gathered({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
+    return gather_values({**_read(env_file), ENVIRONMENT: os.environ if environ is None else environ})
 
 
-def _without(weaker: Mapping[str, Given], given: Mapping[str, Given], known: Iterable[Variable]) -> dict[str, Given]:
+def _without(
+    weaker: Mapping[str, GivenValue], given: Mapping[str, GivenValue], known: Iterable[Variable]
+) -> dict[str, GivenValue]:
     """What is weaker, without the variables that are given, under whichever of their names."""
     beaten = {name for variable in known if any(name in given for name in variable.names) for name in variable.names}
     return {name: value for name, value in weaker.items() if name not in beaten}
 
 
-def _machine_zone(given: Mapping[str, Given]) -> dict[str, Given]:
+def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
     """The machine's own time zone as the setting's default, where it names one that exists.
 
     Raises:
@@ -775,7 +779,7 @@ def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
     return zone if zone and zone_of(zone) is None else None
 
 
-def _nested(model: type[Settings], values: Mapping[str, Given]) -> dict[str, Any]:
+def _nested(model: type[Settings], values: Mapping[str, GivenValue]) -> dict[str, Any]:
     """The values in the shape of the groups; pydantic-settings knows how."""
     source = EnvSettingsSource(model)
     source.env_vars = {name.lower(): given.value for name, given in values.items()}

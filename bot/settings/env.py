@@ -7,7 +7,7 @@ comes from the environment, else from the `.env` file; an empty one counts as un
 A misspelt name must not pass for a setting, least of all for a budget or a list of people. The `.env` file is ours
 alone: every unknown name in it is refused. The environment belongs to other programs as well: there a name is refused
 that begins like one of our groups, or that can only be a slip of one of ours (`Spelling`); compose files hand the one
-on as the other. Names that merely look related are left alone, and the doctor lists them (`unread`).
+on as the other. Names that merely look related are left alone, and the doctor lists them (`names_not_read`).
 Left to others: which settings there are and what they mean (`bot.settings`).
 """
 
@@ -90,7 +90,7 @@ class Variable:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
+class GivenValue:
     """A value that somebody set, under the name that they used."""
 
     name: str
@@ -109,19 +109,19 @@ def variables_of(model: type[BaseModel], also: Mapping[str, str], path: tuple[st
             yield Variable(path=below, field=field, also=also.get(SEPARATOR.join(below).upper()))
 
 
-def gathered(sources: Mapping[str, Mapping[str, str | None]]) -> dict[str, Given]:
+def gather_values(sources: Mapping[str, Mapping[str, str | None]]) -> dict[str, GivenValue]:
     """What is set, by upper-case name; `sources` maps where to what stands there, the strongest last."""
     return {
-        name.upper(): Given(name=name.upper(), value=value.strip(), where=where)
+        name.upper(): GivenValue(name=name.upper(), value=value.strip(), where=where)
         for where, values in sources.items()
         for name, value in values.items()
         if value is not None and value.strip()
     }
 
 
-def resolved(
-    given: Mapping[str, Given], known: Sequence[Variable], passed_over: Sequence[str] = ()
-) -> dict[str, Given]:
+def resolve_values(
+    given: Mapping[str, GivenValue], known: Sequence[Variable], passed_over: Sequence[str] = ()
+) -> dict[str, GivenValue]:
     """The value of each variable that is set, by the variable's own name; secrets are read from their files.
 
     What begins with one of `passed_over` is not looked at: nobody knows what may be set there.
@@ -134,7 +134,7 @@ def resolved(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping[str, Given]) -> str:
+def complaint(error: ValidationError, known: Sequence[Variable], values: Mapping[str, GivenValue]) -> str:
     """The first thing that pydantic found, as one line for the operator."""
     first = error.errors(include_url=False, include_input=False)[0]
     variable = _blamed(first["loc"], known)
@@ -213,7 +213,7 @@ def slips(names: Iterable[str], known: Sequence[Variable], passed_over: Sequence
     return {name: meant for name in unknown if (meant := spelling.slip_in_file(name)) is not None}
 
 
-def unread(environ: Iterable[str], known: Sequence[Variable]) -> tuple[str, ...]:
+def names_not_read(environ: Iterable[str], known: Sequence[Variable]) -> tuple[str, ...]:
     """Returns the names in the environment that begin with a word of ours and are not read, sorted."""
     names = {name for variable in known for name in variable.names}
     words = {_first_word(name) for name in names}
@@ -233,7 +233,7 @@ def _first_word(name: str) -> str:
     return name.partition("_")[0]
 
 
-def _refuse_unknown(given: Mapping[str, Given], known: Sequence[Variable], passed_over: tuple[str, ...]) -> None:
+def _refuse_unknown(given: Mapping[str, GivenValue], known: Sequence[Variable], passed_over: tuple[str, ...]) -> None:
     spelling = Spelling(name for variable in known for name in variable.names)
     groups = tuple({variable.path[0].upper() + SEPARATOR for variable in known})
     for name, value in given.items():
@@ -246,7 +246,7 @@ def _refuse_unknown(given: Mapping[str, Given], known: Sequence[Variable], passe
             raise ConfigError(f"{name}: there is no such setting{hint}{_whence(value)}")
 
 
-def _value_of(variable: Variable, given: Mapping[str, Given]) -> Given | None:
+def _value_of(variable: Variable, given: Mapping[str, GivenValue]) -> GivenValue | None:
     """The value under the strongest name that is set; None when the variable is left out."""
     if not variable.is_secret:
         return next((given[name] for name in variable.names if name in given), None)
@@ -260,7 +260,7 @@ def _value_of(variable: Variable, given: Mapping[str, Given]) -> Given | None:
     return None
 
 
-def _read_from_file(given: Given) -> Given:
+def _read_from_file(given: GivenValue) -> GivenValue:
     try:
         value = Path(given.value).read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
@@ -269,10 +269,10 @@ def _read_from_file(given: Given) -> Given:
         raise ConfigError(f"{given.name}: the file that it names cannot be read: {why}{_whence(given)}") from error
     if not value:
         raise ConfigError(f"{given.name}: the file that it names is empty{_whence(given)}")
-    return Given(name=given.name, value=value, where=given.where)
+    return GivenValue(name=given.name, value=value, where=given.where)
 
 
-def _checked_secret(given: Given) -> Given:
+def _checked_secret(given: GivenValue) -> GivenValue:
     """Secrets end up in HTTP headers, and a library that refuses a header shows it: refuse it here."""
     if not (given.value.isascii() and given.value.isprintable() and " " not in given.value):
         raise ConfigError(f"{given.name}: must be one word of printable ASCII characters{_whence(given)}")
@@ -284,7 +284,7 @@ def _blamed(loc: Sequence[int | str], known: Sequence[Variable]) -> Variable | N
     return next((variable for variable in known if variable.path == tuple(loc)[: len(variable.path)]), None)
 
 
-def _whence(given: Given | None) -> str:
+def _whence(given: GivenValue | None) -> str:
     return f" (it is set in {given.where})" if given else ""
 
 

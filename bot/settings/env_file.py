@@ -34,7 +34,7 @@ def entries(text: str, where: str) -> dict[str, str]:
     return found
 
 
-def changed(text: str, values: Mapping[str, str], removed: Container[str]) -> str:
+def change_text(text: str, values: Mapping[str, str], removed: Container[str]) -> str:
     """Returns the text without the names in `removed` (upper-case), and with these values in place of their own."""
     kept = "".join(
         binding.original.string
@@ -43,15 +43,15 @@ def changed(text: str, values: Mapping[str, str], removed: Container[str]) -> st
     )
     if kept and not kept.endswith(("\n", "\r")):
         kept += "\n"
-    return kept + "".join(f"{name}={quoted(value)}\n" for name, value in values.items())
+    return kept + "".join(f"{name}={quote_value(value)}\n" for name, value in values.items())
 
 
-def renamed(text: str, names: Mapping[str, str]) -> str:
+def rename_variables(text: str, names: Mapping[str, str]) -> str:
     """Returns the text with names (upper-case) replaced by others, and everything else as it was."""
     return "".join(_with_name(binding, names) for binding in _bindings(text))
 
 
-def quoted(value: str) -> str:
+def quote_value(value: str) -> str:
     """Returns the value as it is written into the file."""
     if _PLAIN.fullmatch(value):
         return value

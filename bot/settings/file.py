@@ -26,7 +26,7 @@ from typing import Literal
 from bot.errors import ConfigError
 from bot.settings import ENV_FILE, Settings, known_variables, read_settings_file, settings_file_path, values_from
 from bot.settings.env import ENVIRONMENT, Spelling, Variable
-from bot.settings.env_file import changed
+from bot.settings.env_file import change_text
 
 Origin = Literal["environment", ".env", "settings file", "default"]
 """Where a value comes from."""
@@ -73,7 +73,7 @@ class SettingsFile:
         with _locked(self.path):
             text = self._text()
             values, removed = self._sorted_out(changes, read_settings_file(self.path, text))
-            new = changed(text or _HEAD, values, removed)
+            new = change_text(text or _HEAD, values, removed)
             if new == text or not (text or values):
                 return
             found = read_settings_file(self.path, new)

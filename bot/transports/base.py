@@ -84,7 +84,7 @@ class Identity:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Missed:
+class MissedRecipient:
     """Somebody whom a send to a group did not reach although it reached others."""
 
     person: PersonId | None
@@ -167,7 +167,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def missed(self) -> deque[Missed]:
+    def missed(self) -> deque[MissedRecipient]:
         """Whom sends have missed, oldest first and no more than are worth knowing; whoever looks takes them out."""
         ...
 

@@ -13,7 +13,7 @@ import httpx
 
 from bot.errors import ConfigError, Disconnected
 from bot.transports.bridge_versions import Bridge
-from bot.transports.envelope.json import loaded
+from bot.transports.envelope.json import parse_frame
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
 
@@ -47,7 +47,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         ) from error
     except (httpx.HTTPError, TimeoutError) as error:
         raise Disconnected(f"nothing answers at SIGNAL__URL yet ({type(error).__name__}): is it running?") from error
-    if about.status_code == HTTPStatus.OK and "mode" in loaded(about.text):
+    if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
         return "rest_api"
     if check.is_server_error or about.is_server_error:
         raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")

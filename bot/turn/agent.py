@@ -19,24 +19,24 @@ from decimal import Decimal
 
 from bot.errors import ContextTooLong, ProviderError
 from bot.i18n import phrases
-from bot.labels import UNKNOWN, Labels, Source, joined
+from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage, UserMessage
 from bot.policy.budgets import UsedUp
 from bot.policy.chat import Persona
 from bot.policy.secrets import Secrets
 from bot.policy.trust import may_carry_out
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
-from bot.providers.offline.answers import worded
+from bot.providers.offline.answers import describe_answer
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
 from bot.turn import prompt, provenance
 from bot.turn.budget import Budget
-from bot.turn.citations import Pages, cited, shown, streamed
+from bot.turn.citations import CitedPages, cite, visible_beginning, visible_words
 from bot.turn.context_note import with_note
-from bot.turn.files import enclosed
+from bot.turn.files import enclosed_files
 from bot.turn.group_context import beside
 from bot.turn.journal import Allowance, Asked, Journal, Outcome, Pause, ToolRun, Turn, Whole
-from bot.turn.links import defanged, given_in
-from bot.turn.room import SIZES, Room, offer_tokens, part_of, shortened
+from bot.turn.links import defang, given_in
+from bot.turn.room import SIZES, ContextRoom, offer_tokens, part_of, shorten_answers
 from bot.turn.sources import NOT_GIVEN, Sources
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import waiting
@@ -102,7 +102,7 @@ class _Work:
     rounds_left: int
     size: int
     """The number of the size of its requests."""
-    pages: Pages
+    pages: CitedPages
     """Those that the conversation knows."""
     offers: tuple[ToolOffer, ...] = ()
     """Those of the tools for which there is room."""
@@ -135,7 +135,7 @@ class _Work:
             completions=(*self.discarded, *self.completions),
             runs=tuple(self.runs),
             fees=self.journal.fees,
-            files=enclosed(self.runs) if ok else (),
+            files=enclosed_files(self.runs) if ok else (),
         )
 
 
@@ -151,7 +151,7 @@ class Agent:
         limits: Limits,
         budget: Budget | None = None,
         secrets: Secrets | None = None,
-        room: Room | None = None,
+        room: ContextRoom | None = None,
         shows_sources: bool = False,
     ) -> None:
         """`secrets` are the operator's own, which neither models nor people are told; None: there are none. `room` is
@@ -164,7 +164,7 @@ class Agent:
         self._system = system
         self._limits = limits
         self._budget = budget
-        self._room = room or Room()
+        self._room = room or ContextRoom()
         self._last_numbers: OrderedDict[ConversationId, int] = OrderedDict()
         """Of pages, in the conversations that found some last: a turn that waits for a yes is in no history, and what
         is found meanwhile has to have other numbers."""
@@ -207,7 +207,7 @@ class Agent:
         async with waiting():
             offered = await self._toolbox.offers()
         offers = tuple(offer for offer in offered if offer.name not in turn.settings.tools_off)
-        labels = joined([turn.note_labels, provenance.of_stored(turn.question, turn.chat, self._toolbox.spec)])
+        labels = join_labels([turn.note_labels, provenance.of_stored(turn.question, turn.chat, self._toolbox.spec)])
         work = _Work(
             turn=turn,
             journal=journal,
@@ -230,9 +230,9 @@ class Agent:
         work.sources = Sources(turn, work.labels)
         return work
 
-    def _pages(self, turn: Turn) -> Pages:
+    def _pages(self, turn: Turn) -> CitedPages:
         history = tuple(message for past in turn.history for message in past)
-        return Pages(history, self._finds_pages, last_number=self._last_numbers.get(turn.conversation, 0))
+        return CitedPages(history, self._finds_pages, last_number=self._last_numbers.get(turn.conversation, 0))
 
     def _finds_pages(self, tool: str) -> bool:
         spec = self._toolbox.spec(tool)
@@ -249,17 +249,17 @@ class Agent:
         shown = prompt.window(past, max_tokens=tokens)
         work.history = tuple(message for past in shown for message in past)
         work.history_tokens = sum(past.tokens for past in shown)
-        work.labels = joined([work.labels, *(self._labels(turn, past) for past in shown)])
+        work.labels = join_labels([work.labels, *(self._labels(turn, past) for past in shown)])
 
     def _labels(self, turn: Turn, past: Whole) -> Labels:
         if past.labels is not None:
             return past.labels
-        return joined(provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in past)
+        return join_labels(provenance.of_stored(message, turn.chat, self._toolbox.spec) for message in past)
 
     def _beside_tokens(self, work: _Work) -> int:
         """About how many tokens a request has besides the earlier turns, the answer to it included."""
         size = SIZES[work.size]
-        said = [prompt.estimated_tokens(shortened(message, size)) for message in work.said]
+        said = [prompt.estimated_tokens(shorten_answers(message, size)) for message in work.said]
         texts = (self._system, work.turn.note if size.has_note else "")
         tools = sum(map(offer_tokens, work.offers))
         return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens(work)
@@ -272,14 +272,14 @@ class Agent:
         """Make the request smaller after it was refused as too long; gives whether there is a smaller one."""
         model = work.turn.settings.model
         before = self._tokens(work)
-        self._room.refused(model, error.window_tokens)
+        self._room.on_refusal(model, error.window_tokens)
         work.said = [_without_opaque(message) for message in work.said]
         for size in range(work.size + 1, len(SIZES)):
             work.size = size
             self._fit(work)
             if self._tokens(work) < before:
                 return True
-        self._room.ended(work.turn.conversation, model, work.size, was_refused=True)
+        self._room.on_end(work.turn.conversation, model, work.size, was_refused=True)
         return False
 
     def _tokens(self, work: _Work) -> int:
@@ -297,7 +297,7 @@ class Agent:
         await work.watch(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and work.rounds_left:
             quick = all(map(self._toolbox.computes_only, completion.message.calls))
-            await work.journal.completed(completion, hold=quick)
+            await work.journal.keep_completion(completion, hold=quick)
         return completion
 
     async def _asked(self, work: _Work) -> Completion | UsedUp:
@@ -314,7 +314,7 @@ class Agent:
             if isinstance(completion, UsedUp):
                 return completion
             turn = work.turn
-            self._room.ended(turn.conversation, turn.settings.model, work.size, was_refused=bool(failed))
+            self._room.on_end(turn.conversation, turn.settings.model, work.size, was_refused=bool(failed))
             return replace(completion, attempts=(*failed, *completion.attempts))
 
     async def _paid(self, work: _Work) -> Completion | UsedUp:
@@ -359,14 +359,12 @@ class Agent:
             return self._found(work) or work.outcome(
                 phrases.say(phrases.NO_WORDS_LEFT) if is_cut else phrases.say(phrases.NOTHING_SAID), ok=False
             )
-        text = self._shielded(work, shown(answer))
+        text = self._shielded(work, visible_words(answer))
         return work.outcome(f"{text}\n\n{phrases.say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
 
     def _cited(self, work: _Work, text: str) -> AssistantMessage | None:
         """The answer as it is kept; None where there are no words."""
-        answer = cited(
-            text, work.pages, (*work.history, *work.said), shows=lambda url: self._shielded(work, url) == url
-        )
+        answer = cite(text, work.pages, (*work.history, *work.said), shows=lambda url: self._shielded(work, url) == url)
         words = "" if answer is None else self._shielded(work, answer.text)
         return None if answer is None or not words.strip() else replace(answer, parts=_words(words).parts)
 
@@ -375,7 +373,7 @@ class Agent:
         found = [run for run in work.runs if run.answer.ok][-_SHOWN_RUNS:]
         if not found:
             return None
-        words = [worded(run.answer, run.arguments) for run in found]
+        words = [describe_answer(run.answer, run.arguments) for run in found]
         text = self._shielded(work, "\n\n".join([phrases.say(phrases.FOUND_ALONE), *words]))
         return work.outcome(text, ok=True, keeps=_words(text))
 
@@ -383,7 +381,7 @@ class Agent:
         """The words without addresses that the model may have made up for a stranger, or to carry something out."""
         if not may_carry_out(work.labels):
             return text
-        return defanged(text, given_in((*work.history, *work.said), self._toolbox.returning))
+        return defang(text, given_in((*work.history, *work.said), self._toolbox.returning))
 
     def _told(self, work: _Work) -> Told | None:
         """Who is told the words of a completion as it is written; of what people see at once holds the same."""
@@ -391,14 +389,14 @@ class Agent:
         if told is None:
             return None
         if not may_carry_out(work.labels):
-            return lambda text: told(streamed(self._secrets.cut(text), work.pages))
+            return lambda text: told(visible_beginning(self._secrets.cut(text), work.pages))
         given = given_in((*work.history, *work.said), self._toolbox.returning)
         next_at = 0.0
 
         def tell(text: str) -> None:
             nonlocal next_at
             if time.monotonic() >= next_at:
-                told(defanged(streamed(self._secrets.cut(text), work.pages), given))
+                told(defang(visible_beginning(self._secrets.cut(text), work.pages), given))
                 next_at = time.monotonic() + _TOLD_EVERY_SECONDS
 
         return tell
@@ -422,7 +420,9 @@ class Agent:
         """
         if not (self._shows_sources and outcome.ok):
             return outcome
-        read = joined([work.turn.question.labels or Labels(), *(run.answer.labels or Labels() for run in work.runs)])
+        read = join_labels(
+            [work.turn.question.labels or Labels(), *(run.answer.labels or Labels() for run in work.runs)]
+        )
         is_cited = any(isinstance(message, AssistantMessage) and message.pages for message in outcome.messages[-1:])
         told = [one for one in read.sources if one.kind in _TOLD and not (is_cited and one.kind in _OF_THE_WEB)]
         return replace(outcome, text=f"{outcome.text}\n\n{phrases.rests_on(told)}") if told else outcome
@@ -434,12 +434,12 @@ class Agent:
             return outcome
         calls = [ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments) for run in refused]
         causes = dict.fromkeys(cause for call in calls for cause in self._causes(work, call) or ())
-        undone = phrases.unattended(list(map(self._toolbox.deed, calls)), tuple(causes))
+        undone = phrases.left_undone(list(map(self._toolbox.deed, calls)), tuple(causes))
         return replace(outcome, text=f"{outcome.text}\n\n{undone}")
 
     def _request(self, work: _Work) -> Request:
         size, turn = SIZES[work.size], work.turn
-        said = [shortened(message, size) for message in beside(turn.talk, work.said)]
+        said = [shorten_answers(message, size) for message in beside(turn.talk, work.said)]
         if work.is_pressed:
             said.append(_PRESSED)
         return Request(
@@ -488,7 +488,7 @@ class Agent:
         new = [run for run, call in zip(runs, calls, strict=True) if call in to_run]
         work.runs += new
         self._room.uses.update(run.tool for run in new)
-        work.labels = joined([work.labels, *(run.answer.labels or UNKNOWN for run in new)])
+        work.labels = join_labels([work.labels, *(run.answer.labels or UNKNOWN for run in new)])
         if any(run.outcome in _SETTLED and self._does(run) for run in new):
             work.fresh_from = len(work.runs)
         return runs
@@ -525,7 +525,7 @@ class Agent:
 
     def _causes(self, work: _Work, call: ToolCall) -> tuple[Source, ...] | None:
         """Because of what somebody has to agree to a call; None: nobody has to."""
-        known = self._toolbox.known(work.runs, work.first_labels, work.turn.person)
+        known = self._toolbox.read_records(work.runs, work.first_labels, work.turn.person)
         causes = self._toolbox.approval(call, work.labels, work.turn.person, work.words, known)
         # Where nobody is there nobody sees what comes of it either: there a yes for good is none.
         is_allowed = not work.turn.is_unattended and self._toolbox.allowance(call, work.labels) in work.turn.allowed
@@ -546,7 +546,7 @@ class Agent:
             work.sources.took(earlier, spec)
             return earlier
         await work.watch(ToolStarted(name=call.name, arguments=_shown(call)))
-        run = await self._run(work, call) if may_fetch else self._toolbox.refused(call, "denied", NOT_GIVEN)
+        run = await self._run(work, call) if may_fetch else self._toolbox.refuse(call, "denied", NOT_GIVEN)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         work.sources.took(run, spec)
         await work.journal.ran(run)
@@ -555,14 +555,14 @@ class Agent:
 
     async def _run(self, work: _Work, call: ToolCall) -> ToolRun:
         if _is_off(work, call):
-            return self._toolbox.refused(call, "disabled", f"{call.name} is switched off in this conversation")
+            return self._toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
         if call.id in work.journal.asked and not work.journal.decided.get(call.id, False):
             said = "said no to this" if call.id in work.journal.decided else "did not answer in time whether you may"
-            return self._toolbox.refused(call, "denied", f"the person {said}: it was not done; do not ask again")
+            return self._toolbox.refuse(call, "denied", f"the person {said}: it was not done; do not ask again")
         if work.turn.is_unattended and self._causes(work, call) is not None:
-            return self._toolbox.refused(call, "denied", NOBODY_HERE)
+            return self._toolbox.refuse(call, "denied", NOBODY_HERE)
         if call.id in work.journal.started:
-            return self._toolbox.refused(
+            return self._toolbox.refuse(
                 call,
                 UnknownOutcome.code,
                 "a restart interrupted this; it may have happened, so do not repeat it unasked",
@@ -595,7 +595,7 @@ class Agent:
 
     def _over_limit(self, call: ToolCall) -> ToolRun:
         most = self._limits.max_calls_per_round
-        return self._toolbox.refused(call, "rate_limited", f"at most {most} tool calls at once: it was not run")
+        return self._toolbox.refuse(call, "rate_limited", f"at most {most} tool calls at once: it was not run")
 
 
 def _is_asked_again(work: _Work, completion: Completion) -> bool:
@@ -656,7 +656,7 @@ def _labelled(turn: Turn) -> Turn:
         # An edit, or a question of an older Aldis, that was asked before there were labels on it.
         known = UNKNOWN if any(isinstance(step, Asked) for step in turn.steps) else Labels()
     asked, talk = provenance.of_question(turn.incoming), provenance.of_talk(turn.talk)
-    labels = joined([known, asked, talk, provenance.of_persona(turn.settings.persona)])
+    labels = join_labels([known, asked, talk, provenance.of_persona(turn.settings.persona)])
     question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
     return replace(turn, question=question)
 

@@ -33,7 +33,7 @@ class Approvals:
     async def decide(self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId) -> bool:
         """Take a word; gives whether it was one that a turn waits for. Then the item that it came in is settled."""
 
-        def decide(repos: Repositories) -> bool:
+        def transact(repos: Repositories) -> bool:
             meant = _meant(repos, conversation, verdict, item)
             if not meant:
                 return False
@@ -52,7 +52,7 @@ class Approvals:
             repos.inbox.settle(item)
             return True
 
-        return await self._store.transaction(decide)
+        return await self._store.transaction(transact)
 
     def end_all(self, repos: Repositories, conversation: ConversationId, message: Incoming) -> int:
         """What waits for a word in the conversation ends, within a transaction; gives how many turns that were."""
@@ -68,7 +68,7 @@ class Approvals:
 
         Who else wrote in the group meanwhile is taken up with the question, and has no say in it.
         """
-        done = [journal.loaded(line) for line in repos.journal.steps(conversation, turn)]
+        done = [journal.load_step(line) for line in repos.journal.steps(conversation, turn)]
         asked = next(step for step in reversed(done) if isinstance(step, Paused))
         if not (is_admin or verdict.author in asked.people):
             return False
@@ -80,7 +80,7 @@ class Approvals:
             )
         always = allowance.tool if allowance is not None else None
         decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
-        repos.journal.add(conversation, turn, len(done), journal.dumped(decided))
+        repos.journal.add(conversation, turn, len(done), journal.dump_step(decided))
         return True
 
 

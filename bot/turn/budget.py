@@ -18,7 +18,7 @@ from decimal import Decimal
 from bot.clock import Clock
 from bot.events import ChatId, PersonId
 from bot.policy import budgets
-from bot.policy.budgets import Budgets, NearlyUsedUp, Scope, Span, Spent, UsedUp
+from bot.policy.budgets import Budgets, NearlyUsedUp, Scope, ScopeSpending, Span, UsedUp
 from bot.providers.base import Completion
 from bot.providers.prices import unknown_cost
 from bot.turn.journal import Turn
@@ -34,7 +34,7 @@ class _Bill:
     person: PersonId
     group: ChatId | None
     usd: Decimal = Decimal(0)
-    others: tuple[Spent, ...] = ()
+    others: tuple[ScopeSpending, ...] = ()
     """What everybody else had spent under each limit when this turn last asked."""
     told: NearlyUsedUp | None = None
     """What its answer tells people."""
@@ -101,7 +101,7 @@ class Budget:
         Raises:
             StoreError: the ledger could not be read.
         """
-        now = budgets.periods(self._clock.settled(), self._timezone)
+        now = budgets.periods(self._clock.settled_now(), self._timezone)
         limits: dict[Span, Decimal | None] = {span: self._limits.limit_usd("all", span) for span in ("day", "month")}
         totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
         spent: dict[Span, Decimal] = {
@@ -111,8 +111,8 @@ class Budget:
             span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
         }
 
-    async def _spent_by_others(self, turn: TurnId, asking: _Bill) -> tuple[Spent, ...]:
-        now = budgets.periods(self._clock.settled(), self._timezone)
+    async def _spent_by_others(self, turn: TurnId, asking: _Bill) -> tuple[ScopeSpending, ...]:
+        now = budgets.periods(self._clock.settled_now(), self._timezone)
         running = {other: bill for other, bill in self._bills.items() if other != turn}
         totals, over = await self._store.read(
             lambda repos: (
@@ -123,7 +123,7 @@ class Budget:
         for other in over:
             del running[other]
             self._bills.pop(other, None)
-        spent: list[Spent] = []
+        spent: list[ScopeSpending] = []
         for total in totals:
             span: Span = "day" if total.period == now.day else "month"
             if self._limits.limit_usd(total.scope, span) is not None:
@@ -132,15 +132,15 @@ class Budget:
         return tuple(spent)
 
 
-def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> Spent:
+def _spent(total: Total, span: Span, bills: Iterable[_Bill]) -> ScopeSpending:
     """What the ledger has and what the bills add to it."""
     usd, warned = total.spending.cost_usd, total.warned
     for bill in bills:
         usd += bill.usd
         warned = warned or bill.tells_of(total)
-    return Spent(scope=total.scope, span=span, period=total.period, usd=usd, warned=warned)
+    return ScopeSpending(scope=total.scope, span=span, period=total.period, usd=usd, warned=warned)
 
 
-def _with_own(bill: _Bill) -> tuple[Spent, ...]:
+def _with_own(bill: _Bill) -> tuple[ScopeSpending, ...]:
     """What was spent under each limit, the turn's own bill included."""
     return tuple(replace(spent, usd=spent.usd + bill.usd) for spent in bill.others)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bot.events import Incoming, PersonId
-from bot.i18n.detect import heard
+from bot.i18n.detect import detect_language
 from bot.i18n.locale import Language
 from bot.policy import chat
 from bot.policy.chat import ChatSettings, UnreadableSettings
@@ -21,7 +21,7 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
     """What is set for the conversation now. Settings that cannot be read are as good as none: people set them anew."""
     try:
         line = repos.chats.settings(conversation)
-        return ChatSettings() if line is None else chat.loaded(line).as_of(now)
+        return ChatSettings() if line is None else chat.parse_settings(line).as_of(now)
     except (UnreadableSettings, Damaged) as error:
         _log.error("the settings of conversation %d are lost: %s", conversation, error)
         return ChatSettings()
@@ -34,15 +34,15 @@ def change(
     before = settings_of(repos, conversation, now)
     after = changed(before)
     if after != before:
-        repos.chats.keep(conversation, chat.dumped(after), expires_at=after.expires_at)
+        repos.chats.keep(conversation, chat.dump_settings(after), expires_at=after.expires_at)
     return after
 
 
 def expire(repos: Repositories, now: datetime) -> None:
     """Words in settings that have disappeared go, in every conversation."""
-    for conversation in repos.chats.expired(now):
+    for conversation in repos.chats.expired_chats(now):
         settings = settings_of(repos, conversation, now)
-        repos.chats.keep(conversation, chat.dumped(settings), expires_at=settings.expires_at)
+        repos.chats.keep(conversation, chat.dump_settings(settings), expires_at=settings.expires_at)
 
 
 def forget_person(repos: Repositories, person: PersonId, now: datetime) -> None:
@@ -60,6 +60,6 @@ def heard_in(messages: Iterable[Incoming]) -> Language | None:
     """The language of the last of these messages that surely has one; None: of none of them, nor of all together."""
     texts = [message.text for message in messages]
     for text in reversed(texts):
-        if (language := heard(text)) is not None:
+        if (language := detect_language(text)) is not None:
             return language
-    return heard("\n".join(texts))
+    return detect_language("\n".join(texts))

@@ -53,7 +53,7 @@ _EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
 _LEFT_ALONE = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*(?:\w+:)?[ \t:.,;–-]*")
 
 
-class Pages:
+class CitedPages:
     """The pages of a conversation and their numbers, as far as one turn knows them."""
 
     def __init__(self, history: Sequence[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
@@ -161,7 +161,7 @@ class Pages:
         return next(free, MAX_NUMBER + 1 + len(self._urls))  # nobody cites that any more
 
 
-def numbered(data: Mapping[str, Any], pages: Pages) -> Mapping[str, Any]:
+def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any]:
     """What a search found, each of its results with the number of its page."""
     results = data.get("results")
     if not isinstance(results, list | tuple):
@@ -170,7 +170,9 @@ def numbered(data: Mapping[str, Any], pages: Pages) -> Mapping[str, Any]:
     return {**data, "results": rows}
 
 
-def cited(text: str, pages: Pages, read: Sequence[Message], shows: Callable[[str], bool]) -> AssistantMessage | None:
+def cite(
+    text: str, pages: CitedPages, read: Sequence[Message], shows: Callable[[str], bool]
+) -> AssistantMessage | None:
     """The answer as it is kept, with the pages that it cites; None where no words are left.
 
     `read` is all that the model was told: history, question, tools' answers. `shows` tells of an address whether people
@@ -194,7 +196,7 @@ def cited(text: str, pages: Pages, read: Sequence[Message], shows: Callable[[str
     return AssistantMessage(parts=(Text(text=words),), pages=order) if words else None
 
 
-def shown(message: AssistantMessage) -> str:
+def visible_words(message: AssistantMessage) -> str:
     """The words of an answer as people see them: its citations numbered from 1, with their addresses below."""
     pages = message.pages or ()
     if not pages:
@@ -205,7 +207,7 @@ def shown(message: AssistantMessage) -> str:
     return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
 
 
-def streamed(text: str, pages: Pages) -> str:
+def visible_beginning(text: str, pages: CitedPages) -> str:
     """So much of an answer that is still being written as people see of it, without the addresses below it."""
     if "[" not in text and "【" not in text:
         return text
@@ -237,7 +239,7 @@ def as_kept(quote: str, answer: AssistantMessage, *, is_known: bool) -> str:
     return _replaced(quote, kept)
 
 
-def _numbered(row: object, pages: Pages) -> object:
+def _numbered(row: object, pages: CitedPages) -> object:
     match row:
         case {"url": str(url)}:
             others = {name: value for name, value in cast("dict[str, Any]", row).items() if name != "number"}
@@ -274,7 +276,7 @@ def _numbers(citation: re.Match[str]) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", citation["plain"] or citation["odd"])]
 
 
-def _meant(pieces: Sequence[str], pages: Pages, shows: Callable[[str], bool]) -> dict[int, Page]:
+def _meant(pieces: Sequence[str], pages: CitedPages, shows: Callable[[str], bool]) -> dict[int, Page]:
     """The pages by the numbers under which the answer cites them, in the order in which they come."""
     written = dict.fromkeys(n for piece in pieces for found in _CITATION.finditer(piece) for n in _numbers(found))
     meant = {number: pages.page(number, written.keys()) for number in written}

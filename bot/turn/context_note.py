@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.labels import Labels, Source, joined, loaded
+from bot.labels import Labels, Source, join_labels, load_labels
 from bot.messages import Message, UserMessage
 from bot.turn.journal import OpenQuestion
 from store import ConversationId, Fact, Repositories, TurnId
@@ -35,7 +35,7 @@ _OF_OLD_FACT = Labels(sources=(Source(kind="unknown"),))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recalled:
+class RecalledContext:
     """What is known from before the window."""
 
     note: str = ""
@@ -46,7 +46,9 @@ class Recalled:
     """Where all this comes from."""
 
 
-def recalled(repos: Repositories, conversation: ConversationId, *, now: datetime, starts_after: TurnId) -> Recalled:
+def recall(
+    repos: Repositories, conversation: ConversationId, *, now: datetime, starts_after: TurnId
+) -> RecalledContext:
     """What a turn of this conversation may know, within a transaction; nothing from before `starts_after` is summed up.
 
     Facts belong to the conversation that a person has with Aldis alone, so that none is told in a group.
@@ -58,12 +60,12 @@ def recalled(repos: Repositories, conversation: ConversationId, *, now: datetime
     notes = [_listed(facts)] if facts else []
     if summary is not None:
         notes.append(f"{_SUMMARY}\n{summary.summary.decode()}")
-    kept = [_OF_OLD_FACT if fact.labels is None else loaded(fact.labels) for fact in facts]
-    labels = joined([*kept, *([] if summary is None else [loaded(summary.labels)])])
-    return Recalled(note="\n\n".join(notes), summed_up=None if summary is None else summary.last, labels=labels)
+    kept = [_OF_OLD_FACT if fact.labels is None else load_labels(fact.labels) for fact in facts]
+    labels = join_labels([*kept, *([] if summary is None else [load_labels(summary.labels)])])
+    return RecalledContext(note="\n\n".join(notes), summed_up=None if summary is None else summary.last, labels=labels)
 
 
-def noted(note: str, questions: Sequence[OpenQuestion]) -> str:
+def note_with_questions(note: str, questions: Sequence[OpenQuestion]) -> str:
     """The note, and what the person has been asked before and has not answered."""
     if not questions:
         return note

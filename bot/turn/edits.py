@@ -24,7 +24,7 @@ from bot.policy.routing import Correction
 from bot.turn import chats, journal, outgoing, prompt, provenance
 from bot.turn.journal import Asked, origin_of
 from bot.turn.turns import Turns
-from store import ConversationId, InboxItem, Known, Repositories, Store, TurnId, UrgentItem
+from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
 
 class Revisions:
@@ -39,7 +39,7 @@ class Revisions:
     async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> TurnId | None:
         """A message was deleted for everybody: it goes, and what was made of it."""
 
-        def withdraw(repos: Repositories) -> TurnId | None:
+        def transact(repos: Repositories) -> TurnId | None:
             repos.inbox.settle(urgent_item.item.id)
             known = repos.inbox.find(urgent_item.conversation, deletion.author, deletion.target)
             names = {deletion.target} if known is None else known.names
@@ -51,13 +51,13 @@ class Revisions:
             self._undo(repos, known)
             return self._withdrawn(repos, urgent_item.conversation, deletion, known)
 
-        return await self._carried_through(urgent_item.conversation, withdraw)
+        return await self._carried_through(urgent_item.conversation, transact)
 
     async def correct(self, urgent_item: UrgentItem, correction: Correction) -> TurnId | None:
         """A message was edited: what becomes of it depends on how far it had come."""
         edit = correction.edit
 
-        def correct(repos: Repositories) -> TurnId | None:
+        def transact(repos: Repositories) -> TurnId | None:
             known = repos.inbox.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
                 # Forgotten, or from before Aldis was there: nobody can say what it was about.
@@ -65,22 +65,22 @@ class Revisions:
                 return None
             return self._corrected(repos, urgent_item, correction, known)
 
-        return await self._carried_through(urgent_item.conversation, correct)
+        return await self._carried_through(urgent_item.conversation, transact)
 
     async def expire(self) -> int:
         """What has disappeared by now goes here, too; gives how many turns that were."""
         now = self._clock.now()
 
-        def expire(repos: Repositories) -> int:
+        def transact(repos: Repositories) -> int:
             over = repos.forgetting.turns_expired(now)
             for conversation, turn in over:
-                unsent = repos.outbox.unsent(conversation, turn)
+                unsent = repos.outbox.unsent_parts(conversation, turn)
                 repos.forgetting.turn(turn, now=self._clock.now())
                 self._put_notice(repos, conversation, turn, unsent, now)
             chats.expire(repos, now)
             return len(over)
 
-        count = await self._store.erase(expire)
+        count = await self._store.erase(transact)
         if count:
             self._turns.forget()
         return count
@@ -90,14 +90,14 @@ class Revisions:
         how many turns that were.
         """
 
-        def retain(repos: Repositories) -> int:
+        def transact(repos: Repositories) -> int:
             repos.predictions.retain(before)
             over = repos.forgetting.turns_before(before)
             for _, turn in over:
                 repos.forgetting.turn(turn, now=self._clock.now())
             return len(over)
 
-        count = await self._store.erase(retain)
+        count = await self._store.erase(transact)
         if count:
             self._turns.forget()
         return count
@@ -111,7 +111,7 @@ class Revisions:
             self._turns.forget(conversation)
 
     def _withdrawn(
-        self, repos: Repositories, conversation: ConversationId, deletion: Deleted, known: Known
+        self, repos: Repositories, conversation: ConversationId, deletion: Deleted, known: KnownMessage
     ) -> TurnId | None:
         if known.is_open:
             repos.inbox.settle(known.item)
@@ -126,7 +126,7 @@ class Revisions:
         return None
 
     def _corrected(
-        self, repos: Repositories, urgent_item: UrgentItem, correction: Correction, known: Known
+        self, repos: Repositories, urgent_item: UrgentItem, correction: Correction, known: KnownMessage
     ) -> TurnId | None:
         if known.is_open:
             self._undo(repos, known)
@@ -146,15 +146,15 @@ class Revisions:
             repos.inbox.settle(urgent_item.item.id)
             asked = _question(repos, urgent_item.conversation, known.turn)
             if asked is not None:
-                other = provenance.corrected(
-                    prompt.corrected(asked, known.names, correction.edit.message), correction.edit.message
+                other = provenance.correct_labels(
+                    prompt.correct_question(asked, known.names, correction.edit.message), correction.edit.message
                 )
-                repos.history.correct(urgent_item.conversation, known.turn, messages.dumped((other,)))
+                repos.history.correct(urgent_item.conversation, known.turn, messages.dump_messages((other,)))
                 repos.summaries.drop(known.turn)
         return None
 
     def _asked_instead(
-        self, repos: Repositories, urgent_item: UrgentItem, known: Known, message: Incoming
+        self, repos: Repositories, urgent_item: UrgentItem, known: KnownMessage, message: Incoming
     ) -> TurnId | None:
         """The edit takes the place of a message that is not answered yet."""
         repos.inbox.settle(known.item)
@@ -166,7 +166,7 @@ class Revisions:
         return stopped
 
     def _asked_again(
-        self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: Known, turn: TurnId
+        self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId
     ) -> None:
         """The newest question is asked again in its new words; the answer will take the place of the old one."""
         asked = _question(repos, urgent_item.conversation, turn)
@@ -175,12 +175,12 @@ class Revisions:
         outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
         again = self._begun(repos, urgent_item.conversation, urgent_item.item, turn)
         if asked is not None:
-            step = Asked(question=prompt.corrected(asked, known.names, edit.message))
-            repos.journal.add(urgent_item.conversation, again, 0, journal.dumped(step))
+            step = Asked(question=prompt.correct_question(asked, known.names, edit.message))
+            repos.journal.add(urgent_item.conversation, again, 0, journal.dump_step(step))
         repos.inbox.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
 
-    def _undo(self, repos: Repositories, known: Known) -> None:
+    def _undo(self, repos: Repositories, known: KnownMessage) -> None:
         """What a message had Aldis keep beyond its answer goes: it is taken back, or asked anew."""
         now = self._clock.now()
         repos.forgetting.undo_planned(origin_of(known.item), now=now)
@@ -193,13 +193,13 @@ class Revisions:
         )
 
     def _given_up(
-        self, repos: Repositories, conversation: ConversationId, known: Known, author: PersonId, chat: ChatId
+        self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
     ) -> TurnId | None:
         """The turn of an open message is over; what it cost is written down, its other messages wait for another."""
         if known.turn is None:
             return None
-        done = tuple(journal.loaded(line) for line in repos.journal.steps(conversation, known.turn))
-        entries = tuple(replace(entry, details=None) for entry in journal.entries(journal.spent(done, "")))
+        done = tuple(journal.load_step(line) for line in repos.journal.steps(conversation, known.turn))
+        entries = tuple(replace(entry, details=None) for entry in journal.entries(journal.failed_outcome(done, "")))
         self._turns.charge(repos, conversation, known.turn, entries, person=author, chat=chat)
         repos.inbox.release(known.turn)
         repos.journal.close(known.turn, "ignored", now=self._clock.now())
@@ -220,7 +220,7 @@ class Revisions:
                 conversation,
                 turn,
                 position,
-                events.dumped(Removal(chat=deletion.chat, target=target)),
+                events.dump_value(Removal(chat=deletion.chat, target=target)),
                 in_group=deletion.chat.startswith("group:"),
                 now=self._clock.now(),
                 removes=True,
@@ -240,7 +240,7 @@ class Revisions:
             conversation,
             turn,
             repos.outbox.next_position(turn),
-            events.dumped(notice),
+            events.dump_value(notice),
             in_group=notice.chat.startswith("group:"),
             now=now,
             replaces=repos.outbox.status(turn),
@@ -250,5 +250,5 @@ class Revisions:
 def _question(repos: Repositories, conversation: ConversationId, turn: TurnId) -> UserMessage | None:
     """What was asked in a turn that is kept; None where nothing of it is."""
     line = repos.history.question(conversation, turn)
-    [first, *_] = messages.loaded(line) if line is not None else (None,)
+    [first, *_] = messages.load_messages(line) if line is not None else (None,)
     return first if isinstance(first, UserMessage) else None

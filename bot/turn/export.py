@@ -23,11 +23,11 @@ from bot.i18n.locale import current_language
 from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings
-from bot.policy.trust import untrusted
+from bot.policy.trust import untrusted_sources
 from bot.turn import chats
-from bot.turn.citations import shown
+from bot.turn.citations import visible_words
 from bot.turn.links import inert
-from bot.turn.predictions import predicted
+from bot.turn.predictions import predictions_of
 from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
 from tools import Prediction
 
@@ -175,7 +175,7 @@ class Export:
 
     def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
         beside = {
-            "settings": json.loads(chat.dumped(self.settings).partition(b":")[2]),
+            "settings": json.loads(chat.dump_settings(self.settings).partition(b":")[2]),
             "unanswered": self.unanswered,
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
@@ -185,7 +185,7 @@ class Export:
         return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
 
 
-async def gathered(
+async def gather_export(
     store: Store,
     person: PersonId,
     direct: ChatId | None,
@@ -269,33 +269,33 @@ def _beside(
         facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
         reminders=tuple((one.due_at, json.loads(one.words)["text"]) for one in reminders if one.words is not None),
         grants=repos.grants.of(home, person),
-        predictions=predicted(repos, home, person, now=now, today=now.date()),
+        predictions=predictions_of(repos, home, person, now=now, today=now.date()),
     )
 
 
 def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     """A fact with where it comes from, unless the person told it; then it has no links."""
-    where = phrases.origin(untrusted(labels.loaded(origin), person))
+    where = phrases.origin(untrusted_sources(labels.load_labels(origin), person))
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
 def _unanswered(repos: Repositories, home: ConversationId, person: PersonId) -> str | None:
     last = repos.chats.last_asked(home, person, after=TurnId(0))
-    line = None if last is None else repos.chats.unanswered(home, last.turn)
-    [asked, *_] = messages.loaded(line) if line is not None else (None,)
+    line = None if last is None else repos.chats.unanswered_question(home, last.turn)
+    [asked, *_] = messages.load_messages(line) if line is not None else (None,)
     return asked.text if isinstance(asked, UserMessage) else None
 
 
 def _read(rows: Iterable[StoredMessage]) -> Iterable[Message]:
     for row in rows:
-        yield from messages.loaded(row.message)
+        yield from messages.load_messages(row.message)
 
 
 def _whole(turn: KeptTurn) -> Mapping[str, Any]:
     return {
         "conversation": turn.conversation,
         "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),
-        "messages": json.loads(messages.dumped(turn.said).partition(b":")[2]),
+        "messages": json.loads(messages.dump_messages(turn.said).partition(b":")[2]),
     }
 
 
@@ -351,6 +351,6 @@ def _asked(turn: KeptTurn) -> str:
 
 
 def _answered(turn: KeptTurn) -> str:
-    lines = [shown(message) for message in turn.said if isinstance(message, AssistantMessage) and message.text]
+    lines = [visible_words(message) for message in turn.said if isinstance(message, AssistantMessage) and message.text]
     tools = [answer.name for message in turn.said if isinstance(message, ToolMessage) for answer in message.answers]
     return "\n".join([*lines, *([f"({', '.join(tools)})"] if tools else [])])

@@ -41,7 +41,7 @@ def _fit(sizes_bytes: Sequence[int]) -> list[bool]:
     return fit
 
 
-def enclosed(runs: Iterable[ToolRun]) -> tuple[File, ...]:
+def enclosed_files(runs: Iterable[ToolRun]) -> tuple[File, ...]:
     """The files that go with the answer of a turn: the last ones that its tools have made, each once."""
     return tuple(dict.fromkeys(file for run in runs for file in run.files))[-MAX_FILES:]
 

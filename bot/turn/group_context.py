@@ -55,7 +55,7 @@ class GroupContext:
         said = tuple(heard.message for heard in self._talk.get(chat, ()))
         return said if self._most else said[len(said) - at_least :]
 
-    def answered(self, talk: Sequence[Incoming]) -> None:
+    def on_answer(self, talk: Sequence[Incoming]) -> None:
         """An answer was given to which this was known: it goes."""
         known = {id(message) for message in talk}
         self._drop(lambda heard: id(heard.message) in known)

@@ -21,12 +21,12 @@ from typing import cast
 
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import listed, long_day, number, quotation, weekday
+from bot.i18n.locale import join_list, long_day, number, quotation, weekday
 from bot.i18n.phrases import Deed, duration
-from bot.logs import described
+from bot.logs import describe_error
 from bot.messages import ToolCall
 from bot.turn.links import inert
-from tools import Intent, ToolSpec, Weekday, Wish, cleaned
+from tools import Intent, ToolSpec, Weekday, Wish, clean_text
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
         try:
             return _sentence(spec.intent(spec.arguments.model_validate(call.arguments)))
         except Exception as error:  # noqa: BLE001  (what is missing or wrong in it the call itself will say)
-            _log.debug("no sentence for a call of %s: %s", spec.name, described(error))
+            _log.debug("no sentence for a call of %s: %s", spec.name, describe_error(error))
     details = tuple(_lines(call.arguments))
     if spec is not None and spec.server:
         words = say(phrases.DEED_TOOL_OF_SERVER, name=_name(call.name), server=_name(spec.server))
@@ -83,7 +83,9 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
 def _whole(call: ToolCall) -> str:
     """All arguments, for a file: one below the other, nothing left out but signs that hide."""
     leaves = _raw("", dict(call.arguments))
-    return "\n\n".join([call.name, *(f"{path}:\n{cleaned(value)}" for path, value in leaves)])[:_MAX_WHOLE_CHARACTERS]
+    return "\n\n".join([call.name, *(f"{path}:\n{clean_text(value)}" for path, value in leaves)])[
+        :_MAX_WHOLE_CHARACTERS
+    ]
 
 
 def _texts(call: ToolCall) -> Iterator[str]:
@@ -105,7 +107,7 @@ def _raw(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
             yield path, json.dumps(value, ensure_ascii=False)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Words of anybody as a quotation in Markdown: on one line, inert, cut where they are long."""
     line = _on_one_line(text).translate(_QUOTATION_MARKS)
     if len(line) <= MAX_VALUE_CHARACTERS:
@@ -115,7 +117,7 @@ def quoted(text: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(cleaned(text).split())
+    return " ".join(clean_text(text).split())
 
 
 def _plain(line: str) -> str:
@@ -125,7 +127,7 @@ def _plain(line: str) -> str:
 
 
 def _name(name: str) -> str:
-    return _plain(" ".join(cleaned(name).split())[:_MAX_NAME_CHARACTERS])
+    return _plain(" ".join(clean_text(name).split())[:_MAX_NAME_CHARACTERS])
 
 
 def _sentence(intent: Intent) -> Deed:
@@ -136,7 +138,7 @@ def _sentence(intent: Intent) -> Deed:
 def _value(value: object) -> str:
     match value:
         case str():
-            return quoted(value)
+            return quote(value)
         case int():
             return str(value)
         case Decimal():
@@ -161,7 +163,7 @@ def _lines(arguments: Mapping[str, object]) -> Iterator[str]:
 def _leaves(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
     match value:
         case dict() | list() if depth >= _MAX_DEPTH:
-            yield path, quoted(json.dumps(value, ensure_ascii=False))
+            yield path, quote(json.dumps(value, ensure_ascii=False))
         case dict():
             for name, item in cast("dict[str, object]", value).items():
                 yield from _leaves(f"{path}.{name}" if path else name, item, depth + 1)
@@ -169,7 +171,7 @@ def _leaves(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, str
             for item in cast("list[object]", value):
                 yield from _leaves(path, item, depth + 1)
         case str():
-            yield path, quoted(value)
+            yield path, quote(value)
         case bool() | None:
             yield path, {True: "✔", False: "✘", None: "–"}[value]
         case _:
@@ -209,5 +211,7 @@ def _again(wish: Wish) -> str:
     at = datetime.fromisoformat(wish.local or "")
     day, time = long_day(at), f"{at:%H:%M}"
     if repeat.every == "week" and repeat.interval == 1 and days:
-        return say(phrases.WHEN_ON_DAYS, days=listed([weekday(number) for number in sorted(days)]), time=time, day=day)
+        return say(
+            phrases.WHEN_ON_DAYS, days=join_list([weekday(number) for number in sorted(days)]), time=time, day=day
+        )
     return say(phrases.WHEN_HOURLY if repeat.every == "hour" else phrases.WHEN_AGAIN, repeats=every, time=time, day=day)

@@ -20,13 +20,13 @@ from bot.events import ChatId, File, Incoming, PersonId
 from bot.i18n.locale import Language
 from bot.i18n.phrases import Deed
 from bot.labels import UNKNOWN, Labels, Source
-from bot.media.findings import Fee, Finding
+from bot.media.findings import Fee, FileDescription
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
 from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
 from bot.turn.prompt import Whole
-from store import ConversationId, Entry, InboxId, Repositories, Store, TurnId
+from store import ConversationId, InboxId, LedgerEntry, Repositories, Store, TurnId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +35,7 @@ class Opened:
 
     attachment: str
     """Its id."""
-    finding: Finding
+    finding: FileDescription
     fee: Fee | None = None
     step: Literal["opened"] = "opened"
 
@@ -130,13 +130,13 @@ Step = Annotated[
 _steps: TypeAdapter[Step] = TypeAdapter(Step)
 
 
-def dumped(step: Step) -> bytes:
+def dump_step(step: Step) -> bytes:
     """The step as JSON."""
     return _steps.dump_json(step)
 
 
-def loaded(line: bytes) -> Step:
-    """The step that `dumped` wrote."""
+def load_step(line: bytes) -> Step:
+    """The step that `dump_step` wrote."""
     return _steps.validate_json(line)
 
 
@@ -289,7 +289,7 @@ class Journal:
         """The tools that were allowed for good when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
 
-    async def completed(self, completion: Completion, *, hold: bool = False) -> None:
+    async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
         """Write down a completion that asks for tools; with the first one, the question it answers.
 
         `hold` puts it off to the next step, for tools that are done in milliseconds: one commit instead of two.
@@ -303,7 +303,7 @@ class Journal:
         if not hold:
             await self.flush()
 
-    async def unpacked(self, opened: Opened) -> None:
+    async def keep_opened(self, opened: Opened) -> None:
         """Write down what was found in a file that came with the question."""
         self.opened[opened.attachment] = opened.finding
         self.fees += _fees((opened,))
@@ -333,7 +333,7 @@ class Journal:
         self.runs[run.answer.call_id] = run
         await self._write(run)
 
-    def spent(self, text: str) -> Outcome:
+    def failure(self, text: str) -> Outcome:
         """An end without an answer: what was done and paid so far, for the ledger, and what the person hears."""
         runs = tuple(self.runs.values())
         return Outcome(text=text, ok=False, completions=tuple(self.completions), runs=runs, fees=self.fees)
@@ -341,7 +341,7 @@ class Journal:
     async def _write(self, *more: Step) -> None:
         steps, self._held = (*self._held, *more), ()
         first, self._position = self._position, self._position + len(steps)
-        lines = [dumped(step) for step in steps]
+        lines = [dump_step(step) for step in steps]
 
         def write(repos: Repositories) -> None:
             for position, line in enumerate(lines, first):
@@ -360,7 +360,7 @@ def origin_of(item: InboxId) -> str:
     return f"item_{item}"
 
 
-def spent(steps: Iterable[Step], text: str) -> Outcome:
+def failed_outcome(steps: Iterable[Step], text: str) -> Outcome:
     """An end without an answer: what was done and paid in these steps, for the ledger, and what the person hears."""
     done = tuple(steps)
     return Outcome(
@@ -377,7 +377,7 @@ def _fees(steps: Iterable[Step]) -> tuple[Fee, ...]:
     return tuple(fee for fee in paid if fee is not None)
 
 
-def entries(outcome: Outcome) -> tuple[Entry, ...]:
+def entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     """The ledger's rows: opened files, failed attempts before what came of them, then the tools."""
     found = [_model_entry(fee, fee.name, fee.outcome) for fee in outcome.fees]
     for completion in outcome.completions:
@@ -388,9 +388,9 @@ def entries(outcome: Outcome) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def _completion_entry(completion: Completion) -> Entry:
+def _completion_entry(completion: Completion) -> LedgerEntry:
     usage = completion.usage
-    return Entry(
+    return LedgerEntry(
         kind="model",
         name=completion.model,
         outcome="ok" if completion.message is not None else "empty",
@@ -403,9 +403,9 @@ def _completion_entry(completion: Completion) -> Entry:
     )
 
 
-def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> Entry:
+def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
     """A row for what a model was asked without a completion: a try that failed, a file that was listened to."""
-    return Entry(
+    return LedgerEntry(
         kind="model",
         name=name,
         outcome=outcome,
@@ -415,12 +415,12 @@ def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> Entry:
     )
 
 
-def _run_entry(run: ToolRun) -> Entry:
-    return Entry(
+def _run_entry(run: ToolRun) -> LedgerEntry:
+    return LedgerEntry(
         kind="tool",
         name=run.tool,
         outcome=run.outcome,
         latency_seconds=run.latency_seconds,
         cost_usd=run.cost_usd,
-        details=dumped(replace(run, files=())),
+        details=dump_step(replace(run, files=())),
     )

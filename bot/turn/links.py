@@ -73,7 +73,7 @@ def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
     return "\n".join(words)
 
 
-def defanged(text: str, given: str) -> str:
+def defang(text: str, given: str) -> str:
     """The answer, in Markdown, with all addresses that do not stand in what was `given` so changed that nothing makes
     links of them: neither in the answer nor in what people see of it, once signs of style and escapes are gone.
     """

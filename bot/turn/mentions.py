@@ -8,12 +8,12 @@ Left to others: who takes part in the exchange (`bot.turn.outgoing`), sending a 
 import re
 from collections.abc import Collection, Iterable
 
-from bot.events import MentionRange, Named, PersonId, Style, Styled
+from bot.events import MentionRange, NamedPerson, PersonId, Style, Styled
 from bot.formatting.graphemes import utf16_offsets
 from bot.turn.prompt import shown_name
 
 
-def found(content: Styled, people: Iterable[Named]) -> tuple[MentionRange, ...]:
+def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
     """The places of a part of an answer that name one of these people, in order."""
     known = _by_name(people)
     if not known or "@" not in content.text:
@@ -33,7 +33,7 @@ def found(content: Styled, people: Iterable[Named]) -> tuple[MentionRange, ...]:
     )
 
 
-def _by_name(people: Iterable[Named]) -> dict[str, PersonId]:
+def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
     """Who has each name, as it is and as the model is shown it."""
     holders: dict[str, set[PersonId]] = {}
     for one in people:

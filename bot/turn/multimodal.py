@@ -17,7 +17,7 @@ from typing import Protocol
 from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
-from bot.media.room import Room
+from bot.media.room import MemoryRoom
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import Told
 from bot.turn import prompt
@@ -72,7 +72,7 @@ class MultimodalAgent:
         self._timezone = timezone
         self._voice = voice
         self._budget = budget
-        self._room = Room(room_bytes)
+        self._room = MemoryRoom(room_bytes)
 
     async def answer(self, turn: Turn, journal: Journal, watch: Watch, told: Told | None = None) -> Outcome | Pause:
         """What the agent answers to the question with all that came with it.
@@ -113,17 +113,17 @@ class MultimodalAgent:
         return asked
 
     async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int) -> None:
-        unpacked = await self._attachments.unpacked(turn.chat, attachment, number=number)
-        await journal.unpacked(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
+        unpacked = await self._attachments.read_attachment(turn.chat, attachment, number=number)
+        await journal.keep_opened(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
         """The outcome with its text spoken, where that succeeds in time."""
         if len(journal.completions) < len(outcome.completions):
             # Until it is kept the last completion stands nowhere else, and speaking takes a while.
-            await journal.completed(outcome.completions[-1])
+            await journal.keep_completion(outcome.completions[-1])
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
             async with waiting():
-                said = await speech.said(_plain(outcome.text), timeout_seconds=left_seconds)
+                said = await speech.speak(_plain(outcome.text), timeout_seconds=left_seconds)
             if said.sound is None:
                 _log.warning("an answer could not be spoken: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)

@@ -81,7 +81,7 @@ class Admins:
 
         `contacts` are the people whom the bridge knows: who is listed by a number is who is known to have it.
         """
-        held, now = repos.outbox.held(), self._clock.now()
+        held, now = repos.outbox.held_conversations(), self._clock.now()
         chats = {ChatId(f"direct:{admin}") for admin in self._known(repos, contacts) - set(besides)}
         told = False
         for chat in sorted(chats):
@@ -92,7 +92,7 @@ class Admins:
                 [content, *_] = parts(text())
             turn = repos.inbox.begin_turn(conversation, now=now)
             repos.journal.close(turn, "ignored", now=now)
-            reply = events.dumped(Reply(chat=chat, content=content))
+            reply = events.dump_value(Reply(chat=chat, content=content))
             repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=now)
             told = True
         return told
@@ -103,7 +103,7 @@ class Admins:
             contact.person
             for contact in contacts
             if contact.number in listed
-            and (pin := repos.people.pinned(contact.number or "", contact.person)) is not None
+            and (pin := repos.people.pin_of(contact.number or "", contact.person)) is not None
             and pin.is_theirs
         }
         return frozenset({PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number)

@@ -80,7 +80,7 @@ class MoreToolsArguments(Arguments):
     arguments: dict[str, Any] | None = Field(default=None, description="Left out: you are told what it takes.")
 
 
-class MoreTools:
+class MoreToolsTool:
     """Tells what a tool takes and gives, above all those that are seldom asked for.
 
     A call with arguments does not come here: it is one of the tool itself (`bot.providers.more_tools`).

@@ -13,12 +13,12 @@ from datetime import datetime
 from itertools import zip_longest
 
 from bot import events
-from bot.events import ChatId, File, Incoming, Named, Removal, Reply, SentId
+from bot.events import ChatId, File, Incoming, NamedPerson, Removal, Reply, SentId
 from bot.formatting.split import MAX_RANGES, one_message, quoting
 from bot.i18n import phrases
 from bot.turn.journal import Turn
-from bot.turn.mentions import found
-from store import ConversationId, OutboxId, Repositories, Sent, TurnId
+from bot.turn.mentions import find_mentions
+from store import ConversationId, OutboxId, Repositories, SentMessage, TurnId
 
 
 def replies_to(
@@ -35,7 +35,7 @@ def replies_to(
         return []
     newest = answered[-1]
     people = _people((*talk, *answered)) if newest.chat.startswith("group:") else ()
-    mentions = found(content, people)[:MAX_RANGES]
+    mentions = find_mentions(content, people)[:MAX_RANGES]
     return [
         Reply(
             chat=newest.chat,
@@ -69,7 +69,7 @@ def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime
                 turn.conversation,
                 turn.id,
                 position,
-                events.dumped(value),
+                events.dump_value(value),
                 in_group=in_group,
                 now=now,
                 replaces=old[0] if old and reply else None,
@@ -86,7 +86,7 @@ def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> Non
     # Not the conversation that the turn began in: it may have been forgotten since.
     conversation = None if status is None else repos.outbox.conversation_of(status)
     if sent is not None and conversation is not None:
-        removal = events.dumped(Removal(chat=chat, target=SentId(sent.sent_at)))
+        removal = events.dump_value(Removal(chat=chat, target=SentId(sent.sent_at)))
         position, in_group = repos.outbox.next_position(turn), chat.startswith("group:")
         repos.outbox.put(
             conversation, turn, position, removal, in_group=in_group, now=now, replaces=status, removes=True
@@ -99,15 +99,18 @@ def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, n
         clear(repos, turn, chat, now)
 
 
-def _people(answered: Iterable[Incoming]) -> tuple[Named, ...]:
+def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:
     """Who wrote these messages or is mentioned in them, by the names that they have there."""
-    people: list[Named] = []
+    people: list[NamedPerson] = []
     for message in answered:
-        people += [*message.mentioned, *([Named(name=message.name, person=message.author)] if message.name else [])]
+        people += [
+            *message.mentioned,
+            *([NamedPerson(name=message.name, person=message.author)] if message.name else []),
+        ]
     return tuple(people)
 
 
-def _removal(chat: ChatId, old: tuple[OutboxId, Sent | None] | None) -> Removal | None:
+def _removal(chat: ChatId, old: tuple[OutboxId, SentMessage | None] | None) -> Removal | None:
     """What takes a part of the old answer away that the new one does not need; None where it is not in the chat."""
     sent = old[1] if old else None
     return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))

@@ -18,7 +18,7 @@ from bot.clock import Clock
 from bot.events import PersonId
 from bot.labels import Labels
 from store import ConversationId, Repositories, Store, TurnId
-from store import Prediction as Kept
+from store import PredictionRow as Kept
 from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
 
 MOST = 500
@@ -55,7 +55,7 @@ class Predictions:
         """Record what whoever asks predicts; see `tools.Predictions`."""
         conversation, today = await self._conversation(context), _today(context)
 
-        def record(repos: Repositories) -> Kept:
+        def transact(repos: Repositories) -> Kept:
             _check_asked(repos, context)
             if repos.predictions.of_origin(conversation, context.call) is None:
                 _check_day(forecast.due, today)
@@ -69,7 +69,7 @@ class Predictions:
                 turn=TurnId(context.turn),
             )
 
-        kept = await self._store.transaction(record)
+        kept = await self._store.transaction(transact)
         if kept.words is None:
             raise NotFound("this prediction was struck off the record again")
         return _shown(kept, kept.words, today)
@@ -99,14 +99,14 @@ class Predictions:
         """Those of whoever asks, in this conversation; see `tools.Predictions`."""
         conversation, person, today = await self._conversation(context), PersonId(context.person), _today(context)
         return await self._store.read(
-            lambda repos: predicted(repos, conversation, person, now=self._clock.now(), today=today)
+            lambda repos: predictions_of(repos, conversation, person, now=self._clock.now(), today=today)
         )
 
     async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
         """What everybody here held to be how likely, and whether it came true; see `tools.Predictions`."""
         conversation, today = await self._conversation(context), _today(context)
         every = await self._store.read(
-            lambda repos: predicted(repos, conversation, None, now=self._clock.now(), today=today)
+            lambda repos: predictions_of(repos, conversation, None, now=self._clock.now(), today=today)
         )
         return tuple(
             (one.forecast.probability, one.verdict == "came_true")
@@ -130,7 +130,7 @@ class Predictions:
         return await self._store.conversation(context.chat, now=self._clock.now())
 
 
-def predicted(
+def predictions_of(
     repos: Repositories, conversation: ConversationId, person: PersonId | None, *, now: datetime, today: date
 ) -> tuple[Prediction, ...]:
     """What a person, None: everybody, has predicted in a conversation, within a transaction; overdue is what was to be
@@ -175,7 +175,7 @@ def _said(forecast: Forecast, today: date, context: ToolContext) -> _Words:
         due=forecast.due,
         domain=forecast.domain,
         made=today,
-        labels=labels.loaded(context.origin),
+        labels=labels.load_labels(context.origin),
     )
 
 
@@ -189,7 +189,7 @@ def _shown(kept: Kept, words: bytes, today: date) -> Prediction:
         verdict=verdict,
         is_overdue=verdict is None and said.due < today,
         until=None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}",
-        origin="" if said.labels is None else labels.dumped(said.labels).decode(),
+        origin="" if said.labels is None else labels.dump_labels(said.labels).decode(),
     )
 
 

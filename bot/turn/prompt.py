@@ -13,8 +13,8 @@ from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from bot.events import Attachment, Incoming, Quote
-from bot.labels import Labels, joined
-from bot.media.findings import TRANSCRIPT, Finding
+from bot.labels import Labels, join_labels
+from bot.media.findings import TRANSCRIPT, FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
 
 _CHARACTER = """\
@@ -86,7 +86,7 @@ def system(name: str, own: str | None, place: str | None = None) -> str:
 
 
 def question(
-    messages: Sequence[Incoming], *, now: datetime, timezone: str, findings: Mapping[str, Finding] | None = None
+    messages: Sequence[Incoming], *, now: datetime, timezone: str, findings: Mapping[str, FileDescription] | None = None
 ) -> UserMessage:
     """The messages that were taken together, oldest first, as one question.
 
@@ -102,7 +102,7 @@ def question(
     return UserMessage(text=text, sent_at=tuple(message.sent_at for message in messages), media=media)
 
 
-def corrected(asked: UserMessage, names: Collection[int], message: Incoming) -> UserMessage:
+def correct_question(asked: UserMessage, names: Collection[int], message: Incoming) -> UserMessage:
     """The question with other words in the place of one of its messages; that one keeps its date and its files.
 
     `names` are the times under which the message is known. The question itself where it is not in it.
@@ -153,7 +153,7 @@ class Whole(tuple[Message, ...]):  # noqa: SLOT001  (what is reckoned once is ke
             if None in labels:
                 return None
             found += [one for one in labels if one is not None]
-        return joined(found)
+        return join_labels(found)
 
 
 def whole(turn: Sequence[Message]) -> Whole:
@@ -168,7 +168,7 @@ def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Whol
     """
     kept: list[Whole] = []
     left = max_tokens
-    for turn in reversed(recalled(turns)):
+    for turn in reversed(without_old_media(turns)):
         shown = turn if turn.tokens <= left else _without_media(turn)
         left -= shown.tokens
         if left < 0:
@@ -177,7 +177,7 @@ def window(turns: Sequence[Sequence[Message]], *, max_tokens: int) -> tuple[Whol
     return tuple(reversed(kept))
 
 
-def recalled(turns: Sequence[Sequence[Message]]) -> tuple[Whole, ...]:
+def without_old_media(turns: Sequence[Sequence[Message]]) -> tuple[Whole, ...]:
     """The turns, oldest first, with the pictures and documents only of the last few that have any."""
     found: list[Whole] = []
     left = _TURNS_WITH_MEDIA
@@ -287,7 +287,7 @@ def _worded(message: Incoming, stamp: str, clipped: Sequence[str]) -> str:
     return "\n".join([*lines, *clipped])
 
 
-def _clipped(message: Incoming, findings: Mapping[str, Finding]) -> list[str]:
+def _clipped(message: Incoming, findings: Mapping[str, FileDescription]) -> list[str]:
     """The lines about what came with a message besides words."""
     lines = [_attached(attachment, findings.get(attachment.id)) for attachment in message.attachments]
     if message.sticker:
@@ -299,7 +299,7 @@ def _clipped(message: Incoming, findings: Mapping[str, Finding]) -> list[str]:
     return [f"{_CLIP}{line}" for line in lines]
 
 
-def _attached(attachment: Attachment, finding: Finding | None) -> str:
+def _attached(attachment: Attachment, finding: FileDescription | None) -> str:
     named = f" named {_name(attachment.name)!r}" if attachment.name else ""
     if finding is None:
         kind = "a voice note" if attachment.is_voice_note else f"a file of type {_name(attachment.content_type)}"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from bot.events import Incoming
-from bot.labels import UNKNOWN, Labels, Source, Writer, joined, loaded, shown_name
+from bot.labels import UNKNOWN, Labels, Source, Writer, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, UserMessage
 from bot.policy.chat import Persona
 from bot.policy.records import is_plain
@@ -28,7 +28,7 @@ _QUOTE = "\n(in answer to"
 def of_question(messages: Iterable[Incoming]) -> Labels:
     """Of messages that are asked together."""
     found = tuple(messages)
-    labels = joined(label for message in found for label in _of_message(message))
+    labels = join_labels(label for message in found for label in _of_message(message))
     return replace(labels, is_scheduled=any(_is_scheduled(message) for message in found))
 
 
@@ -44,7 +44,7 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
     if not answer.ok and '"untrusted_data"' not in answer.content:
         return Labels()  # words of Aldis's own: why it failed
     if spec is not None and (spec.computes_only or spec.own_words):
-        return joined(map(loaded, origins))
+        return join_labels(map(load_labels, origins))
     return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_trusted(answer, spec)),))
 
 
@@ -66,12 +66,14 @@ def of_stored(message: Message, chat: str, spec_of: Callable[[str], ToolSpec | N
         return message.labels or _of_old_question(message, chat)
     if isinstance(message, AssistantMessage):
         return message.labels or Labels()  # then it has read no more than what stands before it
-    return joined(answer.labels or _of_old_answer(answer, spec_of(answer.name)) for answer in message.answers)
+    return join_labels(answer.labels or _of_old_answer(answer, spec_of(answer.name)) for answer in message.answers)
 
 
-def corrected(asked: UserMessage, message: Incoming) -> UserMessage:
+def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
     """A question whose words are now those of this message, with what comes with them."""
-    return asked if asked.labels is None else replace(asked, labels=joined([asked.labels, of_question((message,))]))
+    return (
+        asked if asked.labels is None else replace(asked, labels=join_labels([asked.labels, of_question((message,))]))
+    )
 
 
 def own_words(messages: Iterable[Incoming], person: str) -> str:

@@ -20,7 +20,7 @@ class Quotas:
         Raises:
             StoreError: it could not be written down.
         """
-        period = _period(self._clock.settled(), per)
+        period = _period(self._clock.settled_now(), per)
         return await self._store.transaction(lambda repos: repos.quotas.take(service, period, amount=amount, most=most))
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:

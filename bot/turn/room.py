@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from bot.providers.base import ToolOffer
-from bot.providers.lessons import Lessons
+from bot.providers.lessons import ModelLessons
 from bot.turn import prompt
 from store import ConversationId
 
@@ -60,16 +60,16 @@ class _Learnt:
     calm_turns: int = 0
 
 
-class Room:
+class ContextRoom:
     """What is known of the models' room, and of the tools' use."""
 
     def __init__(
         self,
-        lessons: Lessons | None = None,
+        lessons: ModelLessons | None = None,
         server: Callable[[str | None], tuple[str, str] | None] = lambda _: None,
     ) -> None:
         """`lessons` is what was learnt before; `server` names the server and the model that a choice means."""
-        self._lessons = lessons or Lessons()
+        self._lessons = lessons or ModelLessons()
         self._server = server
         self._windows: dict[str, int] = {}
         self._learnt: OrderedDict[tuple[ConversationId, str], _Learnt] = OrderedDict()
@@ -89,14 +89,14 @@ class Room:
         learnt = self._learnt.get((conversation, model or ""))
         return learnt.size if learnt else 0
 
-    def refused(self, model: str | None, window_tokens: int | None) -> None:
+    def on_refusal(self, model: str | None, window_tokens: int | None) -> None:
         """A request was too long for a model; `window_tokens` is what it said of its window, if it did."""
         if window_tokens is not None:
             self._windows[model or ""] = window_tokens
             if (server := self._server(model)) is not None:
                 self._lessons.learn(*server, window_tokens=window_tokens)
 
-    def ended(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
+    def on_end(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
         """A request of this size was taken, or none smaller is left."""
         key = (conversation, model or "")
         learnt = self._learnt.pop(key, None) or _Learnt()
@@ -158,7 +158,7 @@ def part_of(turns: Sequence[Sequence[Message]], size: Size) -> Sequence[Sequence
     return turns[len(turns) - int(len(turns) * size.history) :]
 
 
-def shortened(message: Message, size: Size) -> Message:
+def shorten_answers(message: Message, size: Size) -> Message:
     """A message of the running turn with answers of tools that are no longer than this size takes."""
     most = size.max_answer_characters
     if most is None or not isinstance(message, ToolMessage):

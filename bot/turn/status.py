@@ -22,10 +22,10 @@ from typing import Literal
 from bot import events
 from bot.clock import Clock
 from bot.events import Reply, Styled
-from bot.formatting.graphemes import borders, cleaned
+from bot.formatting.graphemes import borders, clean_text
 from bot.formatting.split import parts, quoting
 from bot.i18n import phrases
-from bot.logs import described
+from bot.logs import describe_error
 from bot.providers.base import Told
 from bot.transports.base import Progress, ToolEnded, ToolStarted
 from bot.turn.journal import Turn
@@ -70,7 +70,7 @@ class Live:
         self._pause_seconds = pause_seconds
 
     @asynccontextmanager
-    async def shown(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
+    async def show(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
         """Show this turn until the end of the context; afterwards nothing more is put for it."""
         showing = StatusMessage(streams=self._mode == "stream")
         if self._mode == "off" or turn.replaces is not None:
@@ -83,7 +83,7 @@ class Live:
             task.cancel()
             await asyncio.wait([task])
             if not task.cancelled() and (error := task.exception()) is not None:
-                _log.warning("what turn %d is doing could not be shown: %s", turn.id, described(error))
+                _log.warning("what turn %d is doing could not be shown: %s", turn.id, describe_error(error))
 
     async def _keep_showing(self, turn: Turn, showing: "StatusMessage") -> None:
         await asyncio.sleep(self._after_seconds)
@@ -113,7 +113,12 @@ class Live:
         try:
             return await self._store.transaction(
                 lambda repos: repos.outbox.put_status(
-                    turn.conversation, turn.id, events.dumped(reply), in_group=in_group, now=now, most_edits=_MAX_EDITS
+                    turn.conversation,
+                    turn.id,
+                    events.dump_value(reply),
+                    in_group=in_group,
+                    now=now,
+                    most_edits=_MAX_EDITS,
                 )
             )
         except StoreError as error:
@@ -145,7 +150,7 @@ class StatusMessage:
 
     def content(self) -> Styled:
         """What people would see now."""
-        words = parts(unfinished(self._words), max_parts=1, cut_mark=_GOES_ON) if self._words else ()
+        words = parts(unfinished_part(self._words), max_parts=1, cut_mark=_GOES_ON) if self._words else ()
         if words:
             return words[0]
         return Styled(text=phrases.under_way(self._running[-1] if self._running else None))
@@ -155,12 +160,12 @@ class StatusMessage:
         self.changed.set()
 
 
-def unfinished(text: str) -> str:
+def unfinished_part(text: str) -> str:
     """So much of an answer that is still being written as can be shown, with a mark that it goes on; perhaps nothing.
 
     The word that is being written is left out, and so is what stands behind a marker that has no partner yet.
     """
-    whole = _whole_words(cleaned(text))
+    whole = _whole_words(clean_text(text))
     fences = [match.start() for match in _FENCE.finditer(whole)]
     if len(fences) % 2 == 0:
         head, gap, block = whole.rpartition("\n\n")

@@ -27,7 +27,7 @@ class ToolShapes:
         self._known: dict[str, str] | None = None
         self._told: set[tuple[str, str]] = set()
 
-    async def changed(self, shapes: Mapping[str, str]) -> frozenset[str]:
+    async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
         """Which of these tools are not what they were; one that is new is kept as it is.
 
         Raises:

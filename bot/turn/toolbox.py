@@ -24,20 +24,20 @@ from pydantic_core import ErrorDetails
 from bot.clock import Clock
 from bot.events import PersonId
 from bot.i18n.phrases import Deed
-from bot.labels import UNKNOWN, Labels, Source, dumped
-from bot.logs import described
+from bot.labels import UNKNOWN, Labels, Source, dump_labels
+from bot.logs import describe_error
 from bot.messages import ToolAnswer, ToolCall
-from bot.policy.limits import Rate
+from bot.policy.limits import CallRate
 from bot.policy.own_words import Takes, asks_for, names
-from bot.policy.records import Known, is_cut
-from bot.policy.trust import approval_causes, private, untrusted, urls_in
+from bot.policy.records import ReadRecords, is_cut
+from bot.policy.trust import approval_causes, private, untrusted_sources, urls_in
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
-from bot.turn.citations import Pages, numbered
+from bot.turn.citations import CitedPages, number_pages
 from bot.turn.files import files_of
 from bot.turn.intents import deed
 from bot.turn.journal import Allowance, ToolRun
-from bot.turn.offers import MoreTools, offer
+from bot.turn.offers import MoreToolsTool, offer
 from bot.turn.redaction import outline
 from tools import (
     Arguments,
@@ -53,8 +53,8 @@ from tools import (
     ToolSpec,
     Unavailable,
     UnknownOutcome,
-    cleaned,
-    fitted,
+    clean_text,
+    fit_json,
 )
 
 _log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 class Shapes(Protocol):
     """Remembers what tools of servers are."""
 
-    async def changed(self, shapes: Mapping[str, str]) -> frozenset[str]:
+    async def changed_tools(self, shapes: Mapping[str, str]) -> frozenset[str]:
         """Which of these tools are not what they were; one that is new is remembered.
 
         Raises:
@@ -113,7 +113,7 @@ class Toolbox:
         self._changed = frozenset[str]()
         self._approve = frozenset(approve)
         self._has_more = any(tool.spec.seldom for tool in tools)
-        more = (MoreTools(self._specs),) if self._has_more else ()
+        more = (MoreToolsTool(self._specs),) if self._has_more else ()
         self._fixed: dict[str, Tool] = {tool.spec.name: tool for tool in (*tools, *more)}
         self._sources = tuple(sources)
         self._tools: Mapping[str, Tool] = self._fixed
@@ -121,7 +121,7 @@ class Toolbox:
         self._timezone = timezone
         self._timeout_seconds = timeout_seconds
         self._max_result_chars = max_result_chars
-        self._rate = Rate(calls_per_minute)
+        self._rate = CallRate(calls_per_minute)
 
     async def offers(self) -> tuple[ToolOffer, ...]:
         """What the models are offered from now on: first what is always there, then what the sources have.
@@ -134,7 +134,7 @@ class Toolbox:
             order = (tool.spec.name for tools in given for tool in tools)
             self._tools = self._fixed | {name: found[name] for name in order if name not in self._fixed}
             if self._shapes is not None:
-                self._changed = await self._shapes.changed(
+                self._changed = await self._shapes.changed_tools(
                     {spec.name: shape_of(spec) for spec in self._specs() if spec.server}
                 )
         return tuple(offer(tool.spec, in_brief=self._has_more) for tool in self._tools.values())
@@ -180,26 +180,26 @@ class Toolbox:
         spec = self.spec(call.name)
         return spec is not None and asks_for(words, spec.deeds) and _names(words, call, spec)
 
-    def known(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> Known:
+    def read_records(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> ReadRecords:
         """What these calls have read that counts besides the person's words: up to the first that did anything.
 
         `labels` are those of what was in the request before them.
         """
-        known, is_led = Known(), bool(untrusted(labels, person))
+        known, is_led = ReadRecords(), bool(untrusted_sources(labels, person))
         for run in runs:
             if self.changes(run):
                 break
             known = self._known_with(known, run, is_led=is_led)
-            is_led = is_led or bool(untrusted(run.answer.labels or UNKNOWN, person))
+            is_led = is_led or bool(untrusted_sources(run.answer.labels or UNKNOWN, person))
         return known
 
-    def _known_with(self, known: Known, run: ToolRun, *, is_led: bool) -> Known:
+    def _known_with(self, known: ReadRecords, run: ToolRun, *, is_led: bool) -> ReadRecords:
         """With what one call has read; `is_led`: words of strangers were in the request that it was made of."""
         spec = self.spec(run.answer.name)
         if spec is None or not run.answer.ok or (spec.records is None and spec.answers != "catalogue"):
             return known
         is_list = spec.records is not None and not spec.records.key
-        if is_list and (spec.answers == "anything" or untrusted(run.answer.labels or UNKNOWN, "")):
+        if is_list and (spec.answers == "anything" or untrusted_sources(run.answer.labels or UNKNOWN, "")):
             return known  # somebody may have written in it
         return known.reading(
             run.answer.data,
@@ -210,11 +210,11 @@ class Toolbox:
         )
 
     def approval(
-        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: Known | None = None
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: ReadRecords | None = None
     ) -> tuple[Source, ...] | None:
         """Because of what a person has to agree before the call runs, with these labels in the request, these words
-        their own, and `known` read in the turn; empty: because its author or the operator wants it. None: nobody has
-        to.
+        their own, and `read_records` read in the turn; empty: because its author or the operator wants it. None: nobody
+        has to.
         """
         spec = self.spec(call.name)
         if spec is None or not _is_valid(spec.arguments, call):
@@ -222,7 +222,7 @@ class Toolbox:
         effects = "none" if _only_looks(spec, call.arguments) else spec.effects
         if effects == "none" and not spec.is_disclosing and not self._is_wanted(spec) and not spec.needs_naming:
             return None  # nothing of what follows could make anybody ask
-        known = known or Known()
+        known = known or ReadRecords()
         is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
         causes = approval_causes(
             effects,
@@ -285,7 +285,7 @@ class Toolbox:
         timezone: str | None = None,
         labels: Labels | None = None,
         words: str = "",
-        pages: Pages | None = None,
+        pages: CitedPages | None = None,
     ) -> ToolRun:
         """Run one call for a person, in a chat and a turn; `timezone` None: they live where all people do.
 
@@ -301,7 +301,7 @@ class Toolbox:
                 chat=chat,
                 turn=turn,
                 call=call.id,
-                origin=dumped(labels or UNKNOWN).decode(),
+                origin=dump_labels(labels or UNKNOWN).decode(),
                 addresses=urls_in(words),
             )
             tool = self._known(call)  # which may be another one, or none, when it has answered
@@ -311,14 +311,14 @@ class Toolbox:
             seconds = time.monotonic() - began
             return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=error.cost_usd)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a tool's bug must not cost the turn; the model is told)
-            _log.error("tool %s: %s", call.name, described(error))
+            _log.error("tool %s: %s", call.name, describe_error(error))
             told = f"{call.name} failed unexpectedly"
             code = Unavailable.code
             if self.runs_once(call):
                 told, code = f"{told}; {_PERHAPS_DONE}", UnknownOutcome.code
             return self._failed(call, code, told, time.monotonic() - began)
 
-    def refused(self, call: ToolCall, error: str, message: str) -> ToolRun:
+    def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
         """The answer to a call that is not run."""
         return self._failed(call, error, message, 0.0)
 
@@ -342,12 +342,14 @@ class Toolbox:
                 raise UnknownOutcome(f"{late}; {_PERHAPS_DONE}") from error
             raise TimedOut(late) from error
 
-    def _answered(self, call: ToolCall, spec: ToolSpec, result: Result, seconds: float, pages: Pages | None) -> ToolRun:
+    def _answered(
+        self, call: ToolCall, spec: ToolSpec, result: Result, seconds: float, pages: CitedPages | None
+    ) -> ToolRun:
         files, sentences = files_of(result.files)
         attached = f',"files":{json.dumps(sentences, ensure_ascii=False)}' if sentences else ""
         most = spec.max_result_chars or self._max_result_chars
-        data = numbered(result.data, pages) if spec.finds_pages and pages is not None else result.data
-        content = f'{{"ok":true,"untrusted_data":{fitted(data, most)}{attached}}}'
+        data = number_pages(result.data, pages) if spec.finds_pages and pages is not None else result.data
+        content = f'{{"ok":true,"untrusted_data":{fit_json(data, most)}{attached}}}'
         # A tool of other people may say it as a float, which nothing could be added to.
         cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
         return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
@@ -366,7 +368,7 @@ class Toolbox:
             cost = self.cost_usd([call])
         answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
         if quoted:
-            answer["untrusted_data"] = {"said": cleaned(quoted)[:_MAX_MESSAGE_CHARS]}
+            answer["untrusted_data"] = {"said": clean_text(quoted)[:_MAX_MESSAGE_CHARS]}
         content = json.dumps(answer, ensure_ascii=False)
         return self._run(call, content, error, seconds, cost)
 
@@ -410,9 +412,11 @@ def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
     return any(f"{name}={value}" in spec.looking for name, value in arguments.items())
 
 
-def _names(words: str, call: ToolCall, spec: ToolSpec, known: Known | None = None, *, may_pick: bool = False) -> bool:
+def _names(
+    words: str, call: ToolCall, spec: ToolSpec, known: ReadRecords | None = None, *, may_pick: bool = False
+) -> bool:
     is_shown = any(call.arguments.get(name) not in (None, "", [], {}) for name in spec.shown_by)
-    takes = Takes(of_records=spec.takes, fills=spec.fills, known=known or Known(), may_pick=may_pick)
+    takes = Takes(of_records=spec.takes, fills=spec.fills, known=known or ReadRecords(), may_pick=may_pick)
     besides = frozenset[str]() if is_shown else spec.minor_arguments
     return bool(words) and names(words, call.arguments, besides=besides, takes=takes)
 

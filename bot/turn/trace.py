@@ -12,8 +12,20 @@ from decimal import Decimal
 
 from bot.errors import CallRefused
 from bot.turn import journal
-from bot.turn.journal import Asked, Completed, Decided, Opened, Paused, Spoken, Started, Step, ToolRun, entries, spent
-from store import Entry, Repositories, Store, Trace, TracedMessage, TracedReply, TurnId
+from bot.turn.journal import (
+    Asked,
+    Completed,
+    Decided,
+    Opened,
+    Paused,
+    Spoken,
+    Started,
+    Step,
+    ToolRun,
+    entries,
+    failed_outcome,
+)
+from store import LedgerEntry, Repositories, Store, Trace, TracedMessage, TracedReply, TurnId
 
 NEWEST = 20
 """How many turns are listed."""
@@ -40,7 +52,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
             "nothing of it is kept any more (forgotten, disappeared or aged out)" if was_there else "there is none yet"
         )
         raise CallRefused(f"turn {turn}: {why}; `aldis trace` lists the newest")
-    done = tuple(map(journal.loaded, repos.journal.steps(trace.conversation, turn)))
+    done = tuple(map(journal.load_step, repos.journal.steps(trace.conversation, turn)))
     yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:
         yield f"repeats turn {trace.replaces}"
@@ -65,7 +77,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
         yield "said      nothing of it waits, and what was said is no longer kept"
     if trace.expires_at is not None:
         yield f"goes      {_at(trace.expires_at)}"
-    yield f"cost      {_sum(trace.entries or entries(spent(done, '')))}"
+    yield f"cost      {_sum(trace.entries or entries(failed_outcome(done, '')))}"
 
 
 def _summary(trace: Trace) -> str:
@@ -82,7 +94,7 @@ def _message(message: TracedMessage) -> str:
     )
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: LedgerEntry) -> str:
     who = f"{entry.provider}/{entry.name}" if entry.provider else entry.name
     tokens = f", {_tokens(entry.input_tokens, entry.cached_input_tokens, entry.output_tokens)}" if _has(entry) else ""
     cost = _cost(entry.cost_usd)
@@ -94,10 +106,10 @@ def _step(step: Step) -> str:
         case Asked():
             return "asked     the question as the model reads it"
         case Completed() | ToolRun():
-            return "\n".join(map(_entry, entries(spent((step,), ""))))
+            return "\n".join(map(_entry, entries(failed_outcome((step,), ""))))
         case Opened() | Spoken():
             what = "opened    a file" if isinstance(step, Opened) else "spoken    the answer"
-            return "\n".join((what, *map(_entry, entries(spent((step,), "")))))
+            return "\n".join((what, *map(_entry, entries(failed_outcome((step,), "")))))
         case Started():
             return "started   a tool that must not run twice"
         case Paused():
@@ -120,7 +132,7 @@ def _reply(reply: TracedReply) -> str:
     return f"said      {what}: {', '.join(parts)}"
 
 
-def _sum(paid: Iterable[Entry]) -> str:
+def _sum(paid: Iterable[LedgerEntry]) -> str:
     rows = tuple(paid)
     known = sum((row.cost_usd for row in rows if row.cost_usd is not None), Decimal(0))
     unknown = sum(row.cost_usd is None for row in rows)
@@ -131,7 +143,7 @@ def _sum(paid: Iterable[Entry]) -> str:
     return f"{_count(len(rows), 'call', 'calls')}, {_tokens(*tokens)}, {known.normalize():f} USD{more}"
 
 
-def _has(entry: Entry) -> bool:
+def _has(entry: LedgerEntry) -> bool:
     return bool(entry.input_tokens or entry.output_tokens)
 
 

@@ -20,14 +20,14 @@ from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import Language, speak, speaking
-from bot.labels import UNKNOWN, Labels, joined
+from bot.labels import UNKNOWN, Labels, join_labels
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
 from bot.policy.chat import Askers, ChatSettings
 from bot.turn import chats, outgoing, prompt
 from bot.turn import journal as steps
 from bot.turn.citations import as_kept
-from bot.turn.context_note import Recalled, noted, recalled
+from bot.turn.context_note import RecalledContext, note_with_questions, recall
 from bot.turn.files import with_enclosures
 from bot.turn.journal import (
     Allowance,
@@ -45,8 +45,8 @@ from bot.turn.journal import (
 from store import (
     Claim,
     ConversationId,
-    Entry,
     InboxId,
+    LedgerEntry,
     Repositories,
     Store,
     StoredMessage,
@@ -76,7 +76,7 @@ class _Known:
     settings: ChatSettings
     zone: str | None
     """Where whoever asks lives, if they have told."""
-    recalled: Recalled
+    recalled: RecalledContext
     quoted: Labels
     """Of the answers of Aldis's own that are quoted."""
     answers: Mapping[SentId, "_Answer"]
@@ -135,7 +135,7 @@ class Turns:
         until = now + timedelta(seconds=seconds)
         passed_over = set(busy)
 
-        def claim(repos: Repositories) -> tuple[tuple[Claim, ...], bool]:
+        def transact(repos: Repositories) -> tuple[tuple[Claim, ...], bool]:
             claims: list[Claim] = []
             while len(claims) < most:
                 found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
@@ -145,7 +145,7 @@ class Turns:
                 passed_over.add(found.conversation)
             return tuple(claims), repos.inbox.has_waiting()
 
-        return await self._store.transaction(claim)
+        return await self._store.transaction(transact)
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
@@ -182,8 +182,8 @@ class Turns:
             settings=settings,
             heard=heard,
             timezone=known.zone,
-            note=noted(known.recalled.note, known.open_questions),
-            note_labels=joined([known.recalled.labels, known.quoted, *open_labels]),
+            note=note_with_questions(known.recalled.note, known.open_questions),
+            note_labels=join_labels([known.recalled.labels, known.quoted, *open_labels]),
             allowed=known.allowed,
             open_questions=known.open_questions,
         )
@@ -207,8 +207,8 @@ class Turns:
             zone=repos.reminders.zone(f"direct:{incoming[-1].author}"),
             allowed=_allowed(repos, conversation, incoming),
             open_questions=open_questions,
-            quoted=joined(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
-            recalled=recalled(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
+            quoted=join_labels(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
+            recalled=recall(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
         )
 
     async def settings(self, conversation: ConversationId) -> ChatSettings:
@@ -243,7 +243,7 @@ class Turns:
         )
         end: TurnEnd = "kept" if kept else "failed"
 
-        def keep(repos: Repositories) -> bool:
+        def transact(repos: Repositories) -> bool:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 # What its journal held was charged by whoever took it back; the last answer is in no journal.
@@ -275,7 +275,7 @@ class Turns:
 
         # Forgotten until it is known to be kept: a failure or a cancellation leaves open which of the two it was.
         past, changes = self._recent.pop(turn.conversation, None), self._changes
-        if not await self._store.transaction(keep):
+        if not await self._store.transaction(transact):
             return False
         if past is not None and turn.replaces is None:
             more = (_Past(turn=turn.id, messages=Whole(kept), expires_at=turn.expires_at),) if kept else ()
@@ -290,7 +290,7 @@ class Turns:
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
         people = tuple(dict.fromkeys(message.author for message in turn.incoming))
-        step = steps.dumped(Paused(call_ids=calls, until=until, people=people, allowance=pause.allowance))
+        step = steps.dump_step(Paused(call_ids=calls, until=until, people=people, allowance=pause.allowance))
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)
@@ -325,8 +325,8 @@ class Turns:
 
     def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId, message: Incoming) -> None:
         """A turn ends without a word, within a transaction; what it has cost so far is written down."""
-        done = tuple(steps.loaded(line) for line in repos.journal.steps(conversation, turn))
-        entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.spent(done, "")))
+        done = tuple(steps.load_step(line) for line in repos.journal.steps(conversation, turn))
+        entries = tuple(replace(entry, details=None) for entry in steps.entries(steps.failed_outcome(done, "")))
         self.charge(repos, conversation, turn, entries, person=message.author, chat=message.chat)
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
@@ -334,18 +334,18 @@ class Turns:
     async def ignore(self, claim: Claim) -> None:
         """There is nothing to answer in these messages."""
 
-        def ignore(repos: Repositories) -> None:
+        def transact(repos: Repositories) -> None:
             repos.journal.close(claim.turn, "ignored", now=self._clock.now())
             repos.inbox.done(claim.turn)
 
-        await self._store.transaction(ignore)
+        await self._store.transaction(transact)
 
     async def bury(self, turn: Turn) -> None:
         """The turn failed too often: the person is told, its messages are dead; what it cost stays in the ledger."""
-        spent = self.journal(turn).spent(phrases.say(phrases.GAVE_UP))
+        spent = self.journal(turn).failure(phrases.say(phrases.GAVE_UP))
         replies = self._replies(turn, spent)
 
-        def bury(repos: Repositories) -> None:
+        def transact(repos: Repositories) -> None:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 return
@@ -355,7 +355,7 @@ class Turns:
             repos.journal.close(turn.id, "failed", now=now)
             repos.inbox.bury(turn.id)
 
-        await self._store.transaction(bury)
+        await self._store.transaction(transact)
 
     async def is_paused(self, claim: Claim, turn: Turn) -> bool:
         """Whether nothing is answered there now: then the claim is settled, and the first who asks is told."""
@@ -365,7 +365,7 @@ class Turns:
             # As it is now: a turn that goes on after a restart knows what was set when it began.
             settings = chats.settings_of(repos, claim.conversation, now)
             if settings.is_taken(now):
-                self._leave(repos, turn, steps.entries(steps.spent(turn.steps, "")))
+                self._leave(repos, turn, steps.entries(steps.failed_outcome(turn.steps, "")))
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
@@ -378,7 +378,7 @@ class Turns:
             return False  # a look into what was read anyway saves the way to the store
         return await self._store.transaction(pass_over)
 
-    def _leave(self, repos: Repositories, turn: Turn, entries: tuple[Entry, ...]) -> None:
+    def _leave(self, repos: Repositories, turn: Turn, entries: tuple[LedgerEntry, ...]) -> None:
         """An admin has taken the chat over, within a transaction: nothing is said, what it has cost is written down."""
         now = self._clock.now()
         spent = tuple(replace(entry, details=None) for entry in entries)
@@ -400,7 +400,7 @@ class Turns:
         if turn.settings.is_greeted or turn.group is not None or turn.incoming[-1].scheduled is not None:
             return
 
-        def greet(repos: Repositories) -> None:
+        def transact(repos: Repositories) -> None:
             now = self._clock.now()
             settings = chats.settings_of(repos, turn.conversation, now)
             if settings.is_greeted or not repos.chats.is_first(turn.conversation, turn.id):
@@ -408,7 +408,7 @@ class Turns:
             chats.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
             self.tell(repos, turn.conversation, turn.incoming[-1], words)
 
-        await self._store.transaction(greet)
+        await self._store.transaction(transact)
 
     async def may_not_ask(self, claim: Claim, message: Incoming, askers: Askers) -> None:
         """Tell the first who may not ask in a group so; once, until that is set anew."""
@@ -429,11 +429,11 @@ class Turns:
     async def discard(self, claim: Claim) -> None:
         """The messages of a claim cannot be read at all: they are dead, and there is nobody to tell."""
 
-        def discard(repos: Repositories) -> None:
+        def transact(repos: Repositories) -> None:
             repos.journal.close(claim.turn, "failed", now=self._clock.now())
             repos.inbox.bury(claim.turn)
 
-        await self._store.transaction(discard)
+        await self._store.transaction(transact)
 
     async def hand_back(self, claim: Claim, *, counts: bool) -> None:
         """Give the claim up: it waits again. `counts` tells whether this was a failed try."""
@@ -452,9 +452,9 @@ class Turns:
         """An urgent item needs nothing more; `dead`: it could not be carried out."""
         await self._store.transaction(lambda repos: repos.inbox.settle(item, dead=dead))
 
-    async def tried(self, item: InboxId) -> None:
+    async def count_try(self, item: InboxId) -> None:
         """An urgent item could not be carried out this time."""
-        await self._store.transaction(lambda repos: repos.inbox.tried(item))
+        await self._store.transaction(lambda repos: repos.inbox.count_try(item))
 
     async def ask(self, item: InboxId) -> None:
         """An urgent item is a question after all: it waits like any other."""
@@ -483,14 +483,14 @@ class Turns:
             replies = outgoing.replies_to(text if isinstance(text, str) else phrases.say(text), (message,), ok=True)
         outcome = Outcome(text="", ok=True, files=files)
         for position, reply in enumerate(with_enclosures(replies, outcome)):
-            repos.outbox.put(conversation, turn, position, events.dumped(reply), in_group=in_group, now=now)
+            repos.outbox.put(conversation, turn, position, events.dump_value(reply), in_group=in_group, now=now)
 
     def charge(
         self,
         repos: Repositories,
         conversation: ConversationId,
         turn: TurnId,
-        entries: tuple[Entry, ...],
+        entries: tuple[LedgerEntry, ...],
         *,
         person: PersonId,
         chat: ChatId,
@@ -500,7 +500,7 @@ class Turns:
 
         `warned` are the budgets, by scope and period, of which people were told that they are nearly used up.
         """
-        now = self._clock.settled()
+        now = self._clock.settled_now()
         group = chat if chat.startswith("group:") else None
         periods = budgets.periods(now, self._timezone)
         repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
@@ -515,19 +515,19 @@ class Turns:
 
     async def _steps(self, claim: Claim) -> tuple[Step, ...]:
         lines = await self._store.read(lambda repos: repos.journal.steps(claim.conversation, claim.turn))
-        return tuple(steps.loaded(line) for line in lines)
+        return tuple(steps.load_step(line) for line in lines)
 
     async def _lightened(self, conversation: ConversationId, past: tuple[_Past, ...]) -> tuple[_Past, ...]:
         """The turns with the pictures and documents that are still shown; no others need to be kept."""
-        light = tuple(map(_recalled, past, prompt.recalled([turn.messages for turn in past])))
+        light = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
         changed = [now.turn for now, before in zip(light, past, strict=True) if now.messages != before.messages]
 
         def lighten(repos: Repositories) -> None:
             for turn in changed:
                 line = repos.history.question(conversation, turn)  # as it is by now: it may have been edited
-                [asked] = messages.loaded(line) if line is not None else (None,)
+                [asked] = messages.load_messages(line) if line is not None else (None,)
                 if isinstance(asked, UserMessage):
-                    repos.history.correct(conversation, turn, messages.dumped((prompt.in_words(asked),)))
+                    repos.history.correct(conversation, turn, messages.dump_messages((prompt.in_words(asked),)))
 
         if changed:
             await self._store.transaction(lighten)
@@ -535,7 +535,7 @@ class Turns:
 
     def _remember(self, conversation: ConversationId, past: tuple[_Past, ...], changes: int) -> None:
         """Remember what was read when there had been so many changes; not if there was one since."""
-        past = tuple(map(_recalled, past, prompt.recalled([turn.messages for turn in past])))
+        past = tuple(map(_recalled, past, prompt.without_old_media([turn.messages for turn in past])))
         is_large = sum(turn.messages.media_bytes for turn in past) > _REMEMBERED_MEDIA_BYTES
         if changes != self._changes or is_large:
             return
@@ -554,7 +554,7 @@ def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming,
     if incoming[-1].scheduled is not None:
         return ()
     found = (
-        open_question(turn, map(steps.loaded, repos.journal.steps(claim.conversation, turn)), incoming[-1].author)
+        open_question(turn, map(steps.load_step, repos.journal.steps(claim.conversation, turn)), incoming[-1].author)
         for turn in claim.put_off
         if turn < claim.turn
     )
@@ -581,7 +581,7 @@ def _quoted_answer(repos: Repositories, conversation: ConversationId, message: I
         return None
     turn = repos.outbox.turn_of(conversation, message.quote.sent_at)
     line = None if turn is None else repos.history.answer(conversation, turn)
-    found = () if line is None else messages.loaded(line)
+    found = () if line is None else messages.load_messages(line)
     said = next((answer for answer in found if isinstance(answer, AssistantMessage)), None)
     return None if turn is None or said is None else _Answer(turn=turn, message=said)
 
@@ -617,7 +617,7 @@ def _recalled(past: _Past, said: Whole) -> _Past:
 def _joined(rows: Iterable[StoredMessage]) -> Iterable[Message]:
     """The messages of one turn: the rows of tool answers that follow each other are one message."""
     for is_tool, group in groupby(rows, key=lambda row: row.role == "tool"):
-        read = [message for row in group for message in messages.loaded(row.message)]
+        read = [message for row in group for message in messages.load_messages(row.message)]
         if is_tool:
             yield ToolMessage(
                 answers=tuple(a for message in read if isinstance(message, ToolMessage) for a in message.answers)
@@ -638,7 +638,7 @@ def _rows(turn: TurnId, kept: Iterable[Message]) -> list[StoredMessage]:
 
 def _question(turn: Turn) -> bytes:
     """What was asked, so that it can be asked again."""
-    return messages.dumped((turn.question,))
+    return messages.dump_messages((turn.question,))
 
 
 def _kept(message: Message) -> Message:
@@ -647,4 +647,4 @@ def _kept(message: Message) -> Message:
 
 
 def _row(turn: TurnId, message: Message, call_id: CallId | None) -> StoredMessage:
-    return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dumped((message,)))
+    return StoredMessage(turn=turn, role=message.role, call_id=call_id, message=messages.dump_messages((message,)))

@@ -82,12 +82,12 @@ class Work:
             _place.reset(token)
 
 
-def waiting() -> "Waiting":
+def waiting() -> "OpenWork":
     """What is awaited inside this context happens elsewhere; beside a turn it changes nothing."""
-    return Waiting()
+    return OpenWork()
 
 
-class Waiting:
+class OpenWork:
     """As `waiting` says: a class, for a turn waits a dozen times, and a generator costs three times as much."""
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ from bot.events import ChatId, PersonId
 from bot.features.safety_numbers.service import Identities
 from bot.shutdown import Restarts
 from bot.turn.captchas import Captchas
-from bot.turn.export import gathered
+from bot.turn.export import gather_export
 from bot.turn.trace import trace_text
 from store import NOT_INCLUDED, Store, StoreError
 
@@ -181,7 +181,7 @@ class Control:
             return _refused('an export is asked for with {"person": ...} and nothing else', status=400)
         person, direct = PersonId(wanted.person), ChatId(f"direct:{wanted.person}")
         try:
-            found = await gathered(self._store, person, direct, now=self._clock.now())
+            found = await gather_export(self._store, person, direct, now=self._clock.now())
         except StoreError as error:
             return _refused(str(error))
         return web.json_response({"json": await asyncio.to_thread(found.as_json)})
@@ -284,7 +284,7 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
         await runner.cleanup()
 
 
-async def asked(
+async def ask_running(
     store_path: Path, verb: str, body: Mapping[str, object] | None = None, *, within_seconds: float = ANSWER_SECONDS
 ) -> dict[str, Any] | None:
     """What the Aldis that runs on this store answers to a verb (`backup`, `state`, ...); None: nobody runs.

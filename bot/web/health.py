@@ -128,7 +128,7 @@ class HealthPage:
         unsent_at, reminded_at = await self._store.read(
             lambda repos: (repos.outbox.next_due_at(), repos.reminders.next_due_at())
         )
-        unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled() - reminded_at).total_seconds()
+        unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled_now() - reminded_at).total_seconds()
         waiting = {
             _TOO_LONG: self._seconds_since(inbox.oldest_at),
             _UNSENT: self._seconds_since(unsent_at),
@@ -209,7 +209,7 @@ class HealthPage:
         return 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
 
 
-class Pages:
+class HealthPages:
     """The pages from the first second of a run: what it waits for, and once it runs, how it is."""
 
     def __init__(self, *, is_restarting: Callable[[], bool] = lambda: False) -> None:
@@ -252,14 +252,14 @@ def _held(repos: Repositories) -> list[str]:
         f"one is trusted; ask them, then give /trust {label} in Signal, or: python -m bot trust {label}"
         for label in labels
     ]
-    held = len(repos.outbox.held())
+    held = len(repos.outbox.held_conversations())
     if held and not labels:
         found.append(f"answers are held in {held} conversations, for safety numbers that the bridge has not told yet")
     return found
 
 
 @asynccontextmanager
-async def served(pages: Pages, host: str, port: int) -> AsyncGenerator[None]:
+async def serve(pages: HealthPages, host: str, port: int) -> AsyncGenerator[None]:
     """Serve the pages while the block runs; port 0 serves nothing.
 
     Raises:

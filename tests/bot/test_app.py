@@ -19,7 +19,7 @@ from bot.messages import UserMessage
 from bot.policy.access import may_write
 from bot.providers.base import Completion, Request
 from bot.providers.openai.provider import OpenAI
-from bot.settings import Settings, loaded
+from bot.settings import Settings, load_settings
 from bot.transports.rest_api.transport import RestApi, RestApiLinking
 from bot.transports.signal_cli.transport import SignalCli, SignalCliLinking
 from tests.bot.loops.fake_transport import envelope
@@ -45,7 +45,7 @@ class Site(Server):
 
 
 def given(values: Mapping[str, str] | None = None, **more: str) -> Settings:
-    return loaded({**(values or {}), **more}, env_file=None)
+    return load_settings({**(values or {}), **more}, env_file=None)
 
 
 # Who may write
@@ -58,7 +58,7 @@ def from_(author: str, group: str | None = None) -> Envelope:
 def test_those_allowed_and_the_admins_may_write() -> None:
     """Directly; in a group who is in one that is listed. Nobody else."""
     settings = given(ACCESS__ALLOWED=ALICE.uuid, ACCESS__ADMINS=BOB.uuid, ACCESS__GROUPS=GROUP)
-    allowed = policies.allowed(settings, "signal")
+    allowed = policies.access_list(settings, "signal")
     assert may_write(from_(ALICE.uuid), allowed)
     assert may_write(from_(BOB.uuid), allowed)
     assert may_write(from_("stranger", GROUP), allowed)
@@ -68,7 +68,7 @@ def test_those_allowed_and_the_admins_may_write() -> None:
 
 def test_whoever_sits_at_the_terminal_may_write() -> None:
     """Whatever the list for Signal says."""
-    assert may_write(from_("you"), policies.allowed(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
+    assert may_write(from_("you"), policies.access_list(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_an_empty_list_is_told(
 ) -> None:
     """Where nobody may write the log names the variable; it is no reason to open the door."""
     with caplog.at_level(logging.WARNING, "bot.app.policies"):
-        allowed = policies.allowed(given(values), realm)
+        allowed = policies.access_list(given(values), realm)
     assert ("set ACCESS__ALLOWED" in caplog.text) == warns
     assert not may_write(from_("stranger"), allowed) or realm == "terminal"
 

@@ -47,7 +47,7 @@ def believed(clock: MachineClock) -> timedelta | None:
 def test_the_machines_clock_tells_the_present() -> None:
     """Aware, in UTC, and as good as the machine's."""
     clock = MachineClock()
-    for told in (clock.now(), clock.wall(), clock.settled()):
+    for told in (clock.now(), clock.wall(), clock.settled_now()):
         assert abs(told - datetime.now(UTC)) < timedelta(seconds=60)
         assert told.tzinfo is UTC
 
@@ -62,12 +62,12 @@ def test_own_time_passes_evenly_over_a_step(seconds: float) -> None:
         machine.passes(MINUTE)
         assert clock.standing() is None
     assert clock.now() == NOON + timedelta(minutes=4)
-    assert clock.settled() == NOON + timedelta(minutes=4)
+    assert clock.settled_now() == NOON + timedelta(minutes=4)
     assert clock.wall() == NOON + timedelta(minutes=4, seconds=seconds)
     machine.wall_seconds -= seconds
     machine.passes(10 * MINUTE)
     assert believed(clock) is None
-    assert clock.now() == clock.wall() == clock.settled() == NOON + timedelta(minutes=14)
+    assert clock.now() == clock.wall() == clock.settled_now() == NOON + timedelta(minutes=14)
 
 
 @pytest.mark.parametrize(("seconds", "ahead"), [(-20 * MINUTE, 0), (-DAY, 0), (HOUR, HOUR), (DAY, DAY)])
@@ -82,7 +82,7 @@ def test_a_step_that_stands_counts(seconds: float, ahead: float) -> None:
     assert step is not None
     assert step == timedelta(seconds=seconds)
     take_back = clock.believe(step)
-    assert clock.settled() == clock.wall()
+    assert clock.settled_now() == clock.wall()
     assert clock.now() == NOON + timedelta(seconds=STOOD + ahead)
     machine.passes(STOOD)
     assert clock.standing() is None
@@ -117,19 +117,19 @@ def test_a_time_before_anything_was_written_is_never_believed() -> None:
     assert clock.standing() is None
     machine.passes(10 * HOUR)
     assert clock.standing() is None
-    assert clock.settled() == NOON + timedelta(hours=10)
+    assert clock.settled_now() == NOON + timedelta(hours=10)
 
 
 @pytest.mark.parametrize("seconds", [-DAY, -20 * MINUTE, HOUR, DAY])
 def test_own_time_goes_on_over_a_restart_of_aldis(seconds: float) -> None:
     """The machine has counted on: a step while nobody looked is a step like any other."""
     machine = Machine()
-    kept = machine.clock().kept()
+    kept = machine.clock().snapshot()
     machine.passes(MINUTE)
     machine.wall_seconds += seconds
     clock = machine.clock()
     clock.resume(kept)
-    assert clock.now() == clock.settled() == NOON + timedelta(minutes=1)
+    assert clock.now() == clock.settled_now() == NOON + timedelta(minutes=1)
     machine.passes(STOOD)
     assert believed(clock) == timedelta(seconds=seconds)
     assert clock.now() == NOON + timedelta(seconds=MINUTE + STOOD + max(0, seconds))
@@ -143,28 +143,28 @@ def test_what_own_time_is_ahead_stays_over_restarts() -> None:
     assert clock.standing() is None
     machine.passes(STOOD)
     assert believed(clock) == -timedelta(days=1)
-    kept = clock.kept()
+    kept = clock.snapshot()
     machine.passes(HOUR)
     clock = machine.clock()
     clock.resume(kept)
     assert clock.now() == NOON + timedelta(seconds=STOOD + HOUR)
-    assert clock.settled() == clock.wall() == clock.now() - timedelta(days=1)
-    kept = clock.kept()
+    assert clock.settled_now() == clock.wall() == clock.now() - timedelta(days=1)
+    kept = clock.snapshot()
     machine.restarts(2 * HOUR)
     clock = machine.clock()
     clock.resume(kept)
     assert clock.now() == NOON + timedelta(seconds=STOOD + 3 * HOUR)
-    assert clock.settled() == clock.wall() == clock.now() - timedelta(days=1)
+    assert clock.settled_now() == clock.wall() == clock.now() - timedelta(days=1)
 
 
 def test_a_machine_that_comes_back_before_it_went_waits_for_the_right_time() -> None:
     """Own time does not go back, and the time of the network, half a minute later, has to stand like any step."""
     machine = Machine()
-    kept = machine.clock().kept()
+    kept = machine.clock().snapshot()
     machine.restarts(-HOUR)
     clock = machine.clock()
     clock.resume(kept)
-    assert clock.now() == clock.settled() == NOON
+    assert clock.now() == clock.settled_now() == NOON
     machine.passes(30)
     machine.wall_seconds += HOUR + 8 * HOUR
     assert clock.now() == NOON + timedelta(seconds=30)
@@ -177,7 +177,7 @@ def test_a_machine_without_a_name_for_its_run_goes_by_its_clock() -> None:
     """Two runs that have no name are not taken for one."""
     machine = Machine()
     machine.boot = ""
-    kept = machine.clock().kept()
+    kept = machine.clock().snapshot()
     machine.passes(MINUTE)
     machine.wall_seconds += DAY
     clock = machine.clock()
@@ -193,7 +193,7 @@ def test_own_time_begins_after_what_is_known() -> None:
     assert clock.now() == NOON
     clock.begin_after(NOON + timedelta(hours=1))
     assert clock.now() == NOON + timedelta(hours=1)
-    assert clock.settled() == clock.wall() == NOON
+    assert clock.settled_now() == clock.wall() == NOON
 
 
 def test_a_set_clock_stands_still_until_time_passes_or_it_is_set() -> None:

@@ -20,8 +20,8 @@ from bot.events import (
     Styled,
     StyleRange,
     UnreadableEvent,
-    dumped,
-    loaded,
+    dump_value,
+    load_value,
     outgoing,
 )
 
@@ -87,41 +87,41 @@ REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
 
 
 def read(kind: type[Envelope] | type[Reply], stored: bytes) -> Envelope | Reply:
-    return loaded(Envelope, stored) if kind is Envelope else loaded(Reply, stored)
+    return load_value(Envelope, stored) if kind is Envelope else load_value(Reply, stored)
 
 
 @settings(max_examples=60, deadline=None)
 @given(envelope=envelopes)
 def test_an_envelope_comes_back_as_it_went_in(envelope: Envelope) -> None:
     """Whatever is in it, the raw frame to the letter."""
-    assert loaded(Envelope, dumped(envelope)) == envelope
+    assert load_value(Envelope, dump_value(envelope)) == envelope
 
 
 @settings(max_examples=60, deadline=None)
 @given(reply=replies)
 def test_a_reply_comes_back_as_it_went_in(reply: Reply) -> None:
     """Words, styles and quote: what is sent after a restart is what was fixed before it."""
-    assert loaded(Reply, dumped(reply)) == reply
+    assert load_value(Reply, dump_value(reply)) == reply
 
 
 def test_the_stored_forms_are_what_they_are() -> None:
     """What an older Aldis wrote is read by this one: the forms change only together with their version."""
-    assert dumped(ENVELOPE) == STORED_ENVELOPE
-    assert dumped(REPLY) == STORED_REPLY
-    assert loaded(Envelope, STORED_ENVELOPE) == ENVELOPE
-    assert loaded(Reply, STORED_REPLY) == REPLY
+    assert dump_value(ENVELOPE) == STORED_ENVELOPE
+    assert dump_value(REPLY) == STORED_REPLY
+    assert load_value(Envelope, STORED_ENVELOPE) == ENVELOPE
+    assert load_value(Reply, STORED_REPLY) == REPLY
 
 
 def test_what_the_first_release_stored_is_read() -> None:
     """What it did not know has its default."""
-    assert loaded(Envelope, OLD_ENVELOPE) == ENVELOPE
-    assert loaded(Reply, OLD_REPLY) == REPLY
+    assert load_value(Envelope, OLD_ENVELOPE) == ENVELOPE
+    assert load_value(Reply, OLD_REPLY) == REPLY
 
 
 def test_a_reply_and_a_removal_are_told_apart() -> None:
     """Both stand in the outbox; what is neither is refused."""
     assert outgoing(STORED_REPLY) == outgoing(OLD_REPLY) == REPLY
-    assert outgoing(dumped(REMOVAL)) == REMOVAL
+    assert outgoing(dump_value(REMOVAL)) == REMOVAL
     for stored in (b"2:{}", b"1:{}", STORED_ENVELOPE):
         with pytest.raises(UnreadableEvent):
             outgoing(stored)
@@ -173,4 +173,4 @@ def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
     """No bytes bring forth another exception."""
     for stored in (data, b"1:" + data):
         with pytest.raises(UnreadableEvent):
-            loaded(Envelope, stored)
+            load_value(Envelope, stored)

@@ -13,7 +13,7 @@ from bot.cli import main as cli
 from bot.doctor.findings import Finding
 from bot.doctor.tools import check_tools
 from bot.errors import ConfigError
-from bot.settings import Settings, loaded, table
+from bot.settings import Settings, load_settings, table
 from tests.flows.processes import REPOSITORY, started
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import TIDES, found, put
@@ -25,7 +25,7 @@ BROKEN = "raise RuntimeError('a canary of theirs')"
 
 
 def given(**values: str) -> Settings:
-    return loaded(values, env_file=None)
+    return load_settings(values, env_file=None)
 
 
 @pytest.fixture

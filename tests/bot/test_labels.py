@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.labels import MAX_PEOPLE, MAX_SOURCES, UNKNOWN, Labels, Source, Writer, dumped, joined, loaded, shown_name
+from bot.labels import (
+    MAX_PEOPLE,
+    MAX_SOURCES,
+    UNKNOWN,
+    Labels,
+    Source,
+    Writer,
+    dump_labels,
+    join_labels,
+    load_labels,
+    shown_name,
+)
 
 SOURCES = st.builds(
     Source,
@@ -24,7 +35,7 @@ def test_what_is_joined_is_never_more_harmless(labels: list[Labels]) -> None:
     """Whatever is left out for want of room: what was untrusted or private is so afterwards, and somebody else's words
     are somebody else's.
     """
-    whole = joined(labels)
+    whole = join_labels(labels)
     sources = [source for one in labels for source in one.sources]
     assert any(source.is_private for source in whole.sources) is any(source.is_private for source in sources)
     if any(not source.is_trusted for source in sources):
@@ -35,19 +46,19 @@ def test_what_is_joined_is_never_more_harmless(labels: list[Labels]) -> None:
         assert Source(kind="person") in whole.sources
     assert len(whole.people) <= MAX_PEOPLE
     assert len(whole.sources) <= 4 * MAX_SOURCES
-    assert joined([whole]).sources == whole.sources
+    assert join_labels([whole]).sources == whole.sources
 
 
 @given(LABELS)
 def test_labels_are_read_as_they_were_written(labels: Labels) -> None:
     """Whole."""
-    assert loaded(dumped(labels)) == labels
+    assert load_labels(dump_labels(labels)) == labels
 
 
 @pytest.mark.parametrize("data", [None, b"", "", b"no JSON", b'{"sources":[{"kind":"of tomorrow"}]}'])
 def test_what_cannot_be_read_is_unknown(data: bytes | str | None) -> None:
     """And so it counts as written by anybody, and as private."""
-    assert loaded(data) == UNKNOWN
+    assert load_labels(data) == UNKNOWN
     [source] = UNKNOWN.sources
     assert (source.is_trusted, source.is_private) == (False, True)
 
@@ -55,7 +66,7 @@ def test_what_cannot_be_read_is_unknown(data: bytes | str | None) -> None:
 def test_what_was_read_again_is_the_newest() -> None:
     """A question names the newest first."""
     one, other = Source(kind="page", name="a"), Source(kind="page", name="b")
-    assert joined([Labels(sources=(one, other)), Labels(sources=(one,))]).sources == (other, one)
+    assert join_labels([Labels(sources=(one, other)), Labels(sources=(one,))]).sources == (other, one)
 
 
 def test_a_name_cannot_style_or_hide() -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 
-from bot.logs import described, set_up
+from bot.logs import describe_error, set_up
 
 SECRET = "my-secret-words"
 Form = Literal["text", "json"]
@@ -189,7 +189,7 @@ def test_setting_up_again_replaces_the_former() -> None:
 class TestDescribed:
     def test_an_exception_that_was_never_raised_has_no_place(self) -> None:
         """It is told all the same."""
-        assert described(ValueError(SECRET)) == "ValueError at an unknown place"
+        assert describe_error(ValueError(SECRET)) == "ValueError at an unknown place"
 
     def test_a_chain_is_told_from_the_last_to_the_first(self) -> None:
         """By cause, or by what was being handled."""
@@ -202,13 +202,13 @@ class TestDescribed:
 
         with pytest.raises(OSError, match=SECRET) as caught:
             fail_last()
-        assert described(caught.value).startswith("OSError from KeyError from ValueError at fail_last:")
+        assert describe_error(caught.value).startswith("OSError from KeyError from ValueError at fail_last:")
 
     def test_a_circle_of_causes_ends(self) -> None:
         """However exceptions refer to each other."""
         one, two = ValueError(SECRET), KeyError(SECRET)
         one.__cause__, two.__cause__ = two, one
-        assert described(one) == "ValueError from KeyError at an unknown place"
+        assert describe_error(one) == "ValueError from KeyError at an unknown place"
 
     def test_only_the_last_places_are_told(self) -> None:
         """Four of them, the innermost first."""
@@ -220,7 +220,7 @@ class TestDescribed:
 
         with pytest.raises(ValueError, match=SECRET) as caught:
             down(10)
-        told = described(caught.value)
+        told = describe_error(caught.value)
         assert told.startswith("ValueError at fail:")
         assert told.count(" < ") == 3
         assert SECRET not in told

@@ -25,9 +25,9 @@ from bot.messages import (
     ToolMessage,
     UnreadableMessages,
     UserMessage,
-    dumped,
+    dump_messages,
     is_sendable,
-    loaded,
+    load_messages,
 )
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -59,7 +59,7 @@ messages = st.one_of(
 @given(conversation=st.lists(messages, max_size=5).map(tuple))
 def test_messages_come_back_as_they_went_in(conversation: tuple[Message, ...]) -> None:
     """Every role and every part, with whatever words and JSON in them, equal after a round trip."""
-    assert loaded(dumped(conversation)) == conversation
+    assert load_messages(dump_messages(conversation)) == conversation
 
 
 def test_the_stored_form_is_what_it_is() -> None:
@@ -86,15 +86,15 @@ def test_the_stored_form_is_what_it_is() -> None:
         '{"answers":[{"call_id":"c1","name":"calculate","content":"{\\"ok\\": true}","ok":true,"labels":null}],'
         '"role":"tool"}]'
     ).encode()
-    assert dumped(conversation) == stored
-    assert loaded(stored) == conversation
-    asked = loaded(stored)[0]
+    assert dump_messages(conversation) == stored
+    assert load_messages(stored) == conversation
+    asked = load_messages(stored)[0]
     assert isinstance(asked, UserMessage)
     assert asked.labels == conversation[0].labels
     # The first releases knew neither what Signal calls the messages nor pictures, nor where anything came from.
     older = re.sub(rb',"(?:labels|sent_at|media|pages)":(?:null|\[.*?\]|\{.*?"is_scheduled":false\})', b"", stored)
     assert b"labels" not in older
-    assert loaded(older) == (conversation[0], replace(conversation[1], pages=None), conversation[2])
+    assert load_messages(older) == (conversation[0], replace(conversation[1], pages=None), conversation[2])
 
 
 def test_pictures_and_documents_survive_the_stored_form() -> None:
@@ -105,14 +105,14 @@ def test_pictures_and_documents_survive_the_stored_form() -> None:
         Document(data=data[::-1], name="document-2.pdf", pages=1, text=""),
     )
     asked = (UserMessage(text="What is this?", media=media),)
-    assert loaded(dumped(asked)) == asked
+    assert load_messages(dump_messages(asked)) == asked
 
 
 @pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"01", b"one", b"9" * 1000])
 def test_an_unknown_version_is_refused(version: bytes) -> None:
     """The error names both versions, the foreign one in short; the content is not looked at."""
     with pytest.raises(UnreadableMessages, match=rf"this Aldis reads {JSON_VERSION}") as caught:
-        loaded(version + b':[{"text":"secret","role":"user"}]')
+        load_messages(version + b':[{"text":"secret","role":"user"}]')
     assert "secret" not in str(caught.value)
     assert len(str(caught.value)) < 80
 
@@ -136,7 +136,7 @@ def test_an_unknown_version_is_refused(version: bytes) -> None:
 def test_what_does_not_fit_its_version_is_refused(body: bytes) -> None:
     """Damaged or foreign JSON is one error, without a word of it."""
     with pytest.raises(UnreadableMessages) as caught:
-        loaded(b"1:" + body)
+        load_messages(b"1:" + body)
     assert "secret" not in str(caught.value)
 
 
@@ -146,7 +146,7 @@ def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
     """No bytes, with or without a version, bring forth another exception."""
     for stored in (data, b"1:" + data):
         try:
-            assert loaded(stored) == ()
+            assert load_messages(stored) == ()
         except UnreadableMessages:
             continue
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from bot import app
 from bot.events import ChatId
 from bot.service import Aldis
-from bot.settings import Settings, loaded
-from store import opened
+from bot.settings import Settings, load_settings
+from store import open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.servers.base import hang
 from tests.servers.openai import OpenAIServer
@@ -44,7 +44,7 @@ class House:
             "LLM__OPENAI__MODEL": "llama",
             "STORE__PATH": str(self.path),
         }
-        return loaded({**environ, "OPENAI_API_KEY": self.model.key or ""}, None)
+        return load_settings({**environ, "OPENAI_API_KEY": self.model.key or ""}, None)
 
     async def is_asked(self) -> None:
         """Wait until the model thinks."""
@@ -52,7 +52,7 @@ class House:
             await asyncio.sleep(0.01)
 
     async def open_items(self) -> int:
-        async with opened(self.path, realm="signal") as store:
+        async with open_store(self.path, realm="signal") as store:
             return await store.read(lambda repos: repos.inbox.backlog().items)
 
 
@@ -67,7 +67,7 @@ async def test_hurry_cuts_the_time_short(path: Path) -> None:
     stop, hurry = asyncio.Event(), asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(FakeTransport([[envelope()]]), model, path)
-        async with app.assembled(house.settings, house.transport, realm="signal") as aldis:
+        async with app.build_aldis(house.settings, house.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop, hurry))
             await house.is_asked()
             stop.set()
@@ -81,7 +81,7 @@ async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
     stop = asyncio.Event()
     async with OpenAIServer(local=True, faults=[hang]) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(HungQuay([[envelope()]]), model, path)
-        async with app.assembled(house.settings, house.transport, realm="signal") as aldis:
+        async with app.build_aldis(house.settings, house.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 0).chat(stop))
             await house.is_asked()
             stop.set()
@@ -95,7 +95,7 @@ async def test_what_ends_in_time_is_not_handed_back(path: Path) -> None:
     stop = asyncio.Event()
     async with OpenAIServer(local=True) as model, asyncio.timeout(WAIT_SECONDS):
         house = House(FakeTransport([[envelope()]]), model, path)
-        async with app.assembled(house.settings, house.transport, realm="signal") as aldis:
+        async with app.build_aldis(house.settings, house.transport, realm="signal") as aldis:
             running = asyncio.create_task(given_time(aldis, 86_400).chat(stop))
             await house.is_asked()
             stop.set()

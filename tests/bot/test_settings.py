@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
-from bot.settings import ALSO, Settings, known_names, loaded, table, unread_names, unread_zone
+from bot.settings import ALSO, Settings, known_names, load_settings, table, unread_names, unread_zone
 from bot.settings.env import complaint as complaint_of
 from bot.settings.env import variables_of
 from tools.catalog import CATALOG
@@ -23,7 +23,7 @@ GROUP = "UIXSwit7KF/RqKfH9jqySnLTgqVCimGcEK25Dbf+yDw="
 
 
 def load(**environ: str) -> Settings:
-    return loaded(environ, None)
+    return load_settings(environ, None)
 
 
 def complaint(**environ: str) -> str:
@@ -35,7 +35,7 @@ def complaint(**environ: str) -> str:
 def attempt(environ: dict[str, str]) -> str:
     """The complaint, or nothing."""
     try:
-        loaded(environ, None)
+        load_settings(environ, None)
     except ConfigError as error:
         return str(error)
     return ""
@@ -123,7 +123,7 @@ def test_settings_do_not_change() -> None:
 
 def test_models_alone_read_no_environment(tmp_path: Path) -> None:
     """`environ` None means the process's own environment, which is empty in tests; nothing else is looked at."""
-    assert loaded(None, tmp_path / "missing") == load()
+    assert load_settings(None, tmp_path / "missing") == load()
 
 
 @pytest.mark.parametrize(
@@ -253,41 +253,41 @@ class TestEnvFile:
     def test_is_read(self, tmp_path: Path) -> None:
         """Comments, quotes, `export` and names without a value are fine."""
         path = env_file(tmp_path, "# mine\nexport WEB__PORT=0\nLLM__SYSTEM_PROMPT='Be\nbrief.'\nLONELY\n")
-        found = loaded({}, path)
+        found = load_settings({}, path)
         assert (found.web.port, found.llm.system_prompt) == (0, "Be\nbrief.")
 
     def test_loses_against_the_environment(self, tmp_path: Path) -> None:
         """What is set for one call counts; what is empty there counts as unset."""
         path = env_file(tmp_path, "WEB__PORT=1\nHISTORY__MAX_TURNS=2\n")
-        found = loaded({"WEB__PORT": "3", "HISTORY__MAX_TURNS": " "}, path)
+        found = load_settings({"WEB__PORT": "3", "HISTORY__MAX_TURNS": " "}, path)
         assert (found.web.port, found.history.max_turns) == (3, 2)
 
     def test_empty_values_count_as_unset(self, tmp_path: Path) -> None:
         """The example file can be copied as it is."""
         path = env_file(tmp_path, "STORE__KEY=\nLLM__PROVIDERS=\nANTHROPIC_API_KEY=\n")
-        assert loaded({}, path) == load()
+        assert load_settings({}, path) == load()
 
     def test_names_in_any_case(self, tmp_path: Path) -> None:
         """A name in lower case is not silently ignored."""
-        assert loaded({"web__port": "1"}, env_file(tmp_path, "Log__Level=error")).web.port == 1
+        assert load_settings({"web__port": "1"}, env_file(tmp_path, "Log__Level=error")).web.port == 1
 
     def test_is_named_in_complaints(self, tmp_path: Path) -> None:
         """The operator learns which of the two places to change."""
         path = env_file(tmp_path, "TOOLS__MAX_TOOL_CALLS=many\n")
         with pytest.raises(ConfigError) as caught:
-            loaded({}, path)
+            load_settings({}, path)
         assert str(caught.value) == "TOOLS__MAX_TOOL_CALLS: must be a whole number from 0 to 50 (it is set in .env)"
 
     def test_missing_is_fine(self, tmp_path: Path) -> None:
         """Nobody needs one."""
-        assert loaded({}, tmp_path / ".env") == load()
+        assert load_settings({}, tmp_path / ".env") == load()
 
     def test_that_is_no_text_is_refused(self, tmp_path: Path) -> None:
         """A binary file is no settings."""
         path = tmp_path / ".env"
         path.write_bytes(b"A=\xff\xfe\x00")
         with pytest.raises(ConfigError, match=r"^\.env: cannot be read: it is no text in UTF-8$"):
-            loaded({}, path)
+            load_settings({}, path)
 
 
 @pytest.mark.parametrize(
@@ -458,7 +458,7 @@ def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(name: str, mea
     line = f"{name}: there is no such setting; did you mean {meant}? (it is set in "
     assert complaint(**{name: "1"}) == f"{line}the environment)"
     with pytest.raises(ConfigError) as caught:
-        loaded({}, env_file(tmp_path, f"{name}=1\n"))
+        load_settings({}, env_file(tmp_path, f"{name}=1\n"))
     assert str(caught.value) == f"{line}.env)"
 
 
@@ -479,7 +479,7 @@ def test_other_names_are_not_ours(name: str) -> None:
 def test_every_unknown_name_in_the_file_is_refused(name: str, tmp_path: Path) -> None:
     """The file is ours alone: whoever writes a name there means us."""
     with pytest.raises(ConfigError, match=f"^{name}: there is no such setting"):
-        loaded({}, env_file(tmp_path, f"{name}=1\n"))
+        load_settings({}, env_file(tmp_path, f"{name}=1\n"))
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_every_unknown_name_in_the_file_is_refused(name: str, tmp_path: Path) ->
 )
 def test_the_file_may_hold_what_its_container_needs(name: str, tmp_path: Path) -> None:
     """Compose reads the same file."""
-    assert loaded({}, env_file(tmp_path, f"{name}=UTC\n")) == load()
+    assert load_settings({}, env_file(tmp_path, f"{name}=UTC\n")) == load()
 
 
 def test_what_is_not_read_is_told() -> None:

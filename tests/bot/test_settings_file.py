@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.errors import ConfigError
-from bot.settings import Settings, loaded
-from bot.settings.env_file import changed, entries, quoted, renamed
+from bot.settings import Settings, load_settings
+from bot.settings.env_file import change_text, entries, quote_value, rename_variables
 from bot.settings.file import Origin, SettingsFile
 from tools.catalog import CATALOG
 
@@ -30,7 +30,7 @@ class Place:
         return SettingsFile(environ=self.environ, env_file=self.env_file)
 
     def loaded(self) -> Settings:
-        return loaded(self.environ, self.env_file)
+        return load_settings(self.environ, self.env_file)
 
 
 def test_the_environment_wins_over_env_over_the_file_over_the_default(tmp_path: Path) -> None:
@@ -214,15 +214,15 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatc
 @example({"A": "it's \\' a \\\\ # $HOME ${B}\r\n\"x\"\n", "B": "'", "C": "\\", "D": "# x"})
 def test_whatever_is_written_is_read_back(values: dict[str, str]) -> None:
     """Quotes, backslashes, line breaks, signs of a shell; and again after another name was changed."""
-    text = changed("# head\n", values, ())
+    text = change_text("# head\n", values, ())
     assert entries(text, "it") == values
-    again = changed(text, {"OTHER__NAME": "x"}, ())
+    again = change_text(text, {"OTHER__NAME": "x"}, ())
     assert entries(again, "it") == {**values, "OTHER__NAME": "x"}
-    assert entries(changed(again, {}, {"OTHER__NAME"}), "it") == values
-    assert "#" not in quoted("plain/value,1@b:c")
+    assert entries(change_text(again, {}, {"OTHER__NAME"}), "it") == values
+    assert "#" not in quote_value("plain/value,1@b:c")
 
 
 def test_names_are_changed_and_nothing_else() -> None:
     """What a line holds besides stays to the letter."""
     text = "# export X=1\nexport x='X' # X\nXX=X\n"
-    assert renamed(text, {"X": "WEB__PORT"}) == "# export X=1\nexport WEB__PORT='X' # X\nXX=X\n"
+    assert rename_variables(text, {"X": "WEB__PORT"}) == "# export X=1\nexport WEB__PORT='X' # X\nXX=X\n"

@@ -18,9 +18,9 @@ from bot.events import ChatId, PersonId
 from bot.loops.maintenance import Maintenance
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.turn.edits import Revisions
-from bot.turn.export import gathered
+from bot.turn.export import gather_export
 from bot.turn.turns import Turns
-from store import Arrival, ConversationId, Repositories, Store, StoredMessage, opened
+from store import Arrival, ConversationId, Repositories, Store, StoredMessage, open_store
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -48,8 +48,8 @@ def arrival(conversation: ConversationId, sent_at: int) -> Arrival:
 async def filled(store: Store, turns: int) -> None:
     """Questions and answers in one chat, all of them settled."""
     conversation = await store.conversation(DIRECT, now=NOON)
-    question = messages.dumped([UserMessage(text="When do I sow beans?")])
-    answer = messages.dumped([AssistantMessage(parts=(Text(text="In April."),))])
+    question = messages.dump_messages([UserMessage(text="When do I sow beans?")])
+    answer = messages.dump_messages([AssistantMessage(parts=(Text(text="In April."),))])
 
     def fill(repos: Repositories) -> None:
         for number in range(turns):
@@ -137,7 +137,7 @@ async def loaded(store: Store) -> None:
 
 
 async def longest(path: Path, turns: int, work: Work) -> int:
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await filled(store, turns)
         meter = Meter(store)
         await work(store)
@@ -148,9 +148,9 @@ async def longest(path: Path, turns: int, work: Work) -> int:
 @pytest.mark.parametrize(
     "work",
     [
-        lambda store: gathered(store, PERSON, DIRECT, now=NOON),
-        lambda store: gathered(store, PERSON, DIRECT, now=NOON, max_bytes=1000),
-        lambda store: gathered(store, PERSON, None, now=NOON, conversation=None),
+        lambda store: gather_export(store, PERSON, DIRECT, now=NOON),
+        lambda store: gather_export(store, PERSON, DIRECT, now=NOON, max_bytes=1000),
+        lambda store: gather_export(store, PERSON, None, now=NOON, conversation=None),
         loaded,
         tidied,
         forgotten,

@@ -15,7 +15,7 @@ from playwright.async_api import ViewportSize, expect
 
 from bot.clock import MachineClock
 from bot.policy.budgets import periods
-from store import ConversationId, Entry, TurnId, opened
+from store import ConversationId, LedgerEntry, TurnId, open_store
 from tests.flows.test_browser import Visit, visiting
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
@@ -89,7 +89,7 @@ async def _taken(visit: Visit, path: Path, *, dark: bool = False, phone: bool = 
 
 async def _spend(folder: Path) -> None:
     """Some weeks in which two people asked for things."""
-    async with opened(folder / "aldis.db", realm="signal") as store:
+    async with open_store(folder / "aldis.db", realm="signal") as store:
         now = MachineClock().now()
         for back in range(29, -1, -1):
             at = now - timedelta(days=back)
@@ -106,8 +106,8 @@ async def _spend(folder: Path) -> None:
             )
 
 
-def _entry(kind: str, name: str, cost_usd: Decimal | None) -> Entry:
-    return Entry(
+def _entry(kind: str, name: str, cost_usd: Decimal | None) -> LedgerEntry:
+    return LedgerEntry(
         kind="model" if kind == "model" else "tool",
         name=name,
         outcome="ok",

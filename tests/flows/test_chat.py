@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store import opened
+from store import open_store
 from tests.flows.consoles import chatted, seated, watched
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
@@ -119,7 +119,7 @@ async def test_a_bad_setting_is_one_line(tmp_path: Path) -> None:
 
 async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> None:
     """One line that says so; the first one is not disturbed."""
-    async with opened(tmp_path / "aldis.db", realm="terminal") as store:
+    async with open_store(tmp_path / "aldis.db", realm="terminal") as store:
         ended = await chatted("--once", "hi", settings={}, folder=tmp_path)
         assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
     assert (ended.status, ended.stdout) == (2, "")
@@ -148,7 +148,7 @@ async def test_the_log_level_holds_for_a_chat_as_well(tmp_path: Path) -> None:
 
 async def test_a_newer_store_is_refused_by_its_number(tmp_path: Path) -> None:
     """One line with both numbers, and the file is left as it is."""
-    async with opened(tmp_path / "aldis.db", realm="terminal"):
+    async with open_store(tmp_path / "aldis.db", realm="terminal"):
         pass
     with sqlite3.connect(tmp_path / "aldis.db") as connection:
         connection.execute("PRAGMA user_version = 4711")
@@ -160,7 +160,7 @@ async def test_a_newer_store_is_refused_by_its_number(tmp_path: Path) -> None:
 
 async def test_a_wrong_master_key_is_refused(tmp_path: Path) -> None:
     """One line, which does not show the key."""
-    async with opened(tmp_path / "aldis.db", realm="terminal", key=b"\x01" * 32):
+    async with open_store(tmp_path / "aldis.db", realm="terminal", key=b"\x01" * 32):
         pass
     wrong = "02" * 32
     ended = await chatted("--once", "hi", settings={"STORE__KEY": wrong}, folder=tmp_path)

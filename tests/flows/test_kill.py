@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from store import opened
+from store import open_store
 from tests.flows.processes import Process, started
 from tests.servers.base import Answer, Seen
 from tests.servers.envelopes import ALICE, message
@@ -89,7 +89,7 @@ class World:
         assert len(about_weather) == tool_runs
         assert len(self.model.completed) == completions
         assert self.model.refused == []
-        async with opened(self.folder / "aldis.db", realm="signal") as store:
+        async with open_store(self.folder / "aldis.db", realm="signal") as store:
             inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
         assert (inbox.items, inbox.dead, outbox.items, outbox.dead) == (0, 0, 0, 0)
 

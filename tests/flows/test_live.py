@@ -32,9 +32,9 @@ async def running(
         "STORE__PATH": str(folder / "aldis.db"),
         **more,
     }
-    given, stop = settings.loaded(environ, None), asyncio.Event()
+    given, stop = settings.load_settings(environ, None), asyncio.Event()
     transport = await app.signal_transport(given)
-    async with app.assembled(given, transport, realm="signal") as aldis, asyncio.TaskGroup() as group:
+    async with app.build_aldis(given, transport, realm="signal") as aldis, asyncio.TaskGroup() as group:
         group.create_task(aldis.chat(stop))
         await signal.connected()
         yield

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from bot.i18n import phrases
-from store import opened
+from store import open_store
 from tests.flows.gates import Gate
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer, error_body
@@ -56,7 +56,7 @@ class World:
 
     async def model_calls(self) -> list[tuple[str, str]]:
         """The rows of the ledger for models, oldest first: who was asked and what came of it."""
-        async with opened(self.folder / "aldis.db", realm="signal") as store:
+        async with open_store(self.folder / "aldis.db", realm="signal") as store:
             return await store.read(
                 lambda repos: repos.ledger.rows("SELECT provider, outcome FROM ledger WHERE kind = 'model' ORDER BY id")
             )

@@ -17,7 +17,7 @@ from bot import app, settings
 from bot.transports.base import Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
-from store import Repositories, opened
+from store import Repositories, open_store
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal
 from tests.servers import signal_cli
@@ -55,7 +55,7 @@ class World:
         }
         build: Callable[..., Transport] = SignalCli if isinstance(self.signal, signal_cli.SignalCli) else RestApi
         transport, stop = build(self.signal.url, OWN_ACCOUNT, send_seconds=send_seconds), asyncio.Event()
-        async with app.assembled(settings.loaded(chosen, None), transport, realm="signal") as aldis:
+        async with app.build_aldis(settings.load_settings(chosen, None), transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.run(stop))
             try:
                 await self.signal.connected()
@@ -86,7 +86,7 @@ class World:
             [(number,)] = repos.outbox.rows(query)
             return number
 
-        async with opened(self.folder / "aldis.db", realm="signal") as store:
+        async with open_store(self.folder / "aldis.db", realm="signal") as store:
             return await store.read(count)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store import opened
+from store import open_store
 from tests.flows.consoles import watched
 from tests.flows.gates import Gate
 from tests.flows.processes import started
@@ -111,7 +111,7 @@ async def test_a_stop_lets_the_running_answer_end(world: World) -> None:
         ended = await ending
     assert ended.status == 0
     assert [sent.text for sent in world.signal.sent] == ["Just in time."]
-    async with opened(world.folder / "aldis.db", realm="signal") as store:
+    async with open_store(world.folder / "aldis.db", realm="signal") as store:
         inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
     assert (inbox.items, outbox.items, outbox.dead) == (0, 0, 0)
 

@@ -10,8 +10,8 @@ import pytest
 
 from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
-from bot.web.control import asked
-from store import StoreError, opened
+from bot.web.control import ask_running
+from store import StoreError, open_store
 from tests.campaigns.chaos import audit
 from tests.campaigns.chaos.phones import Way
 from tests.campaigns.chaos.rounds import played
@@ -84,7 +84,7 @@ class World:
 
         async def has_begun() -> bool:
             try:
-                state = await asked(self.store, "state")
+                state = await ask_running(self.store, "state")
             except StoreError:
                 return False
             return state is not None and state["runs"] >= number
@@ -144,7 +144,7 @@ async def test_settings_that_are_refused_change_nothing(world: World) -> None:
         refused = await world.verb("restart")
         assert (refused.status, refused.stderr.count("\n")) == (2, 1)
         with pytest.raises(StoreError, match=r"ACCESS__ALOWED: there is no such setting"):
-            await asked(world.store, "restart")
+            await ask_running(world.store, "restart")
         state = await page(world.port, until=200)
         assert state["runs"] == 1
         await world.signal.deliver(message("Still there?", author=ALICE))
@@ -181,12 +181,12 @@ async def test_a_stop_amid_a_restart_is_a_stop(world: World) -> None:
         await world.signal.deliver(message("How long?", author=ALICE))
         async with asyncio.timeout(WAIT_SECONDS):
             await hanging.reached.wait()
-        await asked(world.store, "restart")
+        await ask_running(world.store, "restart")
         ended = await process.terminate()
     assert ended.status == 0
     assert "begins anew" not in ended.stderr
     assert world.signal.streams_opened == streams + 1
-    async with opened(world.store, realm="signal") as store:
+    async with open_store(world.store, realm="signal") as store:
         inbox = await store.read(lambda repos: repos.inbox.backlog())
     assert inbox.items == 1
 

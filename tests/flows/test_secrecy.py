@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from store import opened
+from store import open_store
 from tests.flows.canaries import Canaries, files_in, forms
 from tests.flows.consoles import chatted
 from tests.flows.indiscreet import AT_ONCE, MASTER_KEY, STORIES, World
@@ -79,7 +79,7 @@ async def _verb(*arguments: str, settings: dict[str, str], folder: Path) -> Ende
 
 async def _still_there(world: World) -> None:
     """The words are in the store: what was searched is not empty, it is sealed."""
-    async with opened(world.folder / "aldis.db", realm="signal", key=bytes.fromhex(MASTER_KEY)) as store:
+    async with open_store(world.folder / "aldis.db", realm="signal", key=bytes.fromhex(MASTER_KEY)) as store:
         [(rows,)] = await store.read(lambda repos: repos.history.rows("SELECT count(*) FROM history"))
     assert rows > 10
 

@@ -23,7 +23,7 @@ from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
-from store import Repositories, opened
+from store import Repositories, open_store
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
@@ -83,7 +83,7 @@ class World:
         }
         self.transports.append(self.build(self.server.url, OWN_ACCOUNT, **deadlines))
         stop = asyncio.Event()
-        async with app.assembled(settings.loaded(chosen, None), self.transport, realm="signal") as aldis:
+        async with app.build_aldis(settings.load_settings(chosen, None), self.transport, realm="signal") as aldis:
             running = asyncio.create_task(aldis.run(stop))
             try:
                 yield
@@ -93,7 +93,7 @@ class World:
 
     async def put(self, reply: Reply) -> None:
         """Let something stand in the outbox when Aldis starts."""
-        async with opened(self.folder / "aldis.db", realm="signal") as store:
+        async with open_store(self.folder / "aldis.db", realm="signal") as store:
             now = MachineClock().now()
             conversation = await store.conversation(reply.chat, now=now)
 
@@ -101,7 +101,7 @@ class World:
                 turn = repos.inbox.begin_turn(conversation, now=now)
                 repos.journal.close(turn, "ignored", now=now)
                 in_group = reply.chat.startswith("group:")
-                repos.outbox.put(conversation, turn, 0, events.dumped(reply), in_group=in_group, now=now)
+                repos.outbox.put(conversation, turn, 0, events.dump_value(reply), in_group=in_group, now=now)
 
             await store.transaction(put)
 
@@ -118,7 +118,7 @@ class World:
         return [sent.text.split()[-1] for sent in self.server.visible(chat)]
 
     async def left(self) -> Left:
-        async with opened(self.folder / "aldis.db", realm="signal") as store:
+        async with open_store(self.folder / "aldis.db", realm="signal") as store:
             inbox, outbox, sends = await store.read(
                 lambda repos: (
                     repos.inbox.backlog(),

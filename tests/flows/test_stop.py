@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from store import opened
+from store import open_store
 from tests.flows.conftest import Signal
 from tests.flows.consoles import seated
 from tests.flows.gates import Hanging
@@ -86,7 +86,7 @@ class World:
             await self.signal.sent_count(sent + 1)
 
         await self.run(thanked)
-        async with opened(self.folder / "aldis.db", realm="signal") as store:
+        async with open_store(self.folder / "aldis.db", realm="signal") as store:
             inbox, outbox = await store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
         assert (inbox.items, inbox.dead, outbox.items, outbox.dead) == (0, 0, 0, 0)
 
@@ -183,6 +183,6 @@ async def test_a_terminal_that_is_closed_ends_a_chat(tmp_path: Path) -> None:
             console.send(signals.SIGHUP)
             ended = await console.ended()
     assert ended.status == 0, ended.stdout
-    async with opened(tmp_path / "aldis.db", realm="terminal") as store:
+    async with open_store(tmp_path / "aldis.db", realm="terminal") as store:
         inbox = await store.read(lambda repos: repos.inbox.backlog())
     assert inbox.items == 1

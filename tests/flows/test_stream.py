@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import opened
+from store import open_store
 from tests.flows.processes import Process, started
 from tests.servers.envelopes import ALICE, message
 from tests.servers.signal_cli import SignalCli
@@ -50,7 +50,7 @@ async def running(signal: SignalCli, folder: Path) -> AsyncGenerator[Process]:
 
 async def kept(folder: Path) -> list[int]:
     """The times of everything in the inbox, in order."""
-    async with opened(folder / "aldis.db", realm="signal") as store:
+    async with open_store(folder / "aldis.db", realm="signal") as store:
         rows = await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
     return [at for (at,) in rows]
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from store import InboxId, Repositories, opened, restore
+from store import InboxId, Repositories, open_store, restore
 from tests.conftest import NOON
 from tests.store.lives import NEW, OLD, Answer
 
@@ -53,30 +53,30 @@ def _command(repos: Repositories) -> InboxId:
 
 
 async def _forget() -> None:
-    async with opened(_path, realm="signal") as store:
+    async with open_store(_path, realm="signal") as store:
         command = await store.read(_command)
         await store.forget("direct:a", before=command, now=NOON, then=Answer(command))
 
 
 async def _forget_person() -> None:
-    async with opened(_path, realm="signal") as store:
+    async with open_store(_path, realm="signal") as store:
         command = await store.read(_command)
         await store.forget_person("alice", direct_address="direct:a", before=command, now=NOON, then=Answer(command))
 
 
 async def _rotate() -> None:
-    async with opened(_path, realm="signal") as store:
+    async with open_store(_path, realm="signal") as store:
         await store.rotate_key()
 
 
 async def _take_over() -> None:
-    async with opened(_path, realm="signal", key=NEW, old_key=OLD):
+    async with open_store(_path, realm="signal", key=NEW, old_key=OLD):
         pass
 
 
 async def _restore() -> None:
     restore(_path.parent.parent / "copies" / "copy.db", _path, now=NOON)
-    async with opened(_path, realm="signal"):
+    async with open_store(_path, realm="signal"):
         pass
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from store import (
     Arrival,
     ConversationId,
-    Entry,
-    Erased,
+    Erasure,
     InboxId,
+    LedgerEntry,
     Repositories,
     Store,
     StoredMessage,
@@ -69,7 +69,7 @@ def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
 def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, words: Iterable[bytes]) -> None:
     """A turn ends with these messages, the last of which goes out; it used a tool."""
     messages = tuple(words)
-    entry = Entry(
+    entry = LedgerEntry(
         kind="tool",
         name="calculate",
         outcome="ok",
@@ -96,7 +96,7 @@ async def talked(store: Store, address: str, sent_at: int, words: bytes, author:
         conversation, turn = taken(repos)
         answered(repos, conversation, turn, (b"asked " + words, b"told " + words))
         [item] = repos.outbox.begin(now=NOON, most=8)
-        repos.outbox.sent(item.id, 1_000_000 + sent_at, now=NOON)
+        repos.outbox.mark_sent(item.id, 1_000_000 + sent_at, now=NOON)
         return turn
 
     return await store.transaction(live)
@@ -126,10 +126,10 @@ class Answer:
     """What `Store.forget` is given as `then`: it settles the command and answers it, as the bot does."""
 
     command: InboxId
-    erased: Erased | None = None
+    erased: Erasure | None = None
     conversation: ConversationId | None = None
 
-    def __call__(self, repos: Repositories, conversation: ConversationId, erased: Erased) -> None:
+    def __call__(self, repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
         self.erased, self.conversation = erased, conversation
         turn = repos.inbox.begin_turn(conversation, now=NOON)
         repos.journal.close(turn, "ignored", now=NOON)
@@ -137,7 +137,7 @@ class Answer:
         repos.inbox.settle(self.command)
 
 
-async def forgotten(store: Store, address: str, command: InboxId) -> Erased:
+async def forgotten(store: Store, address: str, command: InboxId) -> Erasure:
     """A conversation is forgotten by a command in it, which is answered."""
     return await store.forget(address, before=command, now=NOON, then=Answer(command))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Repositories, Store, opened
+from store import Arrival, ConversationId, Repositories, Store, open_store
 from tests.conftest import NOON
 
 ID, OTHER_ID = "a1d15000-0000-4000-8000-000000000001", "a1d15000-0000-4000-8000-000000000002"
@@ -45,11 +45,11 @@ def let_in(repos: Repositories, account: str) -> None:
 @asynccontextmanager
 async def older(path: Path, *, has_inbox: bool = True) -> AsyncGenerator[Store]:
     """A file of an Aldis that knew accounts by their numbers: a message came, and somebody was let in."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         if has_inbox:
             await put(store, NUMBER, 1)
         await store.transaction(lambda repos: let_in(repos, NUMBER))
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         yield store
 
 
@@ -74,7 +74,7 @@ async def test_it_stays_the_same_with_another_number_or_none(path: Path, numbers
     async with older(path) as store:
         await meet(store, ID, NUMBER)
     for number in numbers:
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await meet(store, ID, number)
             assert not await put(store, ID, 1)
             assert await is_in(store, ID)
@@ -127,7 +127,7 @@ async def test_the_file_names_no_number(path: Path) -> None:
 
 async def test_the_other_realm_knows_nothing_of_it(path: Path) -> None:
     """What the terminal keeps is its own."""
-    async with opened(path, realm="terminal") as store:
+    async with open_store(path, realm="terminal") as store:
         await meet(store, "terminal", None)
         assert await put(store, "terminal", 1)
     async with older(path) as store:

@@ -21,7 +21,7 @@ from store import (
     StoreInUse,
     WrongKey,
     backup,
-    opened,
+    open_store,
     restore,
 )
 from store.migrations import newest
@@ -40,7 +40,7 @@ def files(folder: Path) -> set[str]:
 
 async def backed_up(path: Path, folder: Path, key: bytes | None = None) -> Path:
     """A store with one turn, and a copy of it from before a second turn."""
-    async with opened(path, realm="signal", key=key) as store:
+    async with open_store(path, realm="signal", key=key) as store:
         await talked(store, "direct:a", 1, b"one")
         copy = await store.backup(folder, now=NOON)
         await talked(store, "direct:a", 2, b"two")
@@ -48,7 +48,7 @@ async def backed_up(path: Path, folder: Path, key: bytes | None = None) -> Path:
 
 
 async def assert_holds(path: Path, words: list[bytes], key: bytes | None = None) -> None:
-    async with opened(path, realm="signal", key=key) as store:
+    async with open_store(path, realm="signal", key=key) as store:
         assert await remembered(store, "direct:a") == words
 
 
@@ -97,7 +97,7 @@ class TestMaking:
 
     async def test_the_keys_fit_the_rows(self, path: Path, tmp_path: Path) -> None:
         """Conversations begin and are forgotten meanwhile; each copy opens, and everything in it."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
 
             async def live(number: int) -> None:
                 for sent_at in range(0, 12, 3):
@@ -117,7 +117,7 @@ class TestMaking:
                 copies = [await store.backup(tmp_path, now=NOON + timedelta(seconds=second)) for second in range(4)]
         for copy in copies:
             master_of(copy).write_bytes(master_of(path).read_bytes())
-            async with opened(copy, realm="signal") as store:
+            async with open_store(copy, realm="signal") as store:
                 for number in range(3):
                     assert {*await remembered(store, f"direct:{number}")} <= {b"words"}
 
@@ -164,7 +164,7 @@ class TestMaking:
 
     async def test_what_was_forgotten_is_in_no_later_copy(self, path: Path, tmp_path: Path) -> None:
         """Free pages and rows that were deleted are not copied."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
             assert isinstance(sealed, bytes)
@@ -221,7 +221,7 @@ class TestRestoring:
         """After a crash the store has a write-ahead log, which goes aside with it and can be restored with it."""
         copy = await backed_up(path, tmp_path / "backups")
         crashed = tmp_path / "crashed" / "aldis.db"
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 3, b"three")
             copy_files(path.parent, crashed.parent)
         former = restore(copy, crashed, now=NOON)
@@ -234,7 +234,7 @@ class TestRestoring:
     async def test_a_running_store_is_not_touched(self, path: Path, tmp_path: Path) -> None:
         """It is told to stop Aldis first, and the running one does not notice."""
         copy = await backed_up(path, tmp_path / "backups")
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             with pytest.raises(StoreInUse, match=str(path)):
                 restore(copy, path, now=NOON)
             assert len(await remembered(store, "direct:a")) == 4
@@ -292,7 +292,7 @@ class TestRestoring:
         keys_of(copy).rename(tmp_path / "copies" / "copy.db-keys")
         seen: list[int] = []
         async for at in each_step(path, tmp_path / "steps", "restore"):
-            async with opened(at, realm="signal") as store:
+            async with open_store(at, realm="signal") as store:
                 words = await remembered(store, "direct:a")
             assert words in (WORDS, [*WORDS, b"asked two", b"told two"])
             left = {name for name in files(at.parent) if ".restor" in name}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Damaged, Repositories, Store, TurnId, opened
+from store import Arrival, ConversationId, Damaged, Repositories, Store, TurnId, open_store
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -52,9 +52,9 @@ async def test_another_address_is_another_conversation(store: Store, other: str)
 
 async def test_it_is_found_after_a_restart(path: Path) -> None:
     """Its row holds no address, yet the address finds it."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         first = await store.conversation("direct:a", now=NOON)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         assert await store.conversation("direct:b", now=NOON) != first
         assert await store.conversation("direct:a", now=NOON) == first
 
@@ -63,7 +63,7 @@ async def test_realms_are_apart(path: Path) -> None:
     """The terminal's conversation of a name is not Signal's, and the other way round."""
     found: dict[str, ConversationId] = {}
     for realm in ("signal", "terminal", "signal", "terminal"):
-        async with opened(path, realm=realm) as store:
+        async with open_store(path, realm=realm) as store:
             conversation = await store.conversation("direct:a", now=NOON)
             assert found.setdefault(realm, conversation) == conversation
     assert found["signal"] != found["terminal"]
@@ -87,7 +87,7 @@ async def test_its_key_exists_before_its_row(store: Store) -> None:
 
 async def test_a_conversation_whose_beginning_failed_leaves_nothing_to_the_next(path: Path) -> None:
     """The next one may get the same id: it is sealed with its own key, and opens after a restart."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         for address in ("direct:a", "direct:b"):
             await store.transaction(lambda repos, address=address: repos.conversations.key(address))
 
@@ -99,7 +99,7 @@ async def test_a_conversation_whose_beginning_failed_leaves_nothing_to_the_next(
             await store.transaction(failing)
         conversation = await store.transaction(begun("direct:b"))
         await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, b"of b")))
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=()))
         assert claim is not None
         assert [item.envelope for item in claim.items] == [b"of b"]

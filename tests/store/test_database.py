@@ -24,7 +24,7 @@ class Oops(Exception):
 @pytest.fixture
 async def database(path: Path) -> AsyncGenerator[Database]:
     """An open database with a table of words."""
-    database = await Database.opened(path, keys_of(path))
+    database = await Database.open(path, keys_of(path))
     await database.transaction(lambda connection: execute(connection, "CREATE TABLE words (word TEXT UNIQUE) STRICT"))
     yield database
     await database.aclose()
@@ -254,10 +254,10 @@ async def test_nothing_is_told_as_kept_that_failed(database: Database) -> None:
 async def test_a_second_opener_is_refused(database: Database, path: Path) -> None:
     """Two connections could corrupt the file, so the second is refused by name; after closing it may open."""
     with pytest.raises(StoreInUse, match=str(path)):
-        await Database.opened(path, keys_of(path))
+        await Database.open(path, keys_of(path))
     assert await database.transaction(said("still fine")) == "still fine"
     await database.aclose()
-    again = await Database.opened(path, keys_of(path))
+    again = await Database.open(path, keys_of(path))
     assert await words(again) == ["still fine"]
     await again.aclose()
 
@@ -349,7 +349,7 @@ async def test_closing_survives_a_locked_log(database: Database, path: Path) -> 
         other.execute("INSERT INTO words VALUES ('never')")
         await database.aclose()
         other.execute("ROLLBACK")
-    again = await Database.opened(path, keys_of(path))
+    again = await Database.open(path, keys_of(path))
     assert await words(again) == ["word"]
     await again.aclose()
 
@@ -359,7 +359,7 @@ async def test_damage_is_told_when_it_is_read(database: Database, path: Path) ->
     await database.transaction(said("word"))
     await database.aclose()
     first_page, pages = content(path)[:4096], content(path)[4096:]
-    again = await Database.opened(path, keys_of(path))
+    again = await Database.open(path, keys_of(path))
     replace(path, first_page + b"\xff" * len(pages))
     await again.read(lambda connection: connection.execute("PRAGMA shrink_memory").fetchall())  # what it has in memory
     with pytest.raises(Damaged, match="damaged: restore a backup with: python -m bot restore FILE"):
@@ -370,7 +370,7 @@ async def test_damage_is_told_when_it_is_read(database: Database, path: Path) ->
 async def test_a_copy_keeps_nobody_waiting(path: Path) -> None:
     """While the file is copied others read and write; it stays as it was, and is folded into only afterwards."""
     is_copying, may_end = threading.Event(), threading.Event()
-    database = await Database.opened(path, path.with_name("keys"))
+    database = await Database.open(path, path.with_name("keys"))
     try:
         await database.transaction(lambda connection: connection.execute("CREATE TABLE words (word TEXT)"))
         before: list[bytes] = []
@@ -381,7 +381,7 @@ async def test_a_copy_keeps_nobody_waiting(path: Path) -> None:
             assert may_end.wait(WAIT_SECONDS)
             before.append(path.read_bytes())
 
-        copying = asyncio.create_task(database.copied(lambda _: None, go_on))
+        copying = asyncio.create_task(database.copy_files(lambda _: None, go_on))
         await eventually(is_copying.is_set)
         many = [("x" * 4000,)] * 1500  # more than SQLite leaves in the log by itself
         await database.transaction(lambda connection: connection.executemany("INSERT INTO words VALUES (?)", many))

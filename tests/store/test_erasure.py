@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Damaged, Erased, InboxId, Repositories, Store, StoreError, TurnId, opened
+from store import Damaged, Erasure, InboxId, Repositories, Store, StoreError, TurnId, open_store
 from tests.conftest import NOON
 from tests.store.lives import (
     LATER,
@@ -38,7 +38,7 @@ class TestATurn:
         turn = await talked(store, "direct:a", 1, b"one")
         other = await talked(store, "direct:a", 2, b"two")
         erased = await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
-        assert erased == Erased(conversations=0, turns=1, messages=2)
+        assert erased == Erasure(conversations=0, turns=1, messages=2)
         assert await remembered(store, "direct:a") == [b"asked two", b"told two"]
         assert await rows(store, "SELECT turn_id FROM askers") == [(other,)]
         assert await rows(store, "SELECT turn_id, cost_usd, details IS NULL FROM ledger ORDER BY id") == [
@@ -75,11 +75,11 @@ class TestATurn:
             for position in (1, 2):
                 repos.outbox.put(conversation, turn, position, b"part", in_group=False, now=NOON)
             [sent] = repos.outbox.begin(now=NOON, most=8)
-            repos.outbox.sent(sent.id, 77, now=NOON)
+            repos.outbox.mark_sent(sent.id, 77, now=NOON)
             [sending] = repos.outbox.begin(now=NOON, most=8)
             repos.forgetting.turn(turn, now=NOON)
             assert repos.outbox.begin(now=LATER, most=8) == ()
-            repos.outbox.sent(sending.id, 78, now=NOON)
+            repos.outbox.mark_sent(sending.id, 78, now=NOON)
             assert repos.outbox.begin(now=LATER, most=8) == ()
 
         await store.transaction(live)
@@ -93,7 +93,7 @@ class TestATurn:
         """Nothing is counted twice."""
         turn = await talked(store, "direct:a", 1, b"one")
         await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
-        assert await store.transaction(lambda repos: repos.forgetting.turn(turn, now=LATER)) == Erased()
+        assert await store.transaction(lambda repos: repos.forgetting.turn(turn, now=LATER)) == Erasure()
 
     async def test_turns_are_found_by_age(self, store: Store) -> None:
         """Those that ended before the moment, answered or failed, oldest first; once forgotten they are not named."""
@@ -158,13 +158,13 @@ class TestAConversation:
         command = await ordered(store, "direct:a", 3)
         answer = Answer(command)
         erased = await store.forget("direct:a", before=command, now=NOON, then=answer)
-        assert erased == answer.erased == Erased(conversations=1, turns=2, messages=4)
+        assert erased == answer.erased == Erasure(conversations=1, turns=2, messages=4)
         after = await store.conversation("direct:a", now=NOON)
         assert after == answer.conversation != before
         assert await remembered(store, "direct:a") == []
         [item] = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=8))
         assert (item.conversation, item.reply) == (after, b"forgotten")
-        await store.transaction(lambda repos: repos.outbox.sent(item.id, 99, now=NOON))
+        await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, 99, now=NOON))
         assert await waiting(store) == []
         await talked(store, "direct:a", 4, b"four")
         assert await remembered(store, "direct:a") == [b"asked four", b"told four"]
@@ -174,7 +174,7 @@ class TestAConversation:
         await talked(store, "direct:a", 1, b"one")
         await talked(store, "direct:b", 2, b"two")
         other = await store.conversation("direct:b", now=NOON)
-        assert await forgotten(store, "direct:a", await ordered(store, "direct:a", 3)) == Erased(
+        assert await forgotten(store, "direct:a", await ordered(store, "direct:a", 3)) == Erasure(
             conversations=1, turns=1, messages=2
         )
         assert await store.conversation("direct:b", now=NOON) == other
@@ -279,16 +279,16 @@ class TestAConversation:
 
     async def test_it_can_be_forgotten_again_and_again(self, path: Path) -> None:
         """Each time under a new key, of which there is always one, also after a restart."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             for number in range(3):
                 await talked(store, "direct:a", 2 * number, b"one")
                 seen = set(wrapped(path))
                 command = await ordered(store, "direct:a", 2 * number + 1)
-                assert await forgotten(store, "direct:a", command) == Erased(conversations=1, turns=1, messages=2)
+                assert await forgotten(store, "direct:a", command) == Erasure(conversations=1, turns=1, messages=2)
                 assert len(wrapped(path)) == len(seen) == 2
                 assert len(set(wrapped(path)) & seen) == 1
             await talked(store, "direct:a", 9, b"last")
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await remembered(store, "direct:a") == [b"asked last", b"told last"]
 
     async def test_two_who_forget_it_at_once_do_not_meet(self, store: Store) -> None:
@@ -325,7 +325,7 @@ class TestAConversation:
             await store.forget("direct:a", before=command, now=NOON, then=failing)
         assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
         assert await waiting(store) == [b"/forget"]
-        assert await forgotten(store, "direct:a", command) == Erased(conversations=1, turns=1, messages=2)
+        assert await forgotten(store, "direct:a", command) == Erasure(conversations=1, turns=1, messages=2)
 
     async def test_without_a_key_to_go_on_under_nothing_is_forgotten(self, store: Store) -> None:
         """It fails before anything is lost, not when the first message comes that nobody could read."""
@@ -360,7 +360,7 @@ class TestAConversation:
         """The command may come from elsewhere; it is answered where it came from."""
         command = await ordered(store, "direct:a", 1)
         answer = Answer(command)
-        assert await store.forget("direct:b", before=command, now=NOON, then=answer) == Erased()
+        assert await store.forget("direct:b", before=command, now=NOON, then=answer) == Erasure()
         assert answer.conversation == await store.conversation("direct:a", now=NOON)
         with pytest.raises(StoreError, match="message 99 of the inbox is not there"):
             await forgotten(store, "direct:a", InboxId(99))
@@ -379,7 +379,7 @@ class TestAPerson:
         erased = await store.forget_person(
             "alice", direct_address="direct:alice", before=command, now=NOON, then=answer
         )
-        assert erased == answer.erased == Erased(conversations=1, turns=2, messages=4)
+        assert erased == answer.erased == Erasure(conversations=1, turns=2, messages=4)
         assert answer.conversation == group == await store.conversation("group:g", now=NOON)
         assert await remembered(store, "direct:alice") == []
         assert await remembered(store, "group:g") == [b"asked three", b"told three"]
@@ -423,7 +423,7 @@ class TestALongConversation:
 
     async def test_names_and_costs_stay_and_words_do_not(self, path: Path) -> None:
         """A redelivery is known, what was spent is counted; whoever was killed in between goes on to the end."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             for number in range(1, 131):
                 await talked(store, "direct:a", number, b"one")
             await talked(store, "direct:b", 1, b"other", author="bob")
@@ -434,7 +434,7 @@ class TestALongConversation:
             some = await store.transaction(lambda repos: repos.forgetting.ahead("direct:a", successor, now=NOON))
             assert some is not None
             assert some.turns == 50
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             erased = await store.forget("direct:a", before=command, now=NOON, then=Answer(command))
             assert (erased.conversations, erased.turns) == (1, 80)
             assert await remembered(store, "direct:a") == []

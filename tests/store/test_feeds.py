@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store import MAX_FEEDS, Article, Feed, FoundArticle, Repositories, Store, opened, restore
+from store import MAX_FEEDS, Article, Feed, FoundArticle, Repositories, Store, open_store, restore
 from store.feeds import MAX_WORDS, _words
 from tests.conftest import NOON
 from tests.store.lives import found as words_on_disk
@@ -244,9 +244,9 @@ class TestSearching:
 class TestOnTheDisk:
     async def test_what_was_kept_is_there_after_a_restart(self, path: Path) -> None:
         """Feeds, articles and the index."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await kept(store, await added(store, is_set=True), article("Lit"))
-        async with opened(path, realm="terminal") as store:
+        async with open_store(path, realm="terminal") as store:
             assert await found(store, "lit") == ["Lit"]
             assert [feed.is_set for feed in await store.read(lambda repos: repos.feeds.all())] == [True]
 
@@ -267,12 +267,12 @@ class TestOnTheDisk:
 
     async def test_a_backup_holds_them_and_is_whole(self, path: Path, tmp_path: Path) -> None:
         """The copy passes SQLite's full check, and is searched as before once it is restored."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await kept(store, await added(store), article("Lit"), article("Dark"))
             copy = await store.backup(tmp_path / "copies", now=NOON)
         with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         restore(copy, path, now=NOON)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await found(store, "dark") == ["Dark"]
             await assert_index_is_whole(store)

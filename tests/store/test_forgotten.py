@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Damaged, Erased, Repositories, Store, StoredMessage, StoreError, opened
+from store import Damaged, Erasure, Repositories, Store, StoredMessage, StoreError, open_store
 from tests.conftest import NOON
 from tests.store.lives import (
     asked,
@@ -24,7 +24,7 @@ from tests.store.places import content, each_step, keys_of, replace, wrapped
 class TestFiles:
     async def test_sealed_bytes_and_the_key_leave_all_files(self, path: Path) -> None:
         """Neither the database nor its log nor the key file holds a byte of what was there."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             await asked(store, "direct:a", 2)
             command = await ordered(store, "direct:a", 3)
@@ -45,7 +45,7 @@ class TestFiles:
 
     async def test_words_of_one_turn_leave_all_files_with_the_next_checkpoint(self, path: Path) -> None:
         """What disappears by a timer is not left in free pages or in the log."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             turn = await talked(store, "direct:a", 1, b"one")
             await talked(store, "direct:a", 2, b"two")
             mine, other = (row[0] for row in await rows(store, "SELECT message FROM history WHERE position = 0"))
@@ -58,37 +58,37 @@ class TestFiles:
 
     async def test_a_copy_from_before_is_shut_for_ever(self, path: Path, tmp_path: Path) -> None:
         """The database as it was yesterday holds sealed words; with the key file of today they are not opened."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             await talked(store, "direct:b", 2, b"two")
         kept = content(path)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await forgotten(store, "direct:a", await ordered(store, "direct:a", 3))
         replace(path, kept)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             with pytest.raises(Damaged):
                 await remembered(store, "direct:a")
             assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
 
     async def test_a_key_without_a_conversation_is_left_alone(self, path: Path) -> None:
         """It may be of a database that was taken away for a while: opening another in its place destroys nothing."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             pass
         empty = content(path)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
         full = content(path)
         replace(path, empty)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await store.checkpoint()
         replace(path, full)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
 
 
 async def prepared(path: Path) -> None:
     """A store in which there is something to forget, something that came later, and somebody else."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await talked(store, "direct:a", 1, b"one")
         await talked(store, "direct:b", 2, b"two", author="bob")
         await talked(store, "group:g", 3, b"three")
@@ -107,7 +107,7 @@ async def test_a_crash_at_any_step_leaves_all_of_it_or_nothing(path: Path, tmp_p
     outcomes: list[tuple[bool, int]] = []
     async for copy in each_step(path, tmp_path / "steps", verb):
         keys = len(wrapped(copy))
-        async with opened(copy, realm="signal") as store:
+        async with open_store(copy, realm="signal") as store:
             is_gone = await rows(store, "SELECT 1 FROM conversations WHERE key_generation = 1") != []
             assert (found(copy, old_key) == []) == is_gone
             in_group = await remembered(store, "group:g")
@@ -115,7 +115,7 @@ async def test_a_crash_at_any_step_leaves_all_of_it_or_nothing(path: Path, tmp_p
             if not is_gone:
                 assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
                 [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
-                assert await forgotten(store, "direct:a", urgent_item.item.id) == Erased(
+                assert await forgotten(store, "direct:a", urgent_item.item.id) == Erasure(
                     conversations=1, turns=1, messages=2
                 )
             assert await remembered(store, "direct:a") == []

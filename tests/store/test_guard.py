@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pytest
 
-from store import Arrival, Entry, Repositories, StoreError, Tampering, opened, restore
+from store import Arrival, LedgerEntry, Repositories, StoreError, Tampering, open_store, restore
 from store.guard import _TABLES, _encoded
 from store.ledger import FORGED_USD
 from store.migrations import migrate
@@ -25,17 +25,17 @@ T = TypeVar("T")
 ACCOUNT, NUMBER = "+15550100001", "+15550100666"
 ADMIN, ALICE, MALLORY = "ad000000", "a11ce000", "3a110000"
 DAY = "2026-11-21"
-DEAR = Entry(kind="model", name="m", outcome="ok", latency_seconds=1, provider="p", cost_usd=Decimal(7))
+DEAR = LedgerEntry(kind="model", name="m", outcome="ok", latency_seconds=1, provider="p", cost_usd=Decimal(7))
 UNTOUCHED = Tampering()
 
 
 async def on(path: Path, work: Callable[[Repositories], T]) -> T:
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         return await store.transaction(work)
 
 
 async def found(path: Path) -> Tampering:
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         return await store.tampering()
 
 
@@ -63,7 +63,7 @@ async def kept(path: Path) -> Path:
     """A store in which Alice was let in and has a number, Mallory a safety number that is not trusted, 7 dollars
     were spent, Alice has allowed a tool for good, a service was asked once, and a server has a tool.
     """
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         conversation = await store.conversation("direct:alice", now=NOON)
 
         def work(repos: Repositories) -> None:
@@ -121,7 +121,7 @@ async def test_nobody_lets_themselves_in(kept: Path, statement: str) -> None:
     tampering = await found(kept)
     assert tampering.forged == {"people": 1}
     label = await on(kept, lambda repos: repos.people.label(ALICE, account=ACCOUNT))
-    assert [one.label for one in await on(kept, lambda repos: repos.people.allowed())] in ([], [label])
+    assert [one.label for one in await on(kept, lambda repos: repos.people.approvals())] in ([], [label])
     assert (await found(kept)).forged == {"people": 1}  # until somebody has decided
 
 
@@ -164,7 +164,7 @@ async def test_nobody_says_what_a_tool_was(kept: Path) -> None:
 
 async def test_what_is_forgotten_leaves_nothing_that_looks_forged(kept: Path) -> None:
     """What was allowed goes with its conversation."""
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         place = await store.conversation("direct:alice", now=NOON)
         arrival = Arrival(
             conversation=place,
@@ -212,7 +212,7 @@ async def test_a_budget_is_not_renewed_by_a_statement(kept: Path, cost: str) -> 
     """It is used up then, and a further call breaks nothing and mends nothing."""
     attack(kept, f"UPDATE spent SET cost_usd = '{cost}'")
     assert await on(kept, spent) == Decimal(FORGED_USD)
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         conversation = await store.conversation("direct:alice", now=NOON)
         await store.transaction(
             lambda repos: repos.ledger.add(
@@ -320,7 +320,7 @@ async def test_what_the_file_would_run_by_itself_is_taken_out(kept: Path, intrud
 @pytest.mark.parametrize("name", ["t", "true_people", "people_insert"])
 async def test_what_comes_into_the_schema_later_does_not_run(kept: Path, name: str) -> None:
     """A trigger that is put in while Aldis runs would write rows that hold; what would run it fails instead."""
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         attack(kept, f"CREATE TRIGGER {name} AFTER INSERT ON quotas BEGIN UPDATE people SET allowed_at = 7; END")
         with pytest.raises(StoreError):
             await store.transaction(lambda repos: repos.quotas.take("s", "2026", amount=1, most=9))
@@ -358,7 +358,7 @@ async def test_rows_from_before_are_taken_as_they_are_once(kept: Path) -> None:
 
 async def test_a_forged_row_that_came_while_aldis_runs_is_named_when_it_is_met(kept: Path) -> None:
     """Not before: the tables are looked through at the start."""
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         attack(kept, "UPDATE people SET allowed_at = 0")
         assert not await store.read(is_in(ALICE))
         assert (await store.tampering()).forged == {"people": 1}
@@ -367,18 +367,18 @@ async def test_a_forged_row_that_came_while_aldis_runs_is_named_when_it_is_met(k
 async def test_after_a_look_the_operator_takes_the_rest(kept: Path) -> None:
     """What is forged is struck out, and everything else holds again."""
     attack(kept, "DELETE FROM spent", "INSERT INTO people VALUES (x'01', 0, x'02', NULL)")
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         before = await store.reseal()
         assert (before.forged, before.is_incomplete) == ({"people": 1}, True)
         assert await store.tampering() == UNTOUCHED
     assert await found(kept) == UNTOUCHED
     assert await on(kept, is_in(ALICE))
-    assert len(await on(kept, lambda repos: repos.people.allowed())) == 1
+    assert len(await on(kept, lambda repos: repos.people.approvals())) == 1
 
 
 async def test_a_backup_that_is_restored_holds(kept: Path, tmp_path: Path) -> None:
     """It is announced, and both its files are of one moment."""
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         copy = await store.backup(tmp_path / "backups", now=NOON)
     for _ in range(3):
         assert await found(kept) == UNTOUCHED
@@ -389,7 +389,7 @@ async def test_a_backup_that_is_restored_holds(kept: Path, tmp_path: Path) -> No
 
 async def test_a_new_master_key_changes_nothing(kept: Path) -> None:
     """What the rows are kept by hangs on the store's own key."""
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         await store.rotate_key()
     assert await found(kept) == UNTOUCHED
 
@@ -406,7 +406,7 @@ async def test_every_guarded_column_is_known() -> None:
 
 async def test_a_mac_is_of_one_table(kept: Path) -> None:
     """Rows of two tables may come to look the same."""
-    async with opened(kept, realm="signal") as store:
+    async with open_store(kept, realm="signal") as store:
         assert (
             len({store._guard._row_mac(table, b"a", 1) for table in (*_TABLES, "guard", "key file")})
             == len(_TABLES) + 2

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from store import Arrival, Claim, ConversationId, Store, TurnId, opened
+from store import Arrival, Claim, ConversationId, Store, TurnId, open_store
 from tests.conftest import NOON
 
 LATER = NOON + timedelta(minutes=5)
@@ -152,9 +152,9 @@ async def test_realms_do_not_take_each_others_messages(store: Store) -> None:
 
 async def test_it_is_all_there_after_a_restart(path: Path) -> None:
     """Closing and opening loses nothing."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await arrive(store, "direct:a", 1, b"before")
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         assert [item.envelope for item in (await claimed(store)).items] == [b"before"]
 
 

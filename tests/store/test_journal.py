@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Damaged, Repositories, Store, StoreError, TurnEnd, TurnId, opened
+from store import ConversationId, Damaged, Repositories, Store, StoreError, TurnEnd, TurnId, open_store
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -48,10 +48,10 @@ async def test_steps_come_back_in_order(store: Store) -> None:
 
 async def test_they_are_there_after_a_restart(path: Path) -> None:
     """What was written before the process ended is read after it, and the next one is written behind it."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         conversation, turn = await begun(store)
         await write(store, conversation, turn, 0, b"paid for")
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await write(store, conversation, turn, 1, b"next")
         assert await steps(store, conversation, turn) == (b"paid for", b"next")
 

@@ -7,12 +7,12 @@ from typing import Literal
 
 import pytest
 
-from store import ConversationId, Entry, Repositories, Spending, Store, StoreError, TurnId, opened
+from store import ConversationId, LedgerEntry, Repositories, Spending, Store, StoreError, TurnId, open_store
 from store.ledger import Total
 from store.repository import millis
 from tests.conftest import NOON
 
-MODEL = Entry(
+MODEL = LedgerEntry(
     kind="model",
     name="model-1",
     outcome="ok",
@@ -23,8 +23,10 @@ MODEL = Entry(
     output_tokens=7,
     cost_usd=Decimal("0.1"),
 )
-TOOL = Entry(kind="tool", name="calculate", outcome="timeout", latency_seconds=0, cost_usd=Decimal(0), details=b"17*23")
-UNPRICED = Entry(kind="model", name="model-2", outcome="ok", latency_seconds=0.5, input_tokens=1, output_tokens=2)
+TOOL = LedgerEntry(
+    kind="tool", name="calculate", outcome="timeout", latency_seconds=0, cost_usd=Decimal(0), details=b"17*23"
+)
+UNPRICED = LedgerEntry(kind="model", name="model-2", outcome="ok", latency_seconds=0.5, input_tokens=1, output_tokens=2)
 
 
 async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, TurnId]:
@@ -48,7 +50,7 @@ GROUP = "group:G"
 async def note(
     store: Store,
     chat: str,
-    *entries: Entry,
+    *entries: LedgerEntry,
     person: str | None = None,
     periods: tuple[str, ...] = (),
     warned: tuple[tuple[Literal["person", "group", "all"], str], ...] = (),
@@ -107,7 +109,7 @@ async def test_sums_are_exact(store: Store) -> None:
     await note(store, "direct:a", *[MODEL] * 10)
     spending = await store.read(lambda repos: repos.ledger.spending())
     assert spending.cost_usd == Decimal("1.0")
-    tiny = Entry(
+    tiny = LedgerEntry(
         kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal("0.000000000000000000000001")
     )
     await note(store, "direct:a", tiny)
@@ -172,7 +174,7 @@ async def test_what_was_spent_outlives_the_words(store: Store) -> None:
 
 async def test_a_kind_that_nobody_knows_is_refused(store: Store) -> None:
     """The table knows the kinds of calls."""
-    wrong = Entry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
+    wrong = LedgerEntry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
         await note(store, "direct:a", MODEL, wrong)
     assert (await store.read(lambda repos: repos.ledger.spending())).calls == 0
@@ -261,7 +263,7 @@ async def test_sums_outlive_the_rows(store: Store) -> None:
 
 async def test_sums_are_of_one_transaction_with_the_rows(store: Store) -> None:
     """Where a row is refused nothing is added up."""
-    wrong = Entry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
+    wrong = LedgerEntry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
         await note(store, "direct:a", MODEL, wrong, person="anna", periods=TODAY)
     assert await costs(store, "anna") == ["0"] * 4
@@ -269,9 +271,9 @@ async def test_sums_are_of_one_transaction_with_the_rows(store: Store) -> None:
 
 async def test_a_group_is_another_one_in_another_realm(path: Path) -> None:
     """The terminal's conversations are not those of Signal; what all spend is spent from one purse."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await note(store, GROUP, MODEL, person="anna", periods=TODAY)
-    async with opened(path, realm="terminal") as store:
+    async with open_store(path, realm="terminal") as store:
         assert await costs(store, "anna", GROUP) == ["0.1", "0.1", "0", "0", "0.1", "0.1"]
 
 
@@ -287,7 +289,7 @@ async def test_old_sums_go(store: Store) -> None:
 
 async def test_sums_stay_exact(store: Store) -> None:
     """Ten times ten cents are one dollar, turn by turn, and a price of many digits keeps them all."""
-    tiny = Entry(
+    tiny = LedgerEntry(
         kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal("0.000000000000000000000001")
     )
     for _ in range(10):
@@ -311,7 +313,7 @@ async def test_the_share_that_came_from_caches(store: Store) -> None:
 async def test_what_was_used_by_day_person_and_name(store: Store) -> None:
     """Sends are left out, unknown prices count as calls alone, and what is older is not looked at."""
     conversation, turn = await begun(store)
-    send = Entry(kind="send", name="message", outcome="ok", latency_seconds=0)
+    send = LedgerEntry(kind="send", name="message", outcome="ok", latency_seconds=0)
 
     def work(repos: Repositories) -> None:
         repos.ledger.add(conversation, turn, "alice", (MODEL, MODEL, TOOL, send), now=NOON)

@@ -19,14 +19,14 @@ import pytest
 from store import (
     Arrival,
     Damaged,
-    Erased,
+    Erasure,
     Repositories,
     Store,
     StoredMessage,
     StoreFull,
     StoreInUse,
     TurnId,
-    opened,
+    open_store,
     restore,
 )
 from store.database import Database
@@ -96,7 +96,7 @@ async def limit_pages(store: Store, more: int) -> None:
 class TestFullDisk:
     async def test_what_does_not_fit_is_told_and_nothing_of_it_is_kept(self, disk: Disk) -> None:
         """What was there can be read, and what comes is kept again as soon as there is room."""
-        async with opened(disk.path, realm="signal") as store:
+        async with open_store(disk.path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             await store.checkpoint()
             disk.fill()
@@ -125,7 +125,7 @@ class TestFullDisk:
 
     async def test_what_must_go_goes_all_the_same(self, disk: Disk) -> None:
         """The ballast makes room for deleting: words leave the files even when nothing more can be taken in."""
-        async with opened(disk.path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
+        async with open_store(disk.path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
             turn = await talked(store, "direct:a", 1, b"one")
             [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
             assert isinstance(sealed, bytes)
@@ -138,7 +138,7 @@ class TestFullDisk:
 
     async def test_without_ballast_deleting_fails_too(self, disk: Disk) -> None:
         """Which is why there is one: the error is the same, and nothing is half gone."""
-        async with opened(disk.path, realm="signal") as store:
+        async with open_store(disk.path, realm="signal") as store:
             turn = await talked(store, "direct:a", 1, b"one")
             await store.checkpoint()
             disk.fill()
@@ -148,26 +148,26 @@ class TestFullDisk:
 
     async def test_a_conversation_is_forgotten_all_the_same(self, disk: Disk) -> None:
         """Its keys too, which are in another file."""
-        async with opened(disk.path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
+        async with open_store(disk.path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
             await talked(store, "direct:a", 1, b"one")
             command = await ordered(store, "direct:a", 2)
             await store.checkpoint()
             disk.fill()
-            assert await store.forget("direct:a", before=command, now=NOON, then=Answer(command)) == Erased(
+            assert await store.forget("direct:a", before=command, now=NOON, then=Answer(command)) == Erasure(
                 conversations=1, turns=1, messages=2
             )
             assert await rows(store, "SELECT count(*) FROM keys.wrapped") == [(2,)]
 
     async def test_a_key_is_not_rotated_halfway(self, disk: Disk) -> None:
         """There is no moment at which no key opens the store."""
-        async with opened(disk.path, realm="signal") as store:
+        async with open_store(disk.path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             disk.fill()
             with pytest.raises(StoreFull):
                 await store.rotate_key()
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
         disk.empty()
-        async with opened(disk.path, realm="signal") as store:
+        async with open_store(disk.path, realm="signal") as store:
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
             assert await store.rotate_key() == 2
 
@@ -184,10 +184,10 @@ class TestFullDisk:
 
     async def test_a_restoring_that_does_not_fit_leaves_the_store_as_it_is(self, disk: Disk, path: Path) -> None:
         """Nothing is moved aside before the copy stands beside it, whole."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             copy = await store.backup(path.parent, now=NOON)
-        async with opened(disk.path, realm="signal"):
+        async with open_store(disk.path, realm="signal"):
             pass
         disk.fill()
         before = {file.name: content(file) for file in disk.path.parent.iterdir()}
@@ -197,14 +197,14 @@ class TestFullDisk:
 
     async def test_opening_on_a_full_disk_is_told_by_name(self, disk: Disk) -> None:
         """Whether it is just full enough or not: it opens, or says why it cannot."""
-        async with opened(disk.path, realm="signal") as store:
+        async with open_store(disk.path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
         disk.fill()
         with pytest.raises(StoreFull, match="no room is left on the disk"):
-            async with opened(disk.path, realm="signal"):
+            async with open_store(disk.path, realm="signal"):
                 pass
         disk.empty()
-        async with opened(disk.path, realm="signal") as store:
+        async with open_store(disk.path, realm="signal") as store:
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
 
 
@@ -229,7 +229,7 @@ class TestBallast:
     async def test_it_is_there_while_the_store_is_open(self, path: Path) -> None:
         """And laid again at a checkpoint when it had to go."""
         file = path.with_name("aldis.db-ballast")
-        async with opened(path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
+        async with open_store(path, realm="signal", ballast_bytes=BALLAST_BYTES) as store:
             assert file.stat().st_size == BALLAST_BYTES
             remove(file)
             await store.checkpoint()
@@ -246,7 +246,7 @@ class TestDamage:
     @pytest.mark.parametrize("harm", ["a page of nonsense", "cut off", "no database"])
     async def test_a_damaged_store_is_refused_with_the_way_out(self, path: Path, part: str, harm: str) -> None:
         """Its file is named with the verb that restores a backup; not a byte of it is changed."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             copy = await store.backup(path.parent / "backups", now=NOON)
         file = path.with_name(path.name + part)
@@ -260,37 +260,37 @@ class TestDamage:
                 replace(file, b"Dear diary, " * 1000)
         damaged = content(file)
         with pytest.raises(Damaged, match="restore a backup with: python -m bot restore FILE"):
-            async with opened(path, realm="signal"):
+            async with open_store(path, realm="signal"):
                 pass
         assert content(file) == damaged
         restore(copy, path, now=NOON)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
 
     async def test_a_large_file_is_checked_when_the_last_stop_was_not_clean(self, path: Path, tmp_path: Path) -> None:
         """Checking takes time: after a clean stop a large file is trusted, and damage told when it is read."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             [(page,)] = await rows(store, "SELECT rootpage FROM sqlite_schema WHERE name = 'history'")
             log = content(path.with_name("aldis.db-wal"))
         whole = content(path)
         start = (int(str(page)) - 1) * 4096
         replace(path, whole[:start] + b"\xff" * 4096 + whole[start + 4096 :])
-        await (await Database.opened(path, keys_of(path), checked_bytes=len(whole) - 1)).aclose()
+        await (await Database.open(path, keys_of(path), checked_bytes=len(whole) - 1)).aclose()
         replace(path.with_name("aldis.db-wal"), log[:1000])
         with pytest.raises(Damaged):
-            await Database.opened(path, keys_of(path), checked_bytes=len(whole) - 1)
+            await Database.open(path, keys_of(path), checked_bytes=len(whole) - 1)
 
     async def test_a_flipped_bit_in_sealed_words_is_told_for_them_alone(self, path: Path) -> None:
         """The structure of the file is sound; whoever reads the words hears of it, and nobody else does."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await talked(store, "direct:a", 1, b"one")
             await talked(store, "direct:b", 2, b"two")
             [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0 AND turn_id = 1")
         assert isinstance(sealed, bytes)
         flipped = bytes([sealed[0] ^ 1]) + sealed[1:]
         replace(path, content(path).replace(sealed, flipped))
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             with pytest.raises(Damaged, match=r"history.message\|1\|0"):
                 await remembered(store, "direct:a")
             assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
@@ -334,14 +334,14 @@ class TestLock:
 
     async def test_opening_a_locked_file_is_refused_by_name(self, path: Path) -> None:
         """It does not wait for ever."""
-        async with opened(path, realm="signal"):
+        async with open_store(path, realm="signal"):
             pass
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("PRAGMA locking_mode = EXCLUSIVE")
             other.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreInUse, match="another program holds the database locked"):
-                await Database.opened(path, keys_of(path), busy_seconds=0.01)
-        async with opened(path, realm="signal"):
+                await Database.open(path, keys_of(path), busy_seconds=0.01)
+        async with open_store(path, realm="signal"):
             pass
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store import SchemaTooNew, StoreError, opened
+from store import SchemaTooNew, StoreError, open_store
 from store.migrations import migrate, newest
 
 
@@ -82,7 +82,7 @@ def test_a_newer_schema_is_refused_by_name(connection: sqlite3.Connection) -> No
 
 async def test_a_newer_store_is_left_as_it_is(path: Path) -> None:
     """Not a byte of its files is changed, so that the newer Aldis still opens it."""
-    async with opened(path, realm="signal"):
+    async with open_store(path, realm="signal"):
         pass
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {newest() + 1}")
@@ -92,7 +92,7 @@ async def test_a_newer_store_is_left_as_it_is(path: Path) -> None:
 
     before = contents()
     with pytest.raises(SchemaTooNew):
-        async with opened(path, realm="signal"):
+        async with open_store(path, realm="signal"):
             pass
     assert contents() == before
 
@@ -127,7 +127,7 @@ async def test_a_foreign_database_is_refused(path: Path) -> None:
         connection.execute("CREATE TABLE conversations (somebody TEXT)")
         connection.execute("INSERT INTO conversations VALUES ('else')")
     with pytest.raises(StoreError):
-        async with opened(path, realm="signal"):
+        async with open_store(path, realm="signal"):
             pass
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT * FROM conversations").fetchall() == [("else",)]

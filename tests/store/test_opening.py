@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from store.database import Database, translated
+from store.database import Database, translate_error
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
 
 
@@ -21,7 +21,7 @@ async def refused(path: Path) -> StoreError:
     """The error of opening; its thread has ended then."""
     before = set(threading.enumerate())
     with pytest.raises(StoreError) as caught:
-        await Database.opened(path, keys_of(path))
+        await Database.open(path, keys_of(path))
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
@@ -31,7 +31,7 @@ async def refused(path: Path) -> StoreError:
 async def test_opening_that_is_cancelled_leaves_it_free(path: Path) -> None:
     """The lock is given back and the thread ends, so that the next one can open it."""
     before = set(threading.enumerate())
-    opening = asyncio.create_task(Database.opened(path, keys_of(path)))
+    opening = asyncio.create_task(Database.open(path, keys_of(path)))
     await asyncio.sleep(0)
     assert not opening.done()
     opening.cancel()
@@ -40,7 +40,7 @@ async def test_opening_that_is_cancelled_leaves_it_free(path: Path) -> None:
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
-    await (await Database.opened(path, keys_of(path))).aclose()
+    await (await Database.open(path, keys_of(path))).aclose()
 
 
 async def test_what_has_to_be_done_before_it_is_opened_can_fail(path: Path) -> None:
@@ -54,10 +54,10 @@ async def test_what_has_to_be_done_before_it_is_opened_can_fail(path: Path) -> N
 
     denied = PermissionError(errno.EACCES, "Permission denied", "/data/aldis.db")
     with pytest.raises(StoreError, match=r"/data/aldis\.db"):
-        await Database.opened(path, keys_of(path), prepare=failing(denied))
+        await Database.open(path, keys_of(path), prepare=failing(denied))
     with pytest.raises(LookupError):
-        await Database.opened(path, keys_of(path), prepare=failing(LookupError()))
-    await (await Database.opened(path, keys_of(path))).aclose()
+        await Database.open(path, keys_of(path), prepare=failing(LookupError()))
+    await (await Database.open(path, keys_of(path))).aclose()
 
 
 @pytest.mark.parametrize("which", ["the database", "the keys"])
@@ -71,7 +71,7 @@ async def test_what_is_no_database_is_refused_and_left_alone(path: Path, which: 
     assert "not a database" in str(error)
     assert wrong.read_bytes() == b"Dear diary, " * 1000
     wrong.unlink()
-    await (await Database.opened(path, keys_of(path))).aclose()
+    await (await Database.open(path, keys_of(path))).aclose()
 
 
 @pytest.mark.parametrize("place", ["parent", "database", "lock", "keys"])
@@ -120,7 +120,7 @@ class Refusal(sqlite3.OperationalError):
 )
 def test_every_foreign_error_has_its_kind(error: sqlite3.Error | OSError, kind: type[StoreError], words: str) -> None:
     """The table of translations: who must act is told by the type; words of SQLite's that may quote a value are not."""
-    told = translated(error)
+    told = translate_error(error)
     assert type(told) is kind
     assert words in str(told)
     assert "somebody wrote" not in str(told)

@@ -87,7 +87,7 @@ async def test_the_parts_of_an_answer_go_out_one_after_the_other(store: Store) -
     first, other = await begin(store)
     assert (first.reply, other.reply) == (b"one", b"other")
     assert await begin(store) == []
-    await store.transaction(lambda repos: repos.outbox.sent(first.id, 17, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(first.id, 17, now=NOON))
     [second] = await begin(store)
     assert second.reply == b"two"
 
@@ -163,7 +163,7 @@ async def test_a_receipt_for_a_known_message_proves_nothing_else(store: Store) -
     await say(store, "direct:a", b"one", b"two")
     [one] = await begin(store)
     known = NOON + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.sent(one.id, millis(known), now=NOON))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(one.id, millis(known), now=NOON))
     [two] = await begin(store)
     await store.transaction(lambda repos: repos.outbox.doubt(two.id, due_at=NOON + GRACE))
     assert not await prove(store, "direct:a", known)
@@ -341,7 +341,7 @@ async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other
     await say(store, "group:G", b"to all")
     [to_all] = [item for item in await begin(store) if item.reply == b"to all"]
     assert not await prove(store, "direct:a", at(1))
-    await store.transaction(lambda repos: repos.outbox.sent(to_all.id, millis(at(1)), now=at(2)))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(to_all.id, millis(at(1)), now=at(2)))
     assert sorted(state for state, _ in await states(store)) == ["sent", "unknown"]
 
 
@@ -350,7 +350,7 @@ async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: S
     await doubted(store, "direct:a")
     [again] = await begin(store, NOON + GRACE)
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     await say(store, "direct:a", b"next")
     [_, *_] = await begin(store, second)
     assert not await prove(store, "direct:a", second)
@@ -367,7 +367,7 @@ async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store:
     await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await states(store) == [("sent", millis(at(1)))]
     assert await copies(store) == [(millis(second), b"how")]
 
@@ -377,7 +377,7 @@ async def test_the_bridge_knows_better_than_a_receipt_which_name_a_send_has(stor
     await say(store, "direct:a", b"answer")
     [item] = await begin(store)
     assert await prove(store, "direct:a", at(1)) == 1
-    assert not await store.transaction(lambda repos: repos.outbox.sent(item.id, millis(at(2)), now=at(3)))
+    assert not await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, millis(at(2)), now=at(3)))
     assert await states(store) == [("sent", millis(at(2)))]
 
 
@@ -390,7 +390,7 @@ async def unclear_copy(store: Store) -> tuple[OutboxItem, int]:
     again, to_all = sorted(await begin(store, NOON + GRACE), key=lambda begun: begun.id != item.id)
     await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     name = millis(NOON + GRACE)
-    await store.transaction(lambda repos: repos.outbox.sent(to_all.id, name, now=NOON + GRACE))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(to_all.id, name, now=NOON + GRACE))
     assert await copies(store) == []
     return again, millis(at(1))
 
@@ -399,7 +399,7 @@ async def test_what_may_be_a_copy_is_removed_when_the_bridge_has_sent_it_again(s
     """Somebody has received the first attempt or a message to a group; nothing of the same chat is ever meant."""
     again, first = await unclear_copy(store)
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await copies(store) == [(first, b"how")]
     assert await copies(store) == []
 
@@ -422,7 +422,7 @@ async def test_a_receipt_that_comes_after_all_shows_the_copy(store: Store) -> No
     [again] = await begin(store, NOON + GRACE)
     await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await copies(store) == []
     assert not await prove(store, "direct:a", at(1), now=second + timedelta(hours=1))
     assert await copies(store) == [(millis(at(1)), b"how")]
@@ -436,7 +436,7 @@ async def test_a_name_that_was_taken_for_the_second_attempt_is_the_firsts(store:
     await store.transaction(lambda repos: repos.outbox.keep_removal(again.id, b"how"))
     slow, second = NOON + GRACE + timedelta(seconds=1), NOON + GRACE + timedelta(seconds=2)
     assert await prove(store, "direct:a", slow, now=second) == 1
-    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await states(store) == [("sent", millis(slow))]
     assert await copies(store) == [(millis(second), b"how")]
 
@@ -446,7 +446,7 @@ async def test_a_copy_in_a_conversation_that_was_forgotten_is_left(store: Store)
     again, _ = await unclear_copy(store)
     second = NOON + GRACE + timedelta(seconds=1)
     await forgotten(store, "direct:a", await ordered(store, "direct:a", 1))
-    await store.transaction(lambda repos: repos.outbox.sent(again.id, millis(second), now=second))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
     assert await copies(store) == []
 
 
@@ -526,7 +526,7 @@ async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> Non
     """What was sent or given up is erased from the outbox."""
     await say(store, "direct:a", b"one", b"two")
     [one] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.sent(one.id, 17, now=NOON))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(one.id, 17, now=NOON))
     [two] = await begin(store)
     await store.transaction(lambda repos: repos.outbox.give_up(two.id, now=NOON))
     rows = await store.read(lambda repos: repos.outbox.rows("SELECT state, reply FROM outbox ORDER BY id"))
@@ -600,7 +600,7 @@ async def test_what_is_held_is_never_due_and_late_for_nobody(store: Store) -> No
     assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
     backlog = await store.read(lambda repos: repos.outbox.backlog())
     assert (backlog.items, backlog.oldest_at) == (3, NOON)
-    assert await store.read(lambda repos: repos.outbox.held()) == {conversation: NOON}
+    assert await store.read(lambda repos: repos.outbox.held_conversations()) == {conversation: NOON}
     await store.transaction(lambda repos: repos.outbox.release(conversation))
     assert store.wakeups["outbox"].is_set()
     assert [item.reply for item in await begin(store)] == [b"one"]
@@ -633,7 +633,7 @@ async def test_a_hold_goes_with_its_conversation(store: Store) -> None:
     await store.transaction(
         lambda repos: repos.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
     )
-    assert await store.read(lambda repos: repos.outbox.held()) == {}
+    assert await store.read(lambda repos: repos.outbox.held_conversations()) == {}
 
 
 async def test_what_waits_for_weather_is_due_when_it_is_woken(store: Store) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.packing import MAX_BYTES, MIN_BYTES, packed, unpacked
+from store.packing import MAX_BYTES, MIN_BYTES, pack, unpack
 
 ASKED = (
     b'1:[{"text":"[Sat 2026-11-21 22:40 Europe/Berlin] Which lamps flash?","role":"user",'
@@ -16,14 +16,14 @@ KEPT = bytes.fromhex("43717a30d055849d0ecad93989b905c50a693989c519f6947902128200
 
 
 def test_a_question_is_a_third_of_what_it_was() -> None:
-    small = packed(ASKED)
+    small = pack(ASKED)
     assert small is not None
     assert len(small) * 3 < len(ASKED)
 
 
 def test_what_was_packed_once_can_always_be_read() -> None:
     """The words that are known beforehand are a part of the format."""
-    assert unpacked(KEPT) == ASKED
+    assert unpack(KEPT) == ASKED
 
 
 def _often(value: bytes) -> bytes:
@@ -37,22 +37,22 @@ def _often(value: bytes) -> bytes:
     | st.binary(min_size=1, max_size=9).map(lambda b: b * 99)
 )
 def test_any_value_comes_back(value: bytes) -> None:
-    small = packed(value)
+    small = pack(value)
     if small is not None:
-        assert unpacked(small) == value
+        assert unpack(small) == value
         assert len(small) < len(value)
 
 
 @pytest.mark.parametrize("value", [b"", b"x" * (MIN_BYTES - 1), b"x" * (MAX_BYTES + 1), bytes(range(256))])
 def test_what_is_not_worth_it_is_left(value: bytes) -> None:
     """What is short, what takes long, and what does not become smaller."""
-    assert packed(value) is None
+    assert pack(value) is None
 
 
 def test_what_was_not_packed_here_is_refused() -> None:
     """Also what would become larger than anything that was packed, and what was cut off."""
-    bomb = packed(b"x" * MAX_BYTES)
+    bomb = pack(b"x" * MAX_BYTES)
     assert bomb is not None
     for small in (b"", b"words", KEPT[:-1], bomb[:-1]):
         with pytest.raises(ValueError, match="not packed"):
-            unpacked(small)
+            unpack(small)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from store import Store, opened
+from store import Store, open_store
 from store.people import People
 from tests.conftest import NOON
 
@@ -43,7 +43,7 @@ async def test_letting_in_again_keeps_the_first_time(let_in: Store) -> None:
     """When and by whom is kept with each person; the list is in the order of time."""
     await on(let_in, lambda people: people.allow(MALLORY, account=ACCOUNT, by=TRUDY, now=LATER))
     await on(let_in, lambda people: people.allow(TRUDY, account=ACCOUNT, by=MALLORY, now=LATER))
-    first, second = await on(let_in, lambda people: people.allowed())
+    first, second = await on(let_in, lambda people: people.approvals())
     labels = [await on(let_in, lambda people, who=who: people.label(who, account=ACCOUNT)) for who in (MALLORY, ADMIN)]
     assert [first.label, first.by] == labels
     assert (first.at, second.at, second.by) == (NOON, LATER, first.label)
@@ -69,13 +69,13 @@ async def test_what_names_nobody_puts_nobody_out(let_in: Store, name: str) -> No
 
 async def test_a_number_stays_with_the_account_that_came_with_it_first(store: Store) -> None:
     """Another account with the same number is refused, and the time of the first refusal is kept."""
-    assert await on(store, lambda people: people.pinned(NUMBER, MALLORY)) is None
+    assert await on(store, lambda people: people.pin_of(NUMBER, MALLORY)) is None
     pins = [
         await on(store, lambda people, who=who, now=now: people.pin(NUMBER, who, now=now))
         for who, now in ((MALLORY, NOON), (MALLORY, LATER), (TRUDY, LATER), (TRUDY, LATER + timedelta(days=1)))
     ]
     assert pins == [True, True, False, False]
-    mine, theirs = [await on(store, lambda people, who=who: people.pinned(NUMBER, who)) for who in (MALLORY, TRUDY)]
+    mine, theirs = [await on(store, lambda people, who=who: people.pin_of(NUMBER, who)) for who in (MALLORY, TRUDY)]
     assert mine is not None
     assert theirs is not None
     assert (mine.is_theirs, theirs.is_theirs, mine.since, mine.refused_at) == (True, False, NOON, LATER)
@@ -86,7 +86,7 @@ async def test_a_number_moves_to_an_account_that_the_operator_confirms(store: St
     for who in (MALLORY, TRUDY):
         await on(store, lambda people, who=who: people.pin(NUMBER, who, now=NOON))
     assert await on(store, lambda people: people.pin(NUMBER, TRUDY, now=LATER, is_confirmed=True))
-    moved = await on(store, lambda people: people.pinned(NUMBER, TRUDY))
+    moved = await on(store, lambda people: people.pin_of(NUMBER, TRUDY))
     assert moved is not None
     assert (moved.is_theirs, moved.since, moved.refused_at) == (True, LATER, None)
     assert not await on(store, lambda people: people.pin(NUMBER, MALLORY, now=LATER))
@@ -107,11 +107,11 @@ async def test_a_person_keeps_their_number_when_they_hide_it(store: Store) -> No
 
 async def test_the_file_names_nobody(path: Path) -> None:
     """Neither a number nor a uuid stands in any file of the store, and it is all there after a restart."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await on(store, lambda people: people.allow(MALLORY, account=ACCOUNT, by=ADMIN, now=NOON))
         await on(store, lambda people: people.pin(NUMBER, MALLORY, now=NOON))
         files = b"".join(file.read_bytes() for file in path.parent.iterdir())
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         assert await on(store, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
         assert await on(store, lambda people: people.number_of(MALLORY, {NUMBER})) == NUMBER
     files += b"".join(file.read_bytes() for file in path.parent.iterdir())

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import ConversationId, Prediction, Repositories, Store, TurnId
+from store import ConversationId, PredictionRow, Repositories, Store, TurnId
 from tests.conftest import NOON
 from tests.store.lives import rows
 
@@ -20,7 +20,7 @@ async def begun(
     return here, turn
 
 
-def put(repos: Repositories, here: ConversationId, turn: TurnId, origin: str, due_at: datetime = NOON) -> Prediction:
+def put(repos: Repositories, here: ConversationId, turn: TurnId, origin: str, due_at: datetime = NOON) -> PredictionRow:
     return repos.predictions.put(here, "alice", origin, b"words of " + origin.encode(), due_at=due_at, turn=turn)
 
 

@@ -18,22 +18,22 @@ from store.conversations import Conversations
 from store.members import Members
 from store.migrations import migrate
 from store.outbox import Outbox
-from store.proofs import Attempt, Reach, proved
+from store.proofs import ReceiptReach, SendAttempt, prove
 from store.records import OutboxId, TurnId
 from store.repository import millis
 from store.sealing import Keyring
 from tests.conftest import NOON
 
 
-def attempt(id_: int, item: int | None = None, *, is_open: bool = True) -> Attempt:
-    return Attempt(id=id_, item=id_ if item is None else item, is_open=is_open, is_pending=is_open)
+def attempt(id_: int, item: int | None = None, *, is_open: bool = True) -> SendAttempt:
+    return SendAttempt(id=id_, item=id_ if item is None else item, is_open=is_open, is_pending=is_open)
 
 
-def reach(*known: int, possible: Sequence[int] = ()) -> Reach:
-    return Reach(known=frozenset(known), possible=frozenset(possible))
+def reach(*known: int, possible: Sequence[int] = ()) -> ReceiptReach:
+    return ReceiptReach(known=frozenset(known), possible=frozenset(possible))
 
 
-TABLE: dict[str, tuple[list[Attempt], Mapping[int, list[Reach]], set[int]]] = {
+TABLE: dict[str, tuple[list[SendAttempt], Mapping[int, list[ReceiptReach]], set[int]]] = {
     "only one can be meant": ([attempt(1), attempt(2)], {7: [reach(1)]}, {1}),
     "either can be meant": ([attempt(1), attempt(2)], {7: [reach(1, 2)]}, set()),
     "both tries of one item can be meant": ([attempt(1, 5), attempt(2, 5)], {7: [reach(1, 2)]}, {5}),
@@ -70,17 +70,17 @@ TABLE: dict[str, tuple[list[Attempt], Mapping[int, list[Reach]], set[int]]] = {
 
 @pytest.mark.parametrize(("attempts", "receipts", "items"), TABLE.values(), ids=TABLE)
 def test_what_follows_from_receipts(
-    attempts: list[Attempt], receipts: Mapping[int, list[Reach]], items: set[int]
+    attempts: list[SendAttempt], receipts: Mapping[int, list[ReceiptReach]], items: set[int]
 ) -> None:
     """Items are proved where there is no other way in which each name has one send."""
-    assert proved(attempts, receipts).items == items
+    assert prove(attempts, receipts).items == items
 
 
 def test_names_that_tell_nothing_any_more_are_spent() -> None:
     """One is kept as long as it can mean something that is open."""
     attempts = [attempt(1), attempt(2), attempt(3), attempt(4, is_open=False)]
     receipts = {7: [reach(1, 2)], 8: [reach(3)], 9: [reach(4)], 10: [reach()], 11: [reach(possible=[2])]}
-    found = proved(attempts, receipts)
+    found = prove(attempts, receipts)
     assert found.names == {8: 3, 9: 4}
     assert found.spent == {8, 9, 10}
     assert found.open_names == {7: {1, 2}}
@@ -101,12 +101,12 @@ def test_what_is_proved_is_what_is_so_in_every_way(lots: Random) -> None:
     attempts = [attempt(number, lots.randint(1, 4)) for number in range(1, lots.randint(2, 6))]
     people = [frozenset(a.id for a in attempts if lots.random() < 0.5) for _ in range(3)]
     out = [a for a in attempts if lots.random() < 0.6]
-    receipts: dict[int, list[Reach]] = {}
+    receipts: dict[int, list[ReceiptReach]] = {}
     for name, sent in enumerate(out):
         confirmed = [person for person in people if sent.id in person and lots.random() < 0.6]
         if confirmed:
             receipts[name] = [reach(*person) for person in confirmed]
-    found = proved(attempts, receipts)
+    found = prove(attempts, receipts)
     could = {name: frozenset.intersection(*(one.all for one in heard)) for name, heard in receipts.items()}
     items = {a.id: a.item for a in attempts}
     always = [frozenset(items[attempt] for attempt in way) for way in ways(sorted(could), could)]
@@ -196,7 +196,7 @@ class Life:
         if self.lots.random() < 0.5:
             self.outbox.doubt(OutboxId(item), due_at=until)
         elif name is not None:
-            self.outbox.sent(OutboxId(item), name, now=self.now)
+            self.outbox.mark_sent(OutboxId(item), name, now=self.now)
         elif self.lots.random() < 0.5:
             self.outbox.postpone(OutboxId(item), due_at=self.now, now=self.now)
         else:
@@ -305,7 +305,7 @@ def test_what_was_sent_twice_is_seen_once_when_everybody_has_confirmed(lots: Ran
             for item, name in sorted(life.under_way.items()):
                 if name is None:
                     life._out(item)
-                life.outbox.sent(OutboxId(item), life.under_way.pop(item) or 0, now=life.now)
+                life.outbox.mark_sent(OutboxId(item), life.under_way.pop(item) or 0, now=life.now)
             life.now += timedelta(seconds=100)
         life.list_members()
         while life.received:

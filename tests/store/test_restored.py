@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Repositories, Restoration, Store, StoreInUse, Waiting, is_undecided, opened, restore
+from store import Repositories, Restoration, Store, StoreInUse, Waiting, is_undecided, open_store, restore
 from tests.conftest import NOON
 from tests.store.lives import LATER, arrival, asked, taken
 from tests.store.places import keys_of
@@ -20,12 +20,12 @@ NOTHING = Waiting(items=0, oldest_at=None, dead=0)
 
 
 async def restoration(path: Path) -> Restoration | None:
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         return await store.read(lambda repos: repos.restored.restoration())
 
 
 async def copied(path: Path, folder: Path) -> Path:
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await asked(store, "direct:a", 1)
         return await store.backup(folder, now=NOON)
 
@@ -78,7 +78,7 @@ class TestTheMark:
         assert is_undecided(path)
         copied_at = NOON if harm is not as_of_before else None
         assert await restoration(path) == Restoration(copied_at=copied_at, restored_at=NOON + HOUR)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             again = await store.backup(tmp_path / "again", now=NOON + 2 * HOUR)
             place = await store.conversation("direct:a", now=NOON)
 
@@ -96,7 +96,7 @@ class TestTheMark:
         """Not even the log that a kill has left, by which the next opening knows that it has to look closer."""
         restore(await copied(path, tmp_path / "copies"), path, now=NOON)
         log = path.with_name(path.name + "-wal")
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await store.transaction(lambda repos: repos.restored.decide())
             killed = tmp_path / "killed" / path.name
             copy_all(path, killed)
@@ -112,7 +112,7 @@ class TestTheMark:
         broken = path.with_name("broken.db")
         replace_content(broken, b"no database" * 1000)
         assert not is_undecided(broken)
-        async with opened(path, realm="signal"):
+        async with open_store(path, realm="signal"):
             with pytest.raises(StoreInUse):
                 is_undecided(path)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import KeyGiven, StoreError, StoreInUse, WrongKey, opened
+from store import KeyGiven, StoreError, StoreInUse, WrongKey, open_store
 from store.sealing import KEY_BYTES
 from tests.conftest import NOON
 from tests.store.lives import NEW, OLD, asked, found, remembered, talked
@@ -24,13 +24,13 @@ def next_of(path: Path) -> Path:
 
 async def prepared(path: Path, key: bytes | None = None) -> None:
     """A store with words in two conversations."""
-    async with opened(path, realm="signal", key=key) as store:
+    async with open_store(path, realm="signal", key=key) as store:
         await talked(store, "direct:a", 1, b"one")
         await talked(store, "direct:b", 2, b"two")
 
 
 async def assert_readable(path: Path, key: bytes | None = None, old_key: bytes | None = None) -> None:
-    async with opened(path, realm="signal", key=key, old_key=old_key) as store:
+    async with open_store(path, realm="signal", key=key, old_key=old_key) as store:
         assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
         assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
     assert not next_of(path).exists()
@@ -38,7 +38,7 @@ async def assert_readable(path: Path, key: bytes | None = None, old_key: bytes |
 
 async def refused(path: Path, key: bytes | None = None) -> WrongKey:
     with pytest.raises(WrongKey) as caught:
-        async with opened(path, realm="signal", key=key):
+        async with open_store(path, realm="signal", key=key):
             pass
     return caught.value
 
@@ -47,7 +47,7 @@ async def test_every_key_is_wrapped_again_while_the_store_is_in_use(path: Path) 
     """What was there is read and what comes is kept, before and after a restart; the former key opens nothing."""
     await prepared(path)
     former, keys = key_of(path), wrapped(path)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         assert await store.rotate_key() == 3
         assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
         await talked(store, "direct:c", 3, b"three")
@@ -62,7 +62,7 @@ async def test_every_key_is_wrapped_again_while_the_store_is_in_use(path: Path) 
 
 async def test_it_can_be_done_while_messages_come(path: Path) -> None:
     """Conversations that begin meanwhile have keys that the new master key opens."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
 
         async def write(number: int) -> None:
             for sent_at in range(5):
@@ -73,7 +73,7 @@ async def test_it_can_be_done_while_messages_come(path: Path) -> None:
                 group.create_task(write(number))
             for _ in range(3):
                 await store.rotate_key()
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         for number in range(4):
             for sent_at in range(5):
                 conversation = await store.conversation(f"direct:{number}-{sent_at}", now=NOON)
@@ -122,7 +122,7 @@ async def test_a_rotation_that_fails_changes_nothing(path: Path) -> None:
     """The error names the file that could not be used, the key that was is still the key, and it works later."""
     await prepared(path)
     former = key_of(path)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         next_of(path).mkdir()
         with pytest.raises(StoreError, match=str(next_of(path))):
             await store.rotate_key()
@@ -136,7 +136,7 @@ async def test_a_rotation_that_fails_changes_nothing(path: Path) -> None:
 async def test_a_draft_that_has_become_the_key_is_never_overwritten(path: Path) -> None:
     """If the renaming failed behind the commit, the next rotation puts the draft in place before it makes another."""
     await prepared(path)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         former = master_of(path).read_text()
         await store.rotate_key()
         master_of(path).rename(next_of(path))
@@ -156,7 +156,7 @@ class TestGiven:
     async def test_a_key_from_the_settings_is_changed_in_the_settings(self, path: Path) -> None:
         """The refusal says how, and nothing is changed."""
         await prepared(path, OLD)
-        async with opened(path, realm="signal", key=OLD) as store:
+        async with open_store(path, realm="signal", key=OLD) as store:
             with pytest.raises(KeyGiven, match="set STORE__OLD_KEY to it and STORE__KEY to a new one, then start"):
                 await store.rotate_key()
         assert not next_of(path).exists()
@@ -196,7 +196,7 @@ async def test_keys_of_an_earlier_copy_need_the_earlier_master_key(path: Path) -
     """A rotation makes copies of the key file useless to whoever gets hold of the new master key only."""
     await prepared(path)
     former, copy = key_of(path), keys_of(path).read_bytes()
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await store.rotate_key()
     keys_of(path).write_bytes(copy)
     assert str(master_of(path)) in str(await refused(path))

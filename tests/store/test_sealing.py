@@ -17,15 +17,15 @@ from store import (
     ConversationId,
     Damaged,
     DatabaseGone,
-    Entry,
+    LedgerEntry,
     Repositories,
     Store,
     StoredMessage,
     StoreError,
     WrongKey,
-    opened,
+    open_store,
 )
-from store.packing import packed
+from store.packing import pack
 from store.sealing import KEY_BYTES, Keyring, MasterKey
 from tests.conftest import NOON
 
@@ -79,7 +79,7 @@ def begun() -> sqlite3.Connection:
 def unlocked(path: Path, given: bytes | None = None, former: bytes | None = None) -> sqlite3.Connection:
     """A new store whose keys were wrapped under the master key of this file or these settings."""
     connection = begun()
-    MasterKey(path, given=given, former=former).unlocked(connection)
+    MasterKey(path, given=given, former=former).unlock(connection)
     return connection
 
 
@@ -116,7 +116,7 @@ class TestMasterKey:
         assert path.read_text() == key.hex() + "\n"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert is_wrapped_under(connection, key)
-        MasterKey(path).unlocked(connection)
+        MasterKey(path).unlock(connection)
         assert path.read_text() == key.hex() + "\n"
         assert [file.name for file in tmp_path.iterdir()] == ["key"]
         unlocked(tmp_path / "another")
@@ -134,7 +134,7 @@ class TestMasterKey:
         connection = unlocked(path, KEY)
         assert not path.exists()
         path.write_text("no key at all")
-        MasterKey(path, given=KEY).unlocked(connection)
+        MasterKey(path, given=KEY).unlock(connection)
         assert is_wrapped_under(connection, KEY)
 
     @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
@@ -183,7 +183,7 @@ class TestValues:
         nonce = bytes(12)
         assert keyring.open(ONE, PLACE, nonce + cipher.encrypt(nonce, value, bound)) == value
         # And what is packed passes for nothing else.
-        small = packed(value)
+        small = pack(value)
         assert small is not None
         assert keyring.open(ONE, PLACE, nonce + cipher.encrypt(nonce, small, bound)) == small
         with pytest.raises(Damaged):
@@ -323,7 +323,7 @@ async def everything_said(store: Store) -> None:
     await store.transaction(lambda repos: repos.inbox.put(arrival))
     claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=()))
     assert claim is not None
-    entry = Entry(
+    entry = LedgerEntry(
         kind="tool",
         name="calculate",
         outcome="ok",
@@ -349,7 +349,7 @@ class TestFiles:
         def found() -> list[str]:
             return [file.name for file in path.parent.iterdir() if b"plainword" in file.read_bytes()]
 
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await everything_said(store)
             assert path.with_name("aldis.db-wal").stat().st_size > 0
             assert found() == []
@@ -359,7 +359,7 @@ class TestFiles:
 
     async def test_the_keys_stand_in_a_file_of_their_own(self, path: Path) -> None:
         """The big file and its copies hold no key, wrapped or not, and the small one no key that is not wrapped."""
-        async with opened(path, realm="signal", key=KEY) as store:
+        async with open_store(path, realm="signal", key=KEY) as store:
             await everything_said(store)
         with closing(sqlite3.connect(keys_path(path))) as connection:
             wrapped = [row[0] for row in connection.execute("SELECT key FROM wrapped")]
@@ -371,12 +371,12 @@ class TestFiles:
 
     async def test_a_copy_of_the_big_file_is_nothing_without_its_keys(self, path: Path) -> None:
         """A backup from before a key was destroyed stays shut: the promise of forgetting holds for copies."""
-        async with opened(path, realm="signal", key=KEY) as store:
+        async with open_store(path, realm="signal", key=KEY) as store:
             conversation = await store.conversation("direct:a", now=NOON)
             await self._say(store, conversation)
         with closing(sqlite3.connect(keys_path(path))) as connection, connection:
             connection.execute("DELETE FROM wrapped WHERE name <> CAST('index' AS BLOB)")
-        async with opened(path, realm="signal", key=KEY) as store:
+        async with open_store(path, realm="signal", key=KEY) as store:
             with pytest.raises(Damaged, match="no data key"):
                 await store.read(lambda repos: repos.history.last(conversation, 1))
 
@@ -396,36 +396,36 @@ class TestFiles:
 class TestOpening:
     async def _refused(self, path: Path, key: bytes | None = None) -> StoreError:
         with pytest.raises(StoreError) as caught:
-            async with opened(path, realm="signal", key=key):
+            async with open_store(path, realm="signal", key=key):
                 pass
         return caught.value
 
     async def test_the_wrong_key_is_refused_by_name(self, path: Path) -> None:
         """Another master key opens nothing and changes nothing; the right one still does."""
-        async with opened(path, realm="signal", key=KEY) as store:
+        async with open_store(path, realm="signal", key=KEY) as store:
             conversation = await store.conversation("direct:a", now=NOON)
         before = contents(path)
         error = await self._refused(path, secrets.token_bytes(KEY_BYTES))
         assert isinstance(error, WrongKey)
         assert "master key" in str(error)
         assert contents(path) == before
-        async with opened(path, realm="signal", key=KEY) as store:
+        async with open_store(path, realm="signal", key=KEY) as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
 
     async def test_a_store_opens_again_with_the_key_it_made(self, path: Path) -> None:
         """Nothing has to be set: the key that the first start made opens it the next time, also when given by hand."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             conversation = await store.conversation("direct:a", now=NOON)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
         given = bytes.fromhex(key_path(path).read_text())
         key_path(path).unlink()
-        async with opened(path, realm="signal", key=given) as store:
+        async with open_store(path, realm="signal", key=given) as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
 
     async def test_the_refusal_names_the_setting_or_the_file(self, path: Path) -> None:
         """Whoever reads it knows where to look, for the present key and the former one."""
-        async with opened(path, realm="signal"):
+        async with open_store(path, realm="signal"):
             pass
         assert str(await self._refused(path, KEY)).startswith("the master key in STORE__KEY does not open this store:")
         key_path(path).write_text(KEY.hex())
@@ -433,13 +433,13 @@ class TestOpening:
             f"the master key in {key_path(path)} does not open this store:"
         )
         with pytest.raises(WrongKey, match="does not open this store, nor does STORE__OLD_KEY:"):
-            async with opened(path, realm="signal", key=KEY, old_key=KEY):
+            async with open_store(path, realm="signal", key=KEY, old_key=KEY):
                 pass
 
     @pytest.mark.parametrize("talked", [True, False], ids=["with a conversation", "still empty"])
     async def test_a_missing_master_key_is_refused_not_replaced(self, path: Path, talked: bool) -> None:
         """A new key would open nothing of what is there; the error names the file, and the file put back opens it."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             if talked:
                 await store.conversation("direct:a", now=NOON)
         kept = key_path(path).read_bytes()
@@ -449,12 +449,12 @@ class TestOpening:
         assert str(key_path(path)) in str(error)
         assert not key_path(path).exists()
         key_path(path).write_bytes(kept)
-        async with opened(path, realm="signal"):
+        async with open_store(path, realm="signal"):
             pass
 
     async def test_a_missing_key_file_is_refused_not_begun_anew(self, path: Path) -> None:
         """A new index key would hide every conversation: the store stays shut until the file is back."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             conversation = await store.conversation("direct:a", now=NOON)
         kept = keys_path(path).read_bytes()
         for content in (None, b""):
@@ -465,12 +465,12 @@ class TestOpening:
             assert isinstance(error, WrongKey)
             assert "-keys" in str(error)
         keys_path(path).write_bytes(kept)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
 
     async def test_a_missing_key_file_and_a_missing_master_key_together_are_refused(self, path: Path) -> None:
         """Nor is a master key made for a store whose keys have all gone."""
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await store.conversation("direct:a", now=NOON)
         keys_path(path).unlink()
         key_path(path).unlink()
@@ -482,7 +482,7 @@ class TestOpening:
         """It was taken away or lost: nobody's words begin at nothing because of it. The way back and the way on are
         told, and both are ways.
         """
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             conversation = await store.conversation("direct:a", now=NOON)
         kept, keys = contents(path)
         replace(path, content)
@@ -492,18 +492,18 @@ class TestOpening:
             assert all(words in str(error) for words in (str(keys_path(path)), "restore FILE", "to begin anew"))
             assert keys_path(path).read_bytes() == keys
         replace(path, kept)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
         replace(path, None)
         replace(keys_path(path), None)
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await store.conversation("direct:b", now=NOON)
 
     async def test_a_first_start_that_died_at_once_is_begun_again(self, path: Path) -> None:
         """Empty files are nobody's store."""
         replace(path, b"")
         replace(keys_path(path), b"")
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await store.conversation("direct:a", now=NOON)
 
     async def test_a_master_key_that_cannot_be_read_is_told(self, path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Arrival, ConversationId, Repositories, Store, StoreError, StoreInUse, TurnId, WrongKey, opened
+from store import Arrival, ConversationId, Repositories, Store, StoreError, StoreInUse, TurnId, WrongKey, open_store
 from store.repository import millis, moment
 from tests.conftest import NOON
 from tests.waiting import WAIT_SECONDS
@@ -126,7 +126,7 @@ async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
 async def test_nobody_opens_it_twice(store: Store, path: Path) -> None:
     """A second process is refused while the first one runs, and names the file."""
     with pytest.raises(StoreInUse, match=str(path)):
-        async with opened(path, realm="terminal"):
+        async with open_store(path, realm="terminal"):
             pass
 
 
@@ -135,14 +135,14 @@ async def test_it_is_closed_when_its_block_fails(path: Path) -> None:
     kept: list[tuple[Store, ConversationId]] = []
 
     async def failing() -> None:
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             kept.append((store, await store.conversation("direct:a", now=NOON)))
             raise Oops
 
     with pytest.raises(Oops):
         await failing()
     [(closed, conversation)] = kept
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         assert await store.conversation("direct:a", now=NOON) == conversation
     with pytest.raises(StoreError, match="closed"):
         await closed.checkpoint()
@@ -150,11 +150,11 @@ async def test_it_is_closed_when_its_block_fails(path: Path) -> None:
 
 async def test_it_is_closed_when_it_cannot_be_unlocked(path: Path) -> None:
     """A store that is refused is free for the next try, in the same process too."""
-    async with opened(path, realm="signal", key=b"k" * 32):
+    async with open_store(path, realm="signal", key=b"k" * 32):
         pass
     for _ in range(2):
         with pytest.raises(WrongKey):
-            async with opened(path, realm="signal", key=b"x" * 32):
+            async with open_store(path, realm="signal", key=b"x" * 32):
                 pass
 
 
@@ -209,7 +209,7 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
 
     def sent(repos: Repositories) -> None:
         [item] = repos.outbox.begin(now=NOON, most=8)
-        repos.outbox.sent(item.id, millis(NOON) + sent_at, now=NOON)
+        repos.outbox.mark_sent(item.id, millis(NOON) + sent_at, now=NOON)
 
     await run("arrive", lambda repos: repos.inbox.put(arrival(conversation, sent_at)))
     await run("claim", take)
@@ -239,7 +239,7 @@ async def test_a_message_costs_the_same_whatever_was_before(store: Store) -> Non
             repos.inbox.put(arrival(conversation, 1000 + sent_at))
             answer(repos, conversation, take(repos))
             [item] = repos.outbox.begin(now=NOON, most=8)
-            repos.outbox.sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
+            repos.outbox.mark_sent(item.id, millis(NOON) + 1000 + sent_at, now=NOON)
 
     await store.transaction(live)
     later = await steps_of_a_message(store, 2)
@@ -257,7 +257,7 @@ async def units_of_forgetting(store: Store, *, turns: int) -> tuple[int, int]:
             repos.inbox.put(arrival(conversation, sent_at))
             answer(repos, conversation, take(repos))
             [item] = repos.outbox.begin(now=NOON, most=8)
-            repos.outbox.sent(item.id, millis(NOON) + sent_at, now=NOON)
+            repos.outbox.mark_sent(item.id, millis(NOON) + sent_at, now=NOON)
 
     await store.transaction(live)
     item = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 1_000_000 + turns)))
@@ -286,9 +286,9 @@ async def units_of_forgetting(store: Store, *, turns: int) -> tuple[int, int]:
 
 async def test_forgetting_keeps_nobody_waiting_longer_whatever_is_kept(path: Path, tmp_path: Path) -> None:
     """However long the conversation is, and however much others have said; the end of it, too."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         first = await units_of_forgetting(store, turns=150)
-    async with opened(tmp_path / "more" / "aldis.db", realm="signal") as store:
+    async with open_store(tmp_path / "more" / "aldis.db", realm="signal") as store:
         others = [await store.conversation(f"direct:{number}", now=NOON) for number in range(20)]
 
         def live(repos: Repositories) -> None:
@@ -297,7 +297,7 @@ async def test_forgetting_keeps_nobody_waiting_longer_whatever_is_kept(path: Pat
                 repos.inbox.put(arrival(conversation, 500_000 + sent_at))
                 answer(repos, conversation, take(repos))
                 [item] = repos.outbox.begin(now=NOON, most=8)
-                repos.outbox.sent(item.id, millis(NOON) + 500_000 + sent_at, now=NOON)
+                repos.outbox.mark_sent(item.id, millis(NOON) + 500_000 + sent_at, now=NOON)
 
         await store.transaction(live)
         longest, last = await units_of_forgetting(store, turns=600)

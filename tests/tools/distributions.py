@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 
-from tools import announced
+from tools import find_entry_points
 
 TIDES = '''
 """A tool of somebody else: with options, a way to the outside, and an argument."""
@@ -66,12 +66,12 @@ def found(folder: Path) -> Generator[None]:
     known = set(sys.modules)
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
-    announced.cache_clear()
+    find_entry_points.cache_clear()
     try:
         yield
     finally:
         sys.path.remove(str(folder))
-        announced.cache_clear()
+        find_entry_points.cache_clear()
         for name in set(sys.modules) - known:
             if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
                 del sys.modules[name]

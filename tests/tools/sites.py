@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.waiting import DEADLINE_SECONDS, all_begun
-from tools import Fetcher, Page
-from tools.web.addresses import IpAddress, Reach
+from tools import FetchedPage, Fetcher
+from tools.web.addresses import FetchReach, IpAddress
 
 HERE, INSIDE = "127.0.0.1", "127.0.0.2"
 """The address that stands for the public internet where a test says so, and one that is never admitted."""
@@ -95,14 +95,14 @@ class Names:
         return [ip_address(address[0]) for *_, address in found]
 
 
-def only_here(*ports: int) -> Reach:
+def only_here(*ports: int) -> FetchReach:
     """A reach in which this machine's first address stands for the whole public internet."""
-    return Reach(ports=frozenset(ports), admits=lambda address: address == IPv4Address(HERE))
+    return FetchReach(ports=frozenset(ports), admits=lambda address: address == IPv4Address(HERE))
 
 
 async def fetch(
     fetcher: Fetcher, url: str, *, accept: Collection[str] = ("text/html", "text/plain"), **more: Any
-) -> Page:
+) -> FetchedPage:
     given: dict[str, Any] = {"max_bytes": 2_000_000, "timeout_seconds": DEADLINE_SECONDS}
     return await fetcher.get(url, accept=accept, **(given | more))
 

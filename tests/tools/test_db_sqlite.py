@@ -299,8 +299,10 @@ async def test_any_name_is_a_name(tmp_path: Path) -> None:
     table, column = 'we"ird]; DROP TABLE t; --', "select 'x' \"from\" `t`"
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"CREATE TABLE {sqlite.quoted(table)} ({sqlite.quoted(column)} TEXT, [group] INT)")
-        connection.execute(f"INSERT INTO {sqlite.quoted(table)} VALUES ('a', 1)")
+        connection.execute(
+            f"CREATE TABLE {sqlite.quote_identifier(table)} ({sqlite.quote_identifier(column)} TEXT, [group] INT)"
+        )
+        connection.execute(f"INSERT INTO {sqlite.quote_identifier(table)} VALUES ('a', 1)")
         connection.commit()
     asked = Asked(f"sqlite://{path}", {table: [column, "group"]})
     assert await asked.rows(table, where=where(column, "starts_with", "A"), order_by=[f"{column} desc"]) == [["a", 1]]
@@ -332,7 +334,7 @@ async def test_cells_are_cut_before_they_are_fetched(tmp_path: Path) -> None:
 async def test_the_largest_question_that_can_be_asked_is_answered(tmp_path: Path) -> None:
     """As many columns, conditions and values as are let through, with the longest names: within SQLite's limits."""
     names = [f"{number:03d} " + "n" * 124 for number in range(100)]
-    columns = ", ".join(f"{sqlite.quoted(name)} TEXT" for name in names)
+    columns = ", ".join(f"{sqlite.quote_identifier(name)} TEXT" for name in names)
     path = made(tmp_path / "shop.db", f"CREATE TABLE t ({columns}); INSERT INTO t DEFAULT VALUES;")
     asked = Asked(f"sqlite://{path}", {"t": names})
     conditions = [{"column": name, "op": "in", "value": ["x" * 500] * 50} for name in names[:19]]

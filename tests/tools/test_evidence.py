@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.evidence.claims import Claim, language
-from tools.evidence.dates import dated
+from tools.evidence.claims import CheckedClaim, language
+from tools.evidence.dates import parse_age
 from tools.evidence.independence import reports
 from tools.evidence.publishers import kind, publisher, registrable
-from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, Rules, Source, confidence, sources, weighed
+from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, EvidenceSource, Rules, confidence, sources, weigh
 from tools.evidence.search_plan import SEARCHES_PER_ROUND, Inquiry, Step
-from tools.evidence.word_lists import CREDITS, folded
+from tools.evidence.word_lists import CREDITS, fold
 from tools.ports import Judgement, Stance
 from tools.search.base import Hit
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
-BRIDGE = Claim.of("A bridge in Larkhaven collapsed and 43 people died")
+BRIDGE = CheckedClaim.of("A bridge in Larkhaven collapsed and 43 people died")
 
 
 def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hit:
@@ -111,13 +111,13 @@ def test_a_host_is_told_by_its_name_alone(host: str, what: str) -> None:
 )
 def test_a_day_is_read_out_of_what_services_say(age: str | None, day: date | None) -> None:
     """Dates in each of their spellings, ages in four languages; what is none, or still to come, is none."""
-    assert dated(age, NOW) == day
+    assert parse_age(age, NOW) == day
 
 
 @given(st.text(max_size=60))
 def test_no_age_breaks_the_reading(age: str) -> None:
     """A service may say anything."""
-    found = dated(age, NOW)
+    found = parse_age(age, NOW)
     assert found is None or found <= date(2026, 11, 22)
 
 
@@ -157,8 +157,8 @@ def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_abo
 def test_a_claim_in_several_wordings_is_found_in_each() -> None:
     """That is how a page in the language of the place is compared at all."""
     german = ("Brücke in Larkhaven eingestürzt", "Es ist die größte der Stadt, sagt die Polizei.")
-    assert not Claim.of("A bridge fell down in Larkhaven").is_told_by(*german)
-    assert Claim.of("A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt").is_told_by(*german)
+    assert not CheckedClaim.of("A bridge fell down in Larkhaven").is_told_by(*german)
+    assert CheckedClaim.of("A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt").is_told_by(*german)
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_a_claim_in_several_wordings_is_found_in_each() -> None:
 )
 def test_numbers_and_scripts_are_compared_however_they_are_written(claim: str, title: str) -> None:
     """Separators of thousands do not matter; where no spaces are, pairs of signs are compared."""
-    assert Claim.of(claim).is_told_by(title, "")
+    assert CheckedClaim.of(claim).is_told_by(title, "")
 
 
 def test_an_agency_is_found_where_a_text_credits_it() -> None:
     """Not within words."""
-    assert not CREDITS.search(folded("map (apple) reuterslike"))
+    assert not CREDITS.search(fold("map (apple) reuterslike"))
     assert all(map(CREDITS.search, ("berlin (dpa) - ", "rome /reuters/ ", "quelle: afp", "(ap, 12 november)")))
 
 
@@ -231,7 +231,7 @@ def judged(*hits: Hit) -> dict[Hit, Judgement]:
 
 
 def evidence_of(*hits: Hit, rules: Rules = PLAIN) -> Evidence:
-    return weighed(sources(hits, rules, NOW, judgements=judged(*hits)))
+    return weigh(sources(hits, rules, NOW, judgements=judged(*hits)))
 
 
 def test_reports_are_counted_and_not_pages() -> None:
@@ -274,7 +274,7 @@ def test_sources_come_with_the_weightiest_first() -> None:
     hits = [hit_at(1), replace(hit_at(2), age="2 days ago"), replace(hit_at(3), age="2026-11-01"), denial]
     found = sources(hits, rules, NOW, judgements=judged(*hits))
     assert [source.hit.site for source in found] == ["d.example", "paper2.example", "paper1.example", "paper3.example"]
-    assert weighed(found).days == (date(2026, 11, 1), date(2026, 11, 19))
+    assert weigh(found).days == (date(2026, 11, 1), date(2026, 11, 19))
 
 
 NOTHING = evidence_of()
@@ -334,8 +334,8 @@ def inquiry(**more: Any) -> Inquiry:
 
 def steps(asked: Inquiry, tried: tuple[Step, ...] = (), *hits: Hit, rules: Rules = PLAIN) -> tuple[Step, ...]:
     about = [hit for hit in hits if asked.claim.is_told_by(hit.title, hit.snippet)]
-    found: tuple[Source, ...] = sources(about, rules, NOW)
-    return asked.following(found, weighed(found), tried)
+    found: tuple[EvidenceSource, ...] = sources(about, rules, NOW)
+    return asked.following(found, weigh(found), tried)
 
 
 def test_the_first_round_asks_for_the_claim_itself() -> None:
@@ -349,7 +349,7 @@ def test_the_first_round_asks_for_the_claim_itself() -> None:
 
 def test_the_next_rounds_ask_for_what_is_missing() -> None:
     """Denials, an official word, preferred sites, other and fewer words; each once, then nothing is left."""
-    asked = inquiry(claim=Claim.of(BRIDGE.wordings[0], "Brücke eingestürzt"), preferred_sites=("a.example",))
+    asked = inquiry(claim=CheckedClaim.of(BRIDGE.wordings[0], "Brücke eingestürzt"), preferred_sites=("a.example",))
     tried = steps(asked)
     aims: list[list[str]] = []
     while more := steps(asked, tried):
@@ -390,14 +390,14 @@ def test_what_was_found_is_not_looked_for() -> None:
 )
 def test_denials_are_looked_for_in_the_language_of_the_claim(claim: str, spoken: str | None, marker: str) -> None:
     """Or of the pages that are wanted; in English where neither is known."""
-    asked = inquiry(claim=Claim.of(claim), language=spoken)
+    asked = inquiry(claim=CheckedClaim.of(claim), language=spoken)
     assert marker in steps(asked, steps(asked))[0].query.text
 
 
 @given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=200))
 def test_nothing_that_strangers_write_breaks_the_judging(claim: str, title: str, snippet: str) -> None:
     """Claims, titles and snippets of any characters are read, planned and weighed."""
-    asked = inquiry(claim=Claim.of(f"x {claim}"))
+    asked = inquiry(claim=CheckedClaim.of(f"x {claim}"))
     hits = [page("a.example", title, snippet), page("b.example", snippet[:50], title)]
     tried = steps(asked, (), *hits)
     assert steps(asked, tried, *hits)

@@ -8,7 +8,16 @@ import pytest
 
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import TIDES, found, put
-from tools import Extended, Extensions, Fetcher, Http, Options, announced, extended, imported
+from tools import (
+    Extensions,
+    ExtensionTools,
+    Fetcher,
+    Http,
+    Options,
+    build_extensions,
+    find_entry_points,
+    import_extensions,
+)
 
 SPEC = """
 from tools import Arguments, Fetcher, Http, Options, Result, ToolSpec
@@ -25,11 +34,11 @@ def read(folder: Path, points: Mapping[str, str], module: str, *, off: frozenset
     """What is imported of a distribution with this module, which is called `theirs`."""
     put(folder, "aldis-theirs", points, {"theirs": module})
     with found(folder):
-        return imported(announced(), off=off, taken={"weather", "max_tool_calls"})
+        return import_extensions(find_entry_points(), off=off, taken={"weather", "max_tool_calls"})
 
 
-def built(extensions: Extensions, taken: frozenset[str] = frozenset(), **options: Options) -> Extended:
-    return extended(extensions, options, http=Http(USER_AGENT), fetcher=Fetcher(USER_AGENT), taken=taken)
+def built(extensions: Extensions, taken: frozenset[str] = frozenset(), **options: Options) -> ExtensionTools:
+    return build_extensions(extensions, options, http=Http(USER_AGENT), fetcher=Fetcher(USER_AGENT), taken=taken)
 
 
 def why(extensions: Extensions, taken: frozenset[str] = frozenset()) -> str:
@@ -41,8 +50,8 @@ def why(extensions: Extensions, taken: frozenset[str] = frozenset()) -> str:
 
 def test_where_nothing_is_installed_nothing_is_found() -> None:
     """As in the repository of Aldis itself."""
-    assert announced() == ()
-    assert built(imported((), off=None, taken=())) == Extended(by_name={}, failures=())
+    assert find_entry_points() == ()
+    assert built(import_extensions((), off=None, taken=())) == ExtensionTools(by_name={}, failures=())
 
 
 async def test_a_tool_of_another_distribution(tmp_path: Path) -> None:
@@ -182,15 +191,15 @@ def test_what_is_switched_off_is_not_imported(tmp_path: Path) -> None:
     extensions = read(tmp_path, {"knots": "theirs:Made"}, "raise AssertionError", off=frozenset({"knots"}))
     assert extensions == Extensions(switched_off=("knots",))
     with found(tmp_path):
-        assert imported(announced(), off=None, taken=()) == extensions
+        assert import_extensions(find_entry_points(), off=None, taken=()) == extensions
 
 
 def test_one_that_misses_something_is_not_built(tmp_path: Path) -> None:
     """And is no failure: its options say what has to be set."""
     module = "class Mine(Options):\n    def missing(self): return 'KEY'\ndef Made(options: Mine): raise AssertionError"
     extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + module)
-    assert built(extensions) == Extended(by_name={}, failures=())
-    assert built(extensions, knots=Options(enabled=False)) == Extended(by_name={}, failures=())
+    assert built(extensions) == ExtensionTools(by_name={}, failures=())
+    assert built(extensions, knots=Options(enabled=False)) == ExtensionTools(by_name={}, failures=())
 
 
 def test_what_it_prints_is_no_output_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +212,7 @@ def test_what_it_prints_is_no_output_of_ours(tmp_path: Path, capsys: pytest.Capt
 def test_what_is_told_of_it_is_plain() -> None:
     """Names come from files that anybody may have written."""
     point = EntryPoint(name="\x1b[2Jknots" + 100 * "o", value="x:y", group="aldis.tools")
-    [failure] = imported((point,), off=frozenset(), taken=()).failures
+    [failure] = import_extensions((point,), off=frozenset(), taken=()).failures
     assert failure.name.isprintable()
     assert len(failure.name) == 80
     assert failure.distribution == "an unknown place"

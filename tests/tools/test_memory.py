@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tools import BadArguments, NotFound, Remembered, ToolContext
+from tools import BadArguments, NotFound, RememberedFact, ToolContext
 from tools.memory import Remember, RememberArguments
 
 
@@ -15,9 +15,9 @@ class Notebook:
     def __init__(self) -> None:
         self.facts: list[str] = []
 
-    async def remember(self, fact: str, context: ToolContext) -> Remembered:
+    async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
         self.facts.append(fact)
-        return Remembered(number=len(self.facts), fact=fact)
+        return RememberedFact(number=len(self.facts), fact=fact)
 
     async def forget(self, number: int, context: ToolContext) -> None:
         if number > len(self.facts):

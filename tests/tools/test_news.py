@@ -133,7 +133,7 @@ def test_feeds_are_a_comma_list_of_addresses(given: str, feeds: tuple[str, ...])
     """Each once, in its one spelling; only then does the store know them again."""
     options = NewsOptions.model_validate({"feeds": given})
     assert options.feeds == feeds
-    assert bool(options.unasked()) is not bool(feeds)
+    assert bool(options.idle_services()) is not bool(feeds)
     assert options.seen_by() == ()
 
 

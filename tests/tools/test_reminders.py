@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tools import BadArguments, NotFound, Planned, Repeat, ToolContext, Wish
+from tools import BadArguments, NotFound, PlannedReminder, Repeat, ToolContext, Wish
 from tools.reminders import Remind, RemindArguments
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -19,14 +19,14 @@ class Diary:
         self.wishes: list[Wish] = []
         self.more = more
 
-    async def add(self, wish: Wish, context: ToolContext) -> Planned:
+    async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
         self.wishes.append(wish)
         return self._planned(wish)
 
-    async def planned(self, context: ToolContext) -> tuple[Planned, ...]:
+    async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
         return tuple(map(self._planned, self.wishes))
 
-    async def cancel(self, number: int, context: ToolContext) -> Planned:
+    async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
         if number > len(self.wishes):
             raise NotFound("there is none of this number")
         return self._planned(self.wishes[number - 1])
@@ -34,7 +34,7 @@ class Diary:
     async def keep_timezone(self, name: str, context: ToolContext) -> str:
         return name
 
-    def _planned(self, wish: Wish) -> Planned:
+    def _planned(self, wish: Wish) -> PlannedReminder:
         values: dict[str, Any] = {
             "number": 1,
             "text": wish.text,
@@ -44,7 +44,7 @@ class Diary:
             "timezone": "UTC",
             "repeat": wish.repeat,
         }
-        return Planned(**(values | self.more))
+        return PlannedReminder(**(values | self.more))
 
 
 async def asked(diary: Diary, context: ToolContext, **given: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.text import MIN_FITTED_CHARS, cleaned, fitted, plain, shortened
+from tools.text import MIN_FITTED_CHARS, clean_text, fit_json, plain, shorten
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 GERMANY = "\U0001f1e9\U0001f1ea"
@@ -70,17 +70,17 @@ def strict(text: str) -> Any:
 )
 def test_cleaned_drops_what_nobody_sees_and_keeps_what_scripts_need(text: str, left: str) -> None:
     """Control, zero-width, bidirectional and tag characters go; emoji and Persian keep their joiners."""
-    assert cleaned(text) == left
+    assert clean_text(text) == left
 
 
 @given(st.text())
 @settings(max_examples=150, deadline=None)
 def test_cleaned_text_is_clean_and_can_be_encoded(text: str) -> None:
     """No lone surrogate, no control character but tab and line feed is left; a second cleaning changes nothing."""
-    clean = cleaned(text)
+    clean = clean_text(text)
     clean.encode()
     assert not [mark for mark in clean if unicodedata.category(mark) in {"Cc", "Cs"} and mark not in "\t\n"]
-    assert cleaned(clean) == clean
+    assert clean_text(clean) == clean
 
 
 @pytest.mark.parametrize(
@@ -124,18 +124,18 @@ def test_plain_takes_hostile_snippets_as_they_are(hostile: str) -> None:
 )
 def test_shortened_ends_behind_a_word_or_a_whole_character(text: str, max_chars: int, short: str) -> None:
     """An ellipsis marks the cut, and no character is cut in two."""
-    assert shortened(text, max_chars) == short
+    assert shorten(text, max_chars) == short
 
 
 def test_fitted_leaves_alone_what_fits() -> None:
     """The text is compact JSON in plain Unicode, in the order given."""
     data = {"b": ["ä", 1, 2.5, None, True], "a": {"x": "\U0001f600"}}
-    assert fitted(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
+    assert fit_json(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
 
 
 def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
     """Short texts stay whole while a long one can give way; the mark counts what is missing."""
-    text = fitted({"short": "s" * 60, "long": "l" * 5000, "list": [1, 2, 3]}, 400)
+    text = fit_json({"short": "s" * 60, "long": "l" * 5000, "list": [1, 2, 3]}, 400)
     read = strict(text)
     kept = read["long"].count("l")
     assert (read["short"], read["list"]) == ("s" * 60, [1, 2, 3])
@@ -146,7 +146,7 @@ def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
 def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> None:
     """When cut texts alone are not enough the last items go, and a mark stands in their place."""
     rows = [{"number": number, "title": f"Title {number}"} for number in range(200)]
-    read = strict(fitted({"rows": rows, "source": "somewhere"}, 1000))
+    read = strict(fit_json({"rows": rows, "source": "somewhere"}, 1000))
     kept = read["rows"][:-1]
     assert kept == rows[: len(kept)]
     assert len(kept) > 20
@@ -156,7 +156,7 @@ def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> N
 
 def test_fitted_at_last_drops_entries_of_objects() -> None:
     """An object of very many entries keeps its first ones."""
-    read = strict(fitted({f"key{number}": number for number in range(1000)}, 300))
+    read = strict(fit_json({f"key{number}": number for number in range(1000)}, 300))
     assert read["key0"] == 0
     assert read["…"] == f"[left out: {1000 - (len(read) - 1)} entries more]"
 
@@ -165,7 +165,7 @@ def test_fitted_at_last_drops_entries_of_objects() -> None:
 def test_fitted_never_cuts_within_a_character(character: str) -> None:
     """What people see as one character is kept or dropped whole, at every length."""
     for max_chars in range(200, 200 + len(character)):
-        read = strict(fitted({"text": character * 300}, max_chars))
+        read = strict(fit_json({"text": character * 300}, max_chars))
         kept, _, _ = read["text"].partition("… [cut")
         assert kept
         assert kept == character * (len(kept) // len(character))
@@ -173,7 +173,7 @@ def test_fitted_never_cuts_within_a_character(character: str) -> None:
 
 def test_fitted_gives_a_text_that_is_one_endless_character_up() -> None:
     """A letter with ten thousand accents has no place to be cut: nothing of it stays."""
-    assert strict(fitted({"text": "a" + "\u0301" * 10_000}, 200)) == {"text": "… [cut: 10001 characters more]"}
+    assert strict(fit_json({"text": "a" + "\u0301" * 10_000}, 200)) == {"text": "… [cut: 10001 characters more]"}
 
 
 def test_fitted_writes_what_json_does_not_know() -> None:
@@ -190,7 +190,7 @@ def test_fitted_writes_what_json_does_not_know() -> None:
         "dirty\u202e": "a\x00b\ud800",
         "nest": nest,
     }
-    read = strict(fitted(data, 2000))
+    read = strict(fit_json(data, 2000))
     assert (read["nan"], read["money"], read["bytes"], read["tuple"]) == (None, "1.50", "b'x'", [1, 2])
     assert read["huge"] == "[cut: an integer of 16610 bits]"
     assert read["dirty"] == "ab"
@@ -200,14 +200,14 @@ def test_fitted_writes_what_json_does_not_know() -> None:
 def test_fitted_refuses_less_room_than_a_mark_needs() -> None:
     """A setting below the least is a bug of the caller."""
     with pytest.raises(ValueError, match="at least 200"):
-        fitted({}, MIN_FITTED_CHARS - 1)
+        fit_json({}, MIN_FITTED_CHARS - 1)
 
 
 @given(objects, st.integers(200, 1500))
 @settings(max_examples=40, deadline=None)
 def test_fitted_always_fits_and_is_always_json(data: dict[str, Any], max_chars: int) -> None:
     """Whatever the data: an object in JSON, encodable, within the limit."""
-    text = fitted(data, max_chars)
+    text = fit_json(data, max_chars)
     assert len(text) <= max_chars
     assert isinstance(strict(text), dict)
     text.encode()

@@ -12,7 +12,7 @@ from tests.servers.mediawiki import MEANINGS, MediaWiki
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Query
-from tools.search.wikipedia import Wikipedia as Search
+from tools.search.wikipedia import WikipediaBackend as Search
 from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments, WikipediaOptions
 
 

@@ -21,9 +21,18 @@ import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types a
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
-from tools.calculator.arithmetic import CONSTANTS, EXACT_DIGITS, EXPONENTS, FUNCTIONS, OPERATORS, SIGNS, Number, bounded
+from tools.calculator.arithmetic import (
+    CONSTANTS,
+    EXACT_DIGITS,
+    EXPONENTS,
+    FUNCTIONS,
+    OPERATORS,
+    SIGNS,
+    Number,
+    bounded_context,
+)
 from tools.errors import BadArguments
-from tools.text import cleaned
+from tools.text import clean_text
 
 MAX_EXPRESSION_CHARS: Final = 500
 _MAX_NAME_CHARS = 40
@@ -111,7 +120,7 @@ class Calculator:
         """
         del context
         result = _written(value(arguments.expression))
-        return Result(data={"expression": cleaned(arguments.expression), "result": result})
+        return Result(data={"expression": clean_text(arguments.expression), "result": result})
 
 
 def value(expression: str) -> Number:
@@ -128,7 +137,7 @@ def value(expression: str) -> Number:
     text = _normal(expression)
     tree = _parsed(text)
     _check_shape(tree)
-    with bounded():
+    with bounded_context():
         try:
             return _readable(_evaluated(text, tree))
         except (simpleeval.InvalidExpression, ArithmeticError) as error:
@@ -189,7 +198,7 @@ def _normal(expression: str) -> str:
     """The expression in the characters of Python's arithmetic, on one line."""
     if len(expression) > MAX_EXPRESSION_CHARS:
         raise BadArguments(f"The expression is too long: at most {MAX_EXPRESSION_CHARS} characters.")
-    powers = _SUPERSCRIPT.sub(lambda power: f"**({power[0].translate(_SUPERSCRIPT_DIGITS)})", cleaned(expression))
+    powers = _SUPERSCRIPT.sub(lambda power: f"**({power[0].translate(_SUPERSCRIPT_DIGITS)})", clean_text(expression))
     plain = unicodedata.normalize("NFKC", "".join(map(_digit, powers))).lower().translate(_SIGNS_AND_NAMES)
     text = _TIMES.sub("*", " ".join(plain.split())).strip("= ")
     if not text:

@@ -42,7 +42,7 @@ _ROWS = TypeAdapter(tuple[_Row, ...])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rate:
+class ExchangeRate:
     """What one unit of a currency is worth in another."""
 
     value: Decimal
@@ -58,7 +58,7 @@ class _Table:
     asked_at: datetime
 
 
-class Rates:
+class ExchangeRates:
     """Knows what currencies are worth; one question under way at a time, the others wait for its answer."""
 
     def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
@@ -68,7 +68,7 @@ class Rates:
         self._table: _Table | None = None
         self._asking = asyncio.Lock()
 
-    async def rate(self, source: str, target: str, now: datetime) -> Rate:
+    async def rate(self, source: str, target: str, now: datetime) -> ExchangeRate:
         """The newest rate between two codes of ISO 4217 in capital letters.
 
         While Frankfurter does not answer, the rates of before are given: their day says how old they are.
@@ -80,7 +80,7 @@ class Rates:
         async with self._asking:
             rows = await self._rows(now)
         first, second = (_found(rows, code) for code in (source, target))
-        return Rate(value=second.rate / first.rate, day=min(first.date, second.date))
+        return ExchangeRate(value=second.rate / first.rate, day=min(first.date, second.date))
 
     async def _rows(self, now: datetime) -> Mapping[str, _Row]:
         kept = self._table

@@ -10,8 +10,8 @@ from decimal import Context, Decimal
 from pydantic import Field
 
 from tools.base import Arguments, BaseUrl, Intent, Options, Result, ToolContext, ToolSpec
-from tools.conversion.rates import ATTRIBUTION, Rates
-from tools.conversion.units import MAX_CHARS, Unit, carried, unit
+from tools.conversion.rates import ATTRIBUTION, ExchangeRates
+from tools.conversion.units import MAX_CHARS, Unit, convert_amount, unit
 from tools.errors import BadArguments
 from tools.http import Http
 
@@ -52,7 +52,7 @@ class Convert:
     """Converts units and currencies."""
 
     def __init__(self, options: ConvertOptions, http: Http) -> None:
-        self._rates = Rates(http=http, base_url=options.rates_base_url, timeout_seconds=options.timeout_seconds)
+        self._rates = ExchangeRates(http=http, base_url=options.rates_base_url, timeout_seconds=options.timeout_seconds)
         self._measuring = asyncio.Lock()
 
     spec = ToolSpec(
@@ -104,7 +104,7 @@ class Convert:
 
 def _measured(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
     source, target = unit(arguments.unit), unit(arguments.to)
-    return source, target, _MEASURED.plus(carried(amount, source, target))
+    return source, target, _MEASURED.plus(convert_amount(amount, source, target))
 
 
 def _rounded(amount: Decimal, step: Decimal) -> Decimal:

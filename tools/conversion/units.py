@@ -20,7 +20,7 @@ from decimal import Context, Decimal, DecimalException, localcontext
 from typing import Any, cast
 
 from tools.errors import BadArguments
-from tools.text import cleaned
+from tools.text import clean_text
 
 MAX_CHARS = 80
 """The longest text that is read as a unit."""
@@ -108,10 +108,10 @@ def unit(text: str) -> Unit:
         factor, factor_measure = _read(part, text, is_alone=len(parts) == 1)
         count = count / factor if is_divisor else count * factor
         measure = measure / factor_measure if is_divisor else measure * factor_measure
-    return Unit(name=_words(measure) if count == 1 else cleaned(text), count=count, measure=measure)
+    return Unit(name=_words(measure) if count == 1 else clean_text(text), count=count, measure=measure)
 
 
-def carried(amount: Decimal, source: Unit, target: Unit) -> Decimal:
+def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
     """The amount in the target unit; distance per volume and volume per distance (fuel) turn into each other.
 
     Raises:
@@ -190,7 +190,7 @@ def _meant(name: str) -> str:
     singular = key.removesuffix("s")
     choices = _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
     if choices and written not in _SYMBOLS:
-        raise BadArguments(f"{cleaned(name)!r} has several meanings; name one: {choices}.")
+        raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
     tried = (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, key)
     return next((known for candidate in tried if candidate and (known := _known(candidate))), "")
 
@@ -203,7 +203,7 @@ def _known(name: str) -> str:
 
 def _unknown(text: str) -> BadArguments:
     return BadArguments(
-        f"No unit is named {cleaned(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
+        f"No unit is named {clean_text(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
         " US gallon; a currency by its three capital letters, and only into another currency."
     )
 

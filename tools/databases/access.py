@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, ValidationError
 
 from tools.databases.base import Access, Engine
-from tools.text import cleaned
+from tools.text import clean_text
 
 _ENGINES: Mapping[str, Engine] = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql"}
 
@@ -63,7 +63,7 @@ def _access(name: str, entry: _Entry) -> Access:
         engine=_engine(name, entry.address.get_secret_value()),
         address=entry.address,
         tables={table: tuple(dict.fromkeys(columns)) for table, columns in entry.tables.items()},
-        about=cleaned(entry.about).strip(),
+        about=clean_text(entry.about).strip(),
         max_rows=entry.max_rows,
         timeout_seconds=entry.timeout_seconds,
     )

@@ -101,7 +101,7 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class TableQuery:
     """What is asked of one table. Without groups and measures: its rows; else one row for each group."""
 
     table: str
@@ -142,10 +142,10 @@ class TableState:
     """Why it cannot be read; "" where it can."""
 
 
-class Database(Protocol):
+class ReadableDatabase(Protocol):
     """One database of the operator."""
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: TableQuery) -> Answer:
         """Answer a question. Cancellation stops the database, too.
 
         Raises:

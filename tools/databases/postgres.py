@@ -32,11 +32,11 @@ from tools.databases.base import (
     Condition,
     Kind,
     Measure,
-    Question,
     Scalar,
+    TableQuery,
     TableState,
 )
-from tools.databases.sql import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
 _QUESTIONS_AT_ONCE = 4  # connections: a server has few, and they are there for others
@@ -141,7 +141,7 @@ class Postgres:
         self._access = access
         self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: TableQuery) -> Answer:
         """As `Database.ask`."""
         ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
         async with self._reading() as connection:
@@ -192,7 +192,7 @@ class _Dialect:
     def placeholder(self, number: int) -> str:
         return f"${number:d}::text"
 
-    def shown(self, expression: str, kind: Kind) -> str:
+    def fetch_expression(self, expression: str, kind: Kind) -> str:
         if kind in {"integer", "truth"}:
             return expression
         if kind == "bytes":
@@ -208,7 +208,7 @@ class _Dialect:
             return f"array_to_json({expression})::text"
         return f"{expression}::text" if column.kind in _AS_TEXT else expression
 
-    def measured(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+    def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
         if column is None:
             return "count(*)", "integer"
         match measure.function:
@@ -286,7 +286,7 @@ async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> 
             raise Disabled(f"The operator lets {name}.{column} be read, but the table has no such column.")
     estimate = found[allowed[0]][5]
     return _Table(
-        source=".".join(map(quoted, _split(name))),
+        source=".".join(map(quote_identifier, _split(name))),
         columns={column: _column(found[column]) for column in allowed},
         rows=estimate if estimate >= 0 else None,
     )

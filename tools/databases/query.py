@@ -11,9 +11,9 @@ from typing import Annotated, cast, get_args
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from tools.base import Arguments
-from tools.databases.base import Access, Condition, Function, Measure, Operator, Order, Question, Scalar
+from tools.databases.base import Access, Condition, Function, Measure, Operator, Order, Scalar, TableQuery
 from tools.errors import BadArguments
-from tools.text import shortened
+from tools.text import shorten
 
 _MAX_CONDITIONS = 20
 _MAX_VALUES = 50
@@ -85,7 +85,7 @@ class DbQueryArguments(Arguments):
     offset: int = Field(default=0, ge=0, le=_FARTHEST_ROW, description="Rows to skip; order them, then.")
 
 
-def question_of(arguments: DbQueryArguments, access: Access) -> Question:
+def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     """The question, of nothing but what may be read.
 
     Raises:
@@ -100,7 +100,7 @@ def question_of(arguments: DbQueryArguments, access: Access) -> Question:
     columns = arguments.group_by if is_grouped else arguments.columns or allowed
     for column in columns:
         _check(column, allowed)
-    return Question(
+    return TableQuery(
         table=arguments.table,
         columns=tuple(dict.fromkeys(columns)),
         where=tuple(_condition(condition, allowed) for condition in arguments.where),
@@ -120,18 +120,20 @@ def check_table(table: str, access: Access) -> None:
         BadArguments: it may not.
     """
     if table not in access.tables:
-        raise BadArguments(f"There is no table {named(table)}; there are: {', '.join(access.tables)}.")
+        raise BadArguments(f"There is no table {quote_name(table)}; there are: {', '.join(access.tables)}.")
 
 
 def _check(column: str, allowed: Sequence[str]) -> None:
     if column not in allowed:
-        raise BadArguments(f"There is no column {named(column)} here; there are: {', '.join(allowed)}.")
+        raise BadArguments(f"There is no column {quote_name(column)} here; there are: {', '.join(allowed)}.")
 
 
 def _measure(text: str, allowed: Sequence[str]) -> Measure:
     match = _MEASURE.fullmatch(text if "(" in text else f"{text}(*)")
     if match is None:
-        raise BadArguments(f"{named(text)} is no figure: use count, or {', '.join(get_args(Function))} of (column).")
+        raise BadArguments(
+            f"{quote_name(text)} is no figure: use count, or {', '.join(get_args(Function))} of (column)."
+        )
     function, column = cast("Function", match[1]), match[2]
     if column == "*" and function == "count":
         return Measure(function="count", column=None)
@@ -146,7 +148,7 @@ def _order(text: str, columns: Sequence[str], measures: Sequence[Measure]) -> Or
         return Order(by=keys[text], descending=False)
     match = _DIRECTION.fullmatch(text)
     if match is None or match[1] not in keys:
-        raise BadArguments(f"Nothing can be ordered by {named(text)}; by these it can: {', '.join(keys)}.")
+        raise BadArguments(f"Nothing can be ordered by {quote_name(text)}; by these it can: {', '.join(keys)}.")
     return Order(by=keys[match[1]], descending=(match[2] or "").lower() == "desc")
 
 
@@ -190,6 +192,6 @@ def heading(measure: Measure) -> str:
     return measure.function if measure.column is None else f"{measure.function}({measure.column})"
 
 
-def named(name: str) -> str:
+def quote_name(name: str) -> str:
     """What a model wrote, short and quoted, for an answer to it."""
-    return repr(shortened(name, 60))
+    return repr(shorten(name, 60))

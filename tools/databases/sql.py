@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from tools.databases.base import MAX_COUNTED, Column, Condition, Kind, Measure, Order, Question, Scalar
+from tools.databases.base import MAX_COUNTED, Column, Condition, Kind, Measure, Order, Scalar, TableQuery
 
 Bind = Callable[[Scalar], str]
 """Takes a value along as a parameter and gives what stands for it in the statement."""
@@ -23,7 +23,7 @@ class Dialect(Protocol):
         """What stands for the parameter of this number, from 1."""
         ...
 
-    def shown(self, expression: str, kind: Kind) -> str:
+    def fetch_expression(self, expression: str, kind: Kind) -> str:
         """The expression as it is fetched: bounded in size."""
         ...
 
@@ -35,7 +35,7 @@ class Dialect(Protocol):
         """The column as it is compared with others of its kind: grouped, ordered."""
         ...
 
-    def measured(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+    def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
         """The figure as an expression, and how it behaves.
 
         Raises:
@@ -62,17 +62,17 @@ class Statement:
     """How each column of its rows behaves."""
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """A name as SQL quotes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def column_of(column: Column) -> str:
     """The column as an expression: with its table, for SQLite takes a quoted name alone for a text if it must."""
-    return f"t.{quoted(column.stored_name)}"
+    return f"t.{quote_identifier(column.stored_name)}"
 
 
-def rows_of(question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
+def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
     """The rows that are asked for, and one more, which shows that there are more. `source` is the table, quoted.
 
     Raises:
@@ -93,7 +93,7 @@ def rows_of(question: Question, source: str, columns: Mapping[str, Column], dial
     )
 
 
-def count_of(question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
+def count_of(question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
     """How many rows there are in all, counted up to one more than `MAX_COUNTED`."""
     tail, parameters = _tail(question, source, columns, dialect)
     sql = f"SELECT count(*) FROM (SELECT 1 AS one {tail} LIMIT {MAX_COUNTED + 1:d}) AS counted"  # noqa: S608  (see above)
@@ -101,7 +101,7 @@ def count_of(question: Question, source: str, columns: Mapping[str, Column], dia
 
 
 def _tail(
-    question: Question, source: str, columns: Mapping[str, Column], dialect: Dialect
+    question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect
 ) -> tuple[str, tuple[Scalar, ...]]:
     """From which rows, in which groups; with the parameters."""
     parameters: list[Scalar] = []
@@ -117,18 +117,18 @@ def _tail(
     return tail, tuple(parameters)
 
 
-def _shown_column(column: Column, question: Question, dialect: Dialect) -> tuple[str, Kind]:
+def _shown_column(column: Column, question: TableQuery, dialect: Dialect) -> tuple[str, Kind]:
     expression = dialect.key(column) if question.is_grouped else dialect.plain(column)
-    return dialect.shown(expression, column.kind), column.kind
+    return dialect.fetch_expression(expression, column.kind), column.kind
 
 
 def _shown_measure(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
     expression, kind = _measured(measure, columns, dialect)
-    return dialect.shown(expression, kind), kind
+    return dialect.fetch_expression(expression, kind), kind
 
 
 def _measured(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
-    return dialect.measured(measure, None if measure.column is None else columns[measure.column])
+    return dialect.measure_expression(measure, None if measure.column is None else columns[measure.column])
 
 
 def _ordered(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:

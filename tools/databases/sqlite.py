@@ -36,10 +36,10 @@ from tools.databases.base import (
     Condition,
     Kind,
     Measure,
-    Question,
+    TableQuery,
     TableState,
 )
-from tools.databases.sql import Bind, Statement, column_of, count_of, quoted, rows_of
+from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
 from tools.databases.timeout import Brake
 from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 
@@ -100,7 +100,7 @@ class Sqlite:
         # Threads of its own: a disk that does not answer holds up this database and nothing else.
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: TableQuery) -> Answer:
         """As `Database.ask`."""
         return await self._in_thread(lambda connection, brake: self._answer(connection, brake, question))
 
@@ -153,10 +153,10 @@ class Sqlite:
             raise
         return connection
 
-    def _answer(self, connection: sqlite3.Connection, brake: Brake, question: Question) -> Answer:
+    def _answer(self, connection: sqlite3.Connection, brake: Brake, question: TableQuery) -> Answer:
         table = _table(connection, question.table, self._access.tables[question.table])
         _authorize(connection, table)
-        rows = _fetched(connection, rows_of(question, quoted(table.name), table.columns, _DIALECT))
+        rows = _fetched(connection, rows_of(question, quote_identifier(table.name), table.columns, _DIALECT))
         if len(rows) > question.limit:
             brake.halve()
             return Answer(rows=rows[: question.limit], has_more=True, total=_total(connection, question, table))
@@ -199,7 +199,7 @@ class _Dialect:
     def placeholder(self, number: int) -> str:
         return f"?{number:d}"
 
-    def shown(self, expression: str, kind: Kind) -> str:
+    def fetch_expression(self, expression: str, kind: Kind) -> str:
         """A text is cut, and of bytes only their number is fetched, as bytes."""
         if kind != "any":
             return expression
@@ -215,7 +215,7 @@ class _Dialect:
     def key(self, column: Column) -> str:
         return f"{column_of(column)} COLLATE BINARY"
 
-    def measured(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+    def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
         """Sums and averages go over numbers alone."""
         if column is None:
             return "count(*)", "integer"
@@ -354,9 +354,9 @@ def _fetched(connection: sqlite3.Connection, statement: Statement) -> tuple[tupl
     return tuple(tuple(map(_cell, row)) for row in rows)
 
 
-def _total(connection: sqlite3.Connection, question: Question, table: _Table) -> int | None:
+def _total(connection: sqlite3.Connection, question: TableQuery, table: _Table) -> int | None:
     """How many rows there are; None where they are many, or counting them takes too long or too much room."""
-    statement = count_of(question, quoted(table.name), table.columns, _DIALECT)
+    statement = count_of(question, quote_identifier(table.name), table.columns, _DIALECT)
     try:
         [total] = connection.execute(statement.sql, statement.parameters).fetchone()
     except sqlite3.OperationalError as error:
@@ -367,7 +367,7 @@ def _total(connection: sqlite3.Connection, question: Question, table: _Table) ->
 
 
 def _count(connection: sqlite3.Connection, table: _Table) -> int:
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table.name)} LIMIT {MAX_COUNTED + 1:d})"  # noqa: S608  (quoted)
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {quote_identifier(table.name)} LIMIT {MAX_COUNTED + 1:d})"  # noqa: S608  (quoted)
     [rows] = connection.execute(sql).fetchone()
     return int(rows)
 

@@ -19,11 +19,11 @@ from pydantic import Field, field_validator
 
 from tools.base import Arguments, Intent, Options, Result, SecretText, ToolContext, ToolSpec
 from tools.databases.access import accesses_of
-from tools.databases.base import MAX_CELL_CHARS, Access, Answer, Cell, Database, Question, TableState
-from tools.databases.query import DbQueryArguments, Name, check_table, heading, named, question_of
+from tools.databases.base import MAX_CELL_CHARS, Access, Answer, Cell, ReadableDatabase, TableQuery, TableState
+from tools.databases.query import DbQueryArguments, Name, check_table, heading, question_of, quote_name
 from tools.databases.sqlite import Sqlite
 from tools.errors import BadArguments, Disabled, NotFound
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Databases:
     def __init__(self, options: DbQueryOptions) -> None:
         self.accesses: Mapping[str, Access] = {access.name: access for access in options.accesses}
         """By name, in the operator's order."""
-        self._opened: dict[str, Database] = {}
+        self._opened: dict[str, ReadableDatabase] = {}
 
     @property
     def timeout_seconds(self) -> float:
@@ -102,9 +102,9 @@ class Databases:
         """
         if access := self.accesses.get(name):
             return access
-        raise BadArguments(f"There is no database {named(name)}; there are: {', '.join(self.accesses)}.")
+        raise BadArguments(f"There is no database {quote_name(name)}; there are: {', '.join(self.accesses)}.")
 
-    def database(self, access: Access) -> Database:
+    def database(self, access: Access) -> ReadableDatabase:
         """The database itself.
 
         Raises:
@@ -207,7 +207,7 @@ def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
     return DbDescribe(databases), DbQuery(databases)
 
 
-def _table(question: Question, answer: Answer, access: Access) -> Mapping[str, Any]:
+def _table(question: TableQuery, answer: Answer, access: Access) -> Mapping[str, Any]:
     rows = _within([[_shown(cell) for cell in row] for row in answer.rows])
     has_more = answer.has_more or len(rows) < len(answer.rows)
     data: dict[str, Any] = {
@@ -232,12 +232,12 @@ def _within(rows: Sequence[list[Cell]]) -> list[list[Cell]]:
 
 
 def _shown(cell: Cell) -> Cell:
-    return shortened(cleaned(cell), MAX_CELL_CHARS) if isinstance(cell, str) else cell
+    return shorten(clean_text(cell), MAX_CELL_CHARS) if isinstance(cell, str) else cell
 
 
 def _listed(accesses: Mapping[str, Access]) -> str:
     """The names of the databases, as far as a description has room for them."""
-    return shortened(", ".join(accesses), _MAX_LISTED_CHARS)
+    return shorten(", ".join(accesses), _MAX_LISTED_CHARS)
 
 
 def _head(access: Access) -> Mapping[str, Any]:
@@ -262,7 +262,7 @@ def _has_postgres() -> bool:
     return importlib.util.find_spec("asyncpg") is not None
 
 
-def _postgres(access: Access) -> Database:
+def _postgres(access: Access) -> ReadableDatabase:
     """The adapter is imported when it is first needed: few have such a database, and the library is an extra."""
     if not _has_postgres():
         raise Disabled(f"The operator has to install {_PACKAGE} before this database can be read.")

@@ -26,7 +26,7 @@ _THOUSANDS = re.compile(r"(?<=[0-9])[.,\u00a0\u202f ](?=[0-9]{3}(?![0-9]))")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Claim:
+class CheckedClaim:
     """What is to be checked, in one or several wordings of the same meaning."""
 
     wordings: tuple[str, ...]

@@ -63,7 +63,7 @@ _MONTH_FIRST = re.compile(r"\b([a-z]{3,10})\.?\s+(\d{1,2}),?\s+(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(\d{1,2})\.?\s+(?:de\s+)?([a-z]{3,10})\.?,?\s+(?:de\s+)?(\d{4})\b")
 
 
-def dated(age: str | None, now: datetime) -> date | None:
+def parse_age(age: str | None, now: datetime) -> date | None:
     """The day, in UTC; None where the words tell none, or one that is still to come.
 
     An age in weeks, months or years gives a day as rough as itself.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 
 from tools.evidence.publishers import publisher
-from tools.evidence.word_lists import CREDITS, folded, words
+from tools.evidence.word_lists import CREDITS, fold, words
 from tools.search.base import Hit
 
 SAME = 0.6
@@ -60,7 +60,7 @@ def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
     yield "publisher", name
     if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _FEWEST_TITLE_WORDS:
         yield "title", title
-    credit = CREDITS.search(folded(f"{hit.title} {hit.snippet}"))
+    credit = CREDITS.search(fold(f"{hit.title} {hit.snippet}"))
     agency = _AGENCY_SITES.get(name) if credit is None else credit[1] or credit[2]
     if agency is not None:
         yield "agency", _LONG_NAMES.get(agency, agency)

@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from tools.evidence.dates import dated
+from tools.evidence.dates import parse_age
 from tools.evidence.independence import reports
 from tools.evidence.publishers import Kind, kind
 from tools.ports import Judgement, Stance, Tone
@@ -40,7 +40,7 @@ _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "plat
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
+class EvidenceSource:
     """A page that is about the claim."""
 
     hit: Hit
@@ -113,7 +113,7 @@ def sources(
     *,
     articles: Collection[str] = (),
     judgements: Mapping[Hit, Judgement] | None = None,
-) -> tuple[Source, ...]:
+) -> tuple[EvidenceSource, ...]:
     """The pages about the claim, those first that say most: contradiction, then agreement; officials first.
 
     `judgements` are of those that were read, None: none was. `articles` are the addresses of pages that are an
@@ -121,12 +121,12 @@ def sources(
     """
     numbers = reports(hits)
     told = [
-        Source(
+        EvidenceSource(
             hit=hit,
             kind="reference" if hit.url in articles else kind(hit.site, official_sites=rules.official_sites),
             judgement=(judgements or {}).get(hit),
             report=number,
-            day=dated(hit.age, now),
+            day=parse_age(hit.age, now),
             is_preferred=lies_in(hit.site, rules.preferred_sites),
         )
         for hit, number in zip(hits, numbers, strict=True)
@@ -134,11 +134,11 @@ def sources(
     return tuple(sorted(told, key=_place))
 
 
-def _place(source: Source) -> tuple[int, bool, int]:
+def _place(source: EvidenceSource) -> tuple[int, bool, int]:
     return _STANCES.index(source.stance), not source.is_preferred, _KINDS.index(source.kind)
 
 
-def weighed(found: Sequence[Source]) -> Evidence:
+def weigh(found: Sequence[EvidenceSource]) -> Evidence:
     """What the sources say together, by independent reports."""
     witnesses = [source for source in found if source.is_witness]
     stances = Counter(_stances_by_report(witnesses).values())
@@ -177,7 +177,7 @@ def _weight(independent: int, needed: int, *, itself: bool, cited: bool) -> floa
     return BY_REPORTS * min(independent / needed, 1) + official
 
 
-def _stances_by_report(witnesses: Sequence[Source]) -> dict[int, Stance | None]:
+def _stances_by_report(witnesses: Sequence[EvidenceSource]) -> dict[int, Stance | None]:
     """Of each report what its pages say; the one against the claim weighs most, then the one for it."""
     stances: dict[int, Stance | None] = {}
     for source in sorted(witnesses, key=lambda witness: _STANCES.index(witness.stance)):
@@ -185,10 +185,10 @@ def _stances_by_report(witnesses: Sequence[Source]) -> dict[int, Stance | None]:
     return stances
 
 
-def _says(witnesses: Sequence[Source], stance: Stance, kinds: frozenset[Kind]) -> bool:
+def _says(witnesses: Sequence[EvidenceSource], stance: Stance, kinds: frozenset[Kind]) -> bool:
     return any(source.stance == stance and source.kind in kinds for source in witnesses)
 
 
-def _cites(witnesses: Sequence[Source], stance: Stance) -> bool:
+def _cites(witnesses: Sequence[EvidenceSource], stance: Stance) -> bool:
     judged = (source.judgement for source in witnesses if source.judgement is not None)
     return any(judgement.stance == stance and judgement.cites_official for judgement in judged)

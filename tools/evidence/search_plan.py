@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tools.evidence.claims import Claim, language
-from tools.evidence.scoring import Evidence, Source
+from tools.evidence.claims import CheckedClaim, language
+from tools.evidence.scoring import Evidence, EvidenceSource
 from tools.evidence.word_lists import IDLE, LANGUAGES, words
-from tools.search.base import Query, trimmed
+from tools.search.base import Query, trim_query
 
 Aim = Literal["reports", "denials", "official word", "preferred sites", "other words", "fewer words"]
 """What a search is for."""
@@ -56,7 +56,7 @@ class Step:
 class Inquiry:
     """What is to be found out, and within which bounds of the web."""
 
-    claim: Claim
+    claim: CheckedClaim
     needed: int
     """How many independent reports are enough."""
     preferred_sites: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Inquiry:
     language: str | None = None
     """Of the pages, two letters; None: any."""
 
-    def following(self, found: Sequence[Source], evidence: Evidence, tried: Sequence[Step]) -> tuple[Step, ...]:
+    def following(self, found: Sequence[EvidenceSource], evidence: Evidence, tried: Sequence[Step]) -> tuple[Step, ...]:
         """The searches of the next round; none where nothing is missing, or nothing is left to try."""
         if not tried:
             return self._first()
@@ -77,7 +77,9 @@ class Inquiry:
         text = self.claim.wordings[0]
         return tuple(Step(aim="reports", query=self._query(text, is_news=is_news)) for is_news in (True, False))
 
-    def _missing(self, found: Sequence[Source], evidence: Evidence, looked_for: Collection[Aim]) -> Iterator[Step]:
+    def _missing(
+        self, found: Sequence[EvidenceSource], evidence: Evidence, looked_for: Collection[Aim]
+    ) -> Iterator[Step]:
         spoken = self._marker_language()
         if "denials" not in looked_for:
             yield Step(aim="denials", query=self._query(f"{self._key_words()} {_DENIALS[spoken]}"))
@@ -92,7 +94,7 @@ class Inquiry:
 
     def _query(self, text: str, *, is_news: bool = False, sites: tuple[str, ...] = ()) -> Query:
         return Query(
-            text=trimmed(text, max_chars=_MAX_QUERY_CHARS),
+            text=trim_query(text, max_chars=_MAX_QUERY_CHARS),
             count=HITS_PER_SEARCH,
             is_news=is_news,
             sites=sites[:_MAX_SITES],

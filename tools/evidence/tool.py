@@ -21,16 +21,16 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
-from tools.evidence.claims import Claim
-from tools.evidence.scoring import Evidence, Rules, Source, confidence, sources, weighed
+from tools.evidence.claims import CheckedClaim
+from tools.evidence.scoring import Evidence, EvidenceSource, Rules, confidence, sources, weigh
 from tools.evidence.search_plan import Inquiry, Step
 from tools.ports import Excerpt, Judge, Judgement
 from tools.search.base import Hit, lies_in
-from tools.search.cache import Found
-from tools.search.service import SearchService, row, worded
-from tools.search.sites import Site, listed
-from tools.search.wikipedia import Wikipedia
-from tools.text import shortened
+from tools.search.cache import CachedHits
+from tools.search.service import SearchService, clean_query, row
+from tools.search.sites import Site, split_list
+from tools.search.wikipedia import WikipediaBackend
+from tools.text import shorten
 from tools.web.addresses import canonical_url
 
 NOTE = (
@@ -51,7 +51,7 @@ _MAX_READ = 24  # pages: more than are told of by default
 _SECONDS_TO_READ = 22.0
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
 
-Sites = Annotated[tuple[Site, ...], BeforeValidator(listed), Field(max_length=_MAX_SITES)]
+Sites = Annotated[tuple[Site, ...], BeforeValidator(split_list), Field(max_length=_MAX_SITES)]
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_CLAIM_CHARS)]
 
 
@@ -100,10 +100,10 @@ class VerifyNewsArguments(Arguments):
 class _Case:
     """What one check has gathered so far."""
 
-    claim: Claim
+    claim: CheckedClaim
     tried: list[Step] = field(default_factory=list)
     rounds: int = 0
-    found_by_step: dict[Step, Found] = field(default_factory=dict)
+    found_by_step: dict[Step, CachedHits] = field(default_factory=dict)
     failures_by_step: dict[Step, tuple[ToolError, ...]] = field(default_factory=dict)
     """Of searches that no service answered, or the encyclopaedia in the place of one that failed."""
     is_out_of_time: bool = False
@@ -117,7 +117,7 @@ class _Case:
         return self.judgements is not None
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[CachedHits, ...]:
         """What the searches found, in the order in which they were planned, whichever was answered first."""
         return tuple(self.found_by_step[step] for step in self.tried if step in self.found_by_step)
 
@@ -178,7 +178,7 @@ class VerifyNews:
     def _inquiry(self, arguments: VerifyNewsArguments) -> Inquiry:
         options = self._options
         return Inquiry(
-            claim=Claim.of(*map(worded, (arguments.claim, *arguments.other_words))),
+            claim=CheckedClaim.of(*map(clean_query, (arguments.claim, *arguments.other_words))),
             needed=options.independent_sources,
             preferred_sites=options.preferred_sites,
             excluded_sites=options.excluded_sites,
@@ -188,7 +188,7 @@ class VerifyNews:
     async def _examine(self, inquiry: Inquiry, case: _Case, now: datetime) -> None:
         for _ in range(self._options.max_rounds):
             found = self._sources(case, now)
-            steps = inquiry.following(found, weighed(found), case.tried)
+            steps = inquiry.following(found, weigh(found), case.tried)
             steps = tuple(filter(self._can, steps))[: self._options.max_searches - len(case.tried)]
             if not steps:
                 return
@@ -219,18 +219,18 @@ class VerifyNews:
             case.failures_by_step[step] = (error,)
             return
         case.found_by_step[step] = found
-        if found.source == Wikipedia.name:
+        if found.source == WikipediaBackend.name:
             case.failures_by_step[step] = found.failures
 
-    def _sources(self, case: _Case, now: datetime) -> tuple[Source, ...]:
+    def _sources(self, case: _Case, now: datetime) -> tuple[EvidenceSource, ...]:
         hits = (hit for hit in _each_once(case.found) if not lies_in(hit.site, self._options.excluded_sites))
         about = [hit for hit in hits if case.claim.is_told_by(hit.title, hit.snippet)]
-        articles = {hit.url for found in case.found if found.source == Wikipedia.name for hit in found.hits}
+        articles = {hit.url for found in case.found if found.source == WikipediaBackend.name for hit in found.hits}
         return sources(about, self._rules, now, articles=articles, judgements=case.judgements)
 
     def _told(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)
-        evidence, needed = weighed(found), self._options.independent_sources
+        evidence, needed = weigh(found), self._options.independent_sources
         shown = found[: self._options.max_sources]
         lacking = list(_lacking(case, evidence, needed))
         data: dict[str, Any] = {
@@ -257,7 +257,7 @@ class VerifyNews:
         return data | {"results": list(map(_row, shown))}
 
 
-def _each_once(found: Iterable[Found]) -> Iterable[Hit]:
+def _each_once(found: Iterable[CachedHits]) -> Iterable[Hit]:
     """The hits of all searches, each address once, in the order in which they were found."""
     by_address: dict[str, Hit] = {}
     for answer in found:
@@ -274,7 +274,7 @@ def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
         yield "quota_used_up"
     if any(not isinstance(failure, RateLimited) for failure in case.failures):
         yield "searches_failed"
-    if case.found and all(found.source == Wikipedia.name for found in case.found):
+    if case.found and all(found.source == WikipediaBackend.name for found in case.found):
         yield "only_the_encyclopaedia_answered"
     if evidence.independent < needed:
         yield "too_few_sources"
@@ -321,11 +321,11 @@ def _told_days(evidence: Evidence) -> Mapping[str, Any]:
     return {"first_reported": evidence.days[0].isoformat(), "last_reported": evidence.days[-1].isoformat()}
 
 
-def _row(source: Source) -> Mapping[str, Any]:
+def _row(source: EvidenceSource) -> Mapping[str, Any]:
     found = row(source.hit)
     told: dict[str, Any] = {
         **found,
-        "snippet": shortened(found["snippet"], _MAX_SNIPPET_CHARS),
+        "snippet": shorten(found["snippet"], _MAX_SNIPPET_CHARS),
         "kind": source.kind,
         "report": source.report,
     }

@@ -14,7 +14,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _SPELLINGS = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00df": "ss", "\u2010": "-", "\u2011": "-"})
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """The text in small letters without accents, with plain apostrophes and hyphens: as words are compared."""
     if text.isascii():  # most texts, and much faster
         return text.lower()
@@ -23,7 +23,7 @@ def folded(text: str) -> str:
 
 def words(text: str) -> tuple[str, ...]:
     """The folded words and numbers in their order; `didn't` stays one word, `7.8` one number."""
-    return tuple(_WORD.findall(folded(text)))
+    return tuple(_WORD.findall(fold(text)))
 
 
 _AGENCIES = "reuters|dpa|afp|apa|ap|epd|kna|efe|ansa|pa media|associated press|xinhua|tass|bloomberg|keystone-sda|sda"
@@ -33,7 +33,7 @@ CREDITS = re.compile(
 """The news agency that a text names as its own source, in either group."""
 
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
-    language: frozenset(folded(listed).split())
+    language: frozenset(fold(listed).split())
     for language, listed in {
         "en": "the of and to in is was were for that with are by from has have had been at on as after its it an this",
         "de": "der die das und ist nicht von mit auf den dem des im ein eine einen wurde wird zu sich hat fur bei als",

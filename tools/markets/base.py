@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Protocol, cast
 from pydantic import BeforeValidator
 
 from tools.http import JsonAnswer
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 
 Status = Literal["open", "closed", "resolved"]
 """Whether people can still trade, wait for the outcome, or know it."""
@@ -20,7 +20,7 @@ _LATEST_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class MarketOutcome:
     """What may happen, and how likely the traders hold it."""
 
     name: str
@@ -37,7 +37,7 @@ class Market:
     question: str
     url: str
     status: Status
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[MarketOutcome]
     """The likeliest first where there are more than two."""
     resolution: str = ""
     """How it came out; empty until that is known."""
@@ -83,12 +83,12 @@ class Exchange(Protocol):
 
 def line(text: str) -> str:
     """A short text of a stranger on one line."""
-    return shortened(" ".join(cleaned(text).split()), _MAX_LINE_CHARS)
+    return shorten(" ".join(clean_text(text).split()), _MAX_LINE_CHARS)
 
 
 def paragraph(text: str) -> str:
     """A longer text of a stranger."""
-    return shortened(cleaned(text).strip(), _MAX_TEXT_CHARS)
+    return shorten(clean_text(text).strip(), _MAX_TEXT_CHARS)
 
 
 def is_missing(answer: JsonAnswer) -> bool:

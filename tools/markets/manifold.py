@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tools.errors import NotFound, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.markets.base import Instant, Market, Number, Outcome, Status, is_missing, line, paragraph
+from tools.markets.base import Instant, Market, MarketOutcome, Number, Status, is_missing, line, paragraph
 
 _MAX_OUTCOMES = 12
 _UNREADABLE = "Manifold answers something that cannot be read."
@@ -103,12 +103,12 @@ def _market(contract: _Contract, description: str = "") -> Market:
     )
 
 
-def _outcomes(contract: _Contract) -> Sequence[Outcome]:
+def _outcomes(contract: _Contract) -> Sequence[MarketOutcome]:
     if contract.probability is not None:
         chance = min(max(contract.probability, 0), 1)
-        return [Outcome(name="Yes", probability=chance), Outcome(name="No", probability=1 - chance)]
+        return [MarketOutcome(name="Yes", probability=chance), MarketOutcome(name="No", probability=1 - chance)]
     answers = sorted(contract.answers, key=lambda answer: -(answer.probability or 0))
-    return [Outcome(name=line(answer.text), probability=answer.probability) for answer in answers[:_MAX_OUTCOMES]]
+    return [MarketOutcome(name=line(answer.text), probability=answer.probability) for answer in answers[:_MAX_OUTCOMES]]
 
 
 def _resolution(contract: _Contract) -> str:

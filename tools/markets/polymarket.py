@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from tools.errors import NotFound, TooLarge, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.markets.base import Instant, Market, Number, Outcome, Status, Texts, is_missing, line, paragraph
+from tools.markets.base import Instant, Market, MarketOutcome, Number, Status, Texts, is_missing, line, paragraph
 
 _MAX_OUTCOMES = 12
 _WON = 0.999
@@ -64,12 +64,15 @@ class _Event(BaseModel):
     markets: tuple[_Traded, ...] = ()
 
     @property
-    def outcomes(self) -> Sequence[Outcome]:
+    def outcomes(self) -> Sequence[MarketOutcome]:
         if len(self.markets) == 1:
             only = self.markets[0]
-            return [Outcome(name=line(name), probability=p) for name, p in zip(only.outcomes, only.prices, strict=True)]
+            return [
+                MarketOutcome(name=line(name), probability=p)
+                for name, p in zip(only.outcomes, only.prices, strict=True)
+            ]
         candidates = [
-            Outcome(name=line(each.groupItemTitle or each.question), probability=next(iter(each.prices), None))
+            MarketOutcome(name=line(each.groupItemTitle or each.question), probability=next(iter(each.prices), None))
             for each in self.markets
             if self.closed or not each.closed
         ]

@@ -17,7 +17,7 @@ from tools.http import Http
 from tools.markets.base import Exchange, Market
 from tools.markets.manifold import Manifold
 from tools.markets.polymarket import Polymarket
-from tools.text import cleaned
+from tools.text import clean_text
 
 Sources = Literal["both", "polymarket", "manifold"]
 
@@ -103,7 +103,7 @@ class MarketSearch:
             BadArguments: the query holds nothing that can be read.
             ToolError: no exchange answered; of the kind of the first one's failure.
         """
-        query = " ".join(cleaned(arguments.query).split())
+        query = " ".join(clean_text(arguments.query).split())
         if not query:
             raise BadArguments("The query is empty.")
         asked = [_searched(exchange, query, arguments) for exchange in self._exchanges.values()]

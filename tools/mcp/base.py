@@ -11,7 +11,7 @@ from tools.mcp.options import ServerOptions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Listed:
+class ListedTool:
     """A tool as a server lists it, made fit to be offered."""
 
     name: str
@@ -27,20 +27,20 @@ class Listed:
 class Listing:
     """What a server offers."""
 
-    tools: tuple[Listed, ...]
+    tools: tuple[ListedTool, ...]
     left_out: int
     """How many of the wanted tools cannot be offered, or are too many."""
 
 
-class Failed(Exception):
+class SessionFailed(Exception):
     """A connection could not be opened, or broke; the message names the kinds of error and quotes nothing."""
 
 
-class Lost(Exception):
+class AnswerLost(Exception):
     """A call has no answer that can be read: whether it has happened is unknown. The message is fit for a model."""
 
 
-class Session(Protocol):
+class McpSession(Protocol):
     """An open connection."""
 
     @property
@@ -62,5 +62,5 @@ class Session(Protocol):
         ...
 
 
-Opened = Callable[[ServerOptions], AbstractAsyncContextManager[Session]]
-"""Opens a connection, which is closed at the end; entering and leaving it may raise `Failed`."""
+Opened = Callable[[ServerOptions], AbstractAsyncContextManager[McpSession]]
+"""Opens a connection, which is closed at the end; entering and leaving it may raise `SessionFailed`."""

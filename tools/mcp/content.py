@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ImageConte
 from mcp_types import TextResourceContents as Words
 
 from tools.base import Result, ResultFile
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 
 MAX_TEXT_CHARS = 200_000
 """Far more than any model is shown, and little enough to be cut to that quickly."""
@@ -47,10 +47,10 @@ def result_of(answer: CallToolResult, *, tool: str) -> Result:
     return Result(data=data or {"text": ""}, files=pictures)
 
 
-def quoted(answer: CallToolResult) -> str:
+def quote_failure(answer: CallToolResult) -> str:
     """What a server says of its failure, cleaned and short."""
     words = " ".join(text[:MAX_TEXT_CHARS] for block in answer.content[:3] if (text := _words(block)) is not None)
-    return shortened(" ".join(cleaned(words[:MAX_TEXT_CHARS]).split()), _MAX_QUOTED_CHARS)
+    return shorten(" ".join(clean_text(words[:MAX_TEXT_CHARS]).split()), _MAX_QUOTED_CHARS)
 
 
 def _words(block: ContentBlock) -> str | None:

@@ -14,14 +14,14 @@ _MARK_CHARS = 6
 _UNFIT = re.compile(r"[^a-z0-9]+")
 
 
-def spelled(name: str) -> str:
+def spell_name(name: str) -> str:
     """The name in small letters, digits and single underscores; `x` where nothing of it is left."""
     return _UNFIT.sub("_", name.lower()[:MAX_NAME_CHARS]).strip("_") or "x"
 
 
 def prefix_of(server: str) -> str:
     """What the names of a server's tools begin with: a letter first."""
-    prefix = spelled(server)
+    prefix = spell_name(server)
     return f"{prefix}_" if prefix[0].isalpha() else f"mcp_{prefix}_"
 
 
@@ -34,7 +34,7 @@ def names_of(
     or that something else has or may have, ends in a mark made of what it stands for. A tool listed twice is one.
     """
     prefix = prefix_of(server)
-    plain = {tool: prefix + spelled(tool) for tool in tools}
+    plain = {tool: prefix + spell_name(tool) for tool in tools}
     others = [prefix_of(other) for other in servers if other != server]
     count = Counter(plain.values())
 

@@ -25,7 +25,7 @@ from pydantic_core import PydanticCustomError
 from referencing import Registry
 
 from tools.base import Arguments
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 
 MAX_SCHEMA_BYTES = 8_000
 _MAX_LEVELS = 20
@@ -53,11 +53,11 @@ _NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
 _references_left: ContextVar[int] = ContextVar("references_left")
 
 
-class Unfit(ValueError):
+class UnfitSchema(ValueError):
     """The schema is none, or too large, too deep or too odd to be shown; the tool cannot be offered."""
 
 
-class Given(Arguments):
+class GivenArguments(Arguments):
     """The arguments of a call as they came, fitting a schema; each tool has a class of its own below this one."""
 
     shown: ClassVar[Mapping[str, Any]] = {}
@@ -79,7 +79,7 @@ class Given(Arguments):
         return {"given": given}
 
 
-def arguments_of(schema: Mapping[str, Any]) -> type[Given]:
+def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
     """The class of arguments that the schema describes.
 
     Raises:
@@ -91,15 +91,15 @@ def arguments_of(schema: Mapping[str, Any]) -> type[Given]:
         # JSON knows no NaN, and UTF-8 no half surrogate pairs: a request with them would be refused, whatever it asks.
         size = len(json.dumps(fit, allow_nan=False, ensure_ascii=False).encode())
         if size > MAX_SCHEMA_BYTES:
-            raise Unfit("too large")
+            raise UnfitSchema("too large")
         Draft202012Validator.check_schema(fit)
     except (SchemaError, ValueError, RecursionError) as error:
-        raise Unfit("no schema, or too large") from error
+        raise UnfitSchema("no schema, or too large") from error
     if not all(_leads_to_a_schema(reference, fit) for reference in _references(fit)):
-        raise Unfit("a reference leads to no schema")
+        raise UnfitSchema("a reference leads to no schema")
     shown = {key: value for key, value in fit.items() if key not in _NOT_AT_THE_TOP}
     validator = _Checking(fit, registry=Registry())
-    return type("Given", (Given,), {"__module__": __name__, "shown": shown, "validator": validator})
+    return type("Given", (GivenArguments,), {"__module__": __name__, "shown": shown, "validator": validator})
 
 
 def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
     try:
         for error in islice(validator.iter_errors(cast("dict[str, Any]", given)), _SHOWN_PROBLEMS):
             place = ".".join(map(str, error.absolute_path))
-            words = shortened(error.message, _MAX_PROBLEM_CHARS)
+            words = shorten(error.message, _MAX_PROBLEM_CHARS)
             yield f"{place}: {words}" if place else words
     except RecursionError:
         yield "nested too deeply to be checked"
@@ -140,7 +140,7 @@ def _fitted(schema: Any, levels: int) -> Any:
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or levels == 0:
-        raise Unfit("no schema, or too deep")
+        raise UnfitSchema("no schema, or too deep")
     fit: dict[str, Any] = {}
     for key, value in cast("dict[str, Any]", schema).items():
         if (kept := _keyword(key, value, levels - 1)) is not None:
@@ -165,15 +165,15 @@ def _keyword(key: str, value: Any, levels: int) -> Any:
 
 def _text(key: str, value: str) -> str | None:
     if key == "description":
-        return shortened(cleaned(value), _MAX_DESCRIPTION_CHARS)
+        return shorten(clean_text(value), _MAX_DESCRIPTION_CHARS)
     if key == "$ref":
         return value if value.startswith("#") else None
-    return cleaned(value) if key in _VALUES else None
+    return clean_text(value) if key in _VALUES else None
 
 
 def _named(name: str) -> str:
     if not _PROPERTY.fullmatch(name):
-        raise Unfit("the name of an argument that no model may use")
+        raise UnfitSchema("the name of an argument that no model may use")
     return name
 
 

@@ -20,14 +20,14 @@ import anyio
 
 from tools.base import Result
 from tools.errors import Unavailable
-from tools.mcp.base import Failed, Listed, Opened, Session
+from tools.mcp.base import ListedTool, McpSession, Opened, SessionFailed
 from tools.mcp.options import ServerOptions
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pace:
+class ServerTimeouts:
     """How long things may take, in seconds."""
 
     resend_policy: float = 10.0
@@ -43,15 +43,15 @@ class Pace:
     """How long the end may take."""
 
 
-class Server:
+class McpServer:
     """One server; nothing of it runs before `start`."""
 
-    def __init__(self, options: ServerOptions, pace: Pace) -> None:
+    def __init__(self, options: ServerOptions, pace: ServerTimeouts) -> None:
         self.options = options
-        self.tools: tuple[Listed, ...] = ()
+        self.tools: tuple[ListedTool, ...] = ()
         """What it offered when it was last up; empty as long as it cannot be started."""
         self._pace = pace
-        self._session: Session | None = None
+        self._session: McpSession | None = None
         self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
         self._scope: anyio.CancelScope | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -68,7 +68,7 @@ class Server:
         if not self._is_over and (self._owner is None or self._owner.done()):
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
-    async def settled(self) -> None:
+    async def wait_settled(self) -> None:
         """Wait until it is up, or cannot be started for now."""
         await self._settled.wait()
 
@@ -121,7 +121,7 @@ class Server:
                     up_at, start.deadline = now(), math.inf
                     await session.ended.wait()
             why = "it did not come up in time" if up_at is None else "it went away"
-        except Failed as error:
+        except SessionFailed as error:
             why = str(error)
         finally:
             self._session = None
@@ -139,7 +139,7 @@ class Server:
         _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)
         self._told_down = True
 
-    async def _take_up(self, session: Session) -> None:
+    async def _take_up(self, session: McpSession) -> None:
         listing = await session.listing(self.options.tools)
         if listing.left_out:
             _log.warning("the MCP server %s: %d tools cannot be offered", self.options.name, listing.left_out)
@@ -157,4 +157,4 @@ async def _way_in() -> Opened:
     try:
         return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).opened
     except (ImportError, AttributeError) as error:
-        raise Failed(f"the SDK cannot be loaded: {type(error).__name__}") from error
+        raise SessionFailed(f"the SDK cannot be loaded: {type(error).__name__}") from error

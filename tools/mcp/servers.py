@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from tools.base import Tool
 from tools.mcp.names import names_of
 from tools.mcp.options import McpOptions
-from tools.mcp.server import Pace, Server
+from tools.mcp.server import McpServer, ServerTimeouts
 from tools.mcp.tool import McpTool
 
 MAX_TOOLS = 96
@@ -19,10 +19,10 @@ Source: its reference of chat completions, 2026-11-21.
 class McpServers:
     """The servers that are set; a `ToolSource`."""
 
-    def __init__(self, options: McpOptions, *, taken: Collection[str] = (), pace: Pace | None = None) -> None:
+    def __init__(self, options: McpOptions, *, taken: Collection[str] = (), pace: ServerTimeouts | None = None) -> None:
         """`taken` are the names of the tools that are always there."""
-        self._pace = pace or Pace()
-        self._servers = [Server(server, self._pace) for server in options.servers if not server.disabled]
+        self._pace = pace or ServerTimeouts()
+        self._servers = [McpServer(server, self._pace) for server in options.servers if not server.disabled]
         self._taken = frozenset(taken)
         self._patient_until: float | None = None
         self._made: dict[str, tuple[object, tuple[McpTool, ...]]] = {}
@@ -51,14 +51,14 @@ class McpServers:
             self._patient_until = loop.time() + self._pace.resend_policy
         if not self._servers:
             return
-        waits = [asyncio.ensure_future(server.settled()) for server in self._servers]
+        waits = [asyncio.ensure_future(server.wait_settled()) for server in self._servers]
         try:
             await asyncio.wait(waits, timeout=self._patient_until - loop.time())
         finally:
             for wait in waits:
                 wait.cancel()
 
-    def _tools_of(self, server: Server) -> tuple[McpTool, ...]:
+    def _tools_of(self, server: McpServer) -> tuple[McpTool, ...]:
         """The server's tools; the same objects as long as its listing is the same."""
         name = server.options.name
         listing, made = self._made.get(name, (None, ()))
@@ -67,7 +67,7 @@ class McpServers:
             self._made[name] = (server.tools, made)
         return made
 
-    def _named(self, server: Server) -> list[McpTool]:
+    def _named(self, server: McpServer) -> list[McpTool]:
         by_name = {listed.name: listed for listed in reversed(server.tools)}
         servers = [other.options.name for other in self._servers]
         names = names_of(

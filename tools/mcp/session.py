@@ -22,12 +22,12 @@ from mcp import Client, MCPError
 
 from tools.base import Effects, Result
 from tools.errors import BadArguments, Unavailable
-from tools.mcp.base import Failed, Listed, Listing, Lost, Session
-from tools.mcp.content import quoted, result_of
+from tools.mcp.base import AnswerLost, ListedTool, Listing, McpSession, SessionFailed
+from tools.mcp.content import quote_failure, result_of
 from tools.mcp.options import ServerOptions
-from tools.mcp.schemas import Unfit, arguments_of
-from tools.mcp.transport import wired
-from tools.text import cleaned, shortened
+from tools.mcp.schemas import UnfitSchema, arguments_of
+from tools.mcp.transport import open_streams
+from tools.text import clean_text, shorten
 
 MAX_TOOLS = 32
 """Of one server; each is paid with every question."""
@@ -45,7 +45,7 @@ for _name in ("mcp", "client", "httpx2", "httpcore2"):
 
 
 class _Session:
-    """An open connection; see `Session`."""
+    """An open connection; see `McpSession`."""
 
     def __init__(self, client: Client, ended: asyncio.Event) -> None:
         self._client = client
@@ -57,9 +57,9 @@ class _Session:
         return self._ended
 
     async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
-        """The tools that can be offered; what the SDK raises becomes `Failed` where the session is left."""
+        """The tools that can be offered; what the SDK raises becomes `SessionFailed` where the session is left."""
         found = [tool for tool in await self._listed() if wanted is None or tool.name in wanted]
-        fit: list[Listed] = []
+        fit: list[ListedTool] = []
         chars = 0
         for tool in found[:MAX_TOOLS]:
             if (listed := _fit(tool)) is not None:
@@ -87,25 +87,25 @@ class _Session:
         except MCPError as error:
             raise self._meant(error) from error
         except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            raise Lost("the server's answer cannot be read") from error
+            raise AnswerLost("the server's answer cannot be read") from error
         if answer.is_error:
-            raise Unavailable("the tool says that it failed; what it says is quoted", quoted=quoted(answer))
+            raise Unavailable("the tool says that it failed; what it says is quoted", quoted=quote_failure(answer))
         return result_of(answer, tool=shown_as)
 
     def _meant(self, error: MCPError) -> Exception:
         """What becomes of an error instead of an answer: which of them leave open whether the call has happened."""
         if error.error.code == types.CONNECTION_CLOSED or error.error.message in _SESSION_IS_OVER:
             self._ended.set()
-            return Lost("the server went away meanwhile")
+            return AnswerLost("the server went away meanwhile")
         if error.error.code in {types.INTERNAL_ERROR, types.PARSE_ERROR}:
-            return Lost("the server failed meanwhile")
+            return AnswerLost("the server failed meanwhile")
         if error.error.code == types.INVALID_PARAMS:
             return BadArguments("the server refuses these arguments", quoted=_short(error.error.message))
         return Unavailable("the server refuses the call", quoted=_short(error.error.message))
 
 
 @asynccontextmanager
-async def opened(server: ServerOptions) -> AsyncGenerator[Session]:
+async def open_session(server: ServerOptions) -> AsyncGenerator[McpSession]:
     """A connection to the server; at the end it is closed, and a command is ended with all that it started.
 
     Enter and leave it in the same task, inside a cancel scope that bounds the opening.
@@ -115,15 +115,15 @@ async def opened(server: ServerOptions) -> AsyncGenerator[Session]:
     """
     ended = asyncio.Event()
     try:
-        async with Client(wired(server, ended), cache=None) as client:
+        async with Client(open_streams(server, ended), cache=None) as client:
             yield _Session(client, ended)
     except _FAILURES as error:
-        raise Failed(type(error).__name__) from error
+        raise SessionFailed(type(error).__name__) from error
     except BaseExceptionGroup as group:
         # What is no failure of the connection (a bug, a cancellation) goes on as it is.
         if group.split(_FAILURES)[1] is not None:
             raise
-        raise Failed(", ".join(dict.fromkeys(_kinds(group)))) from group
+        raise SessionFailed(", ".join(dict.fromkeys(_kinds(group)))) from group
 
 
 _FAILURES = (
@@ -140,14 +140,14 @@ def _kinds(error: BaseException) -> list[str]:
     return [type(error).__name__]
 
 
-def _fit(tool: types.Tool) -> Listed | None:
+def _fit(tool: types.Tool) -> ListedTool | None:
     """The tool as it can be offered; None where its schema cannot."""
     try:
         arguments = arguments_of(tool.input_schema)
-    except Unfit:
+    except UnfitSchema:
         return None
-    description = shortened(" ".join(cleaned((tool.description or "")[:10_000]).split()), _MAX_DESCRIPTION_CHARS)
-    return Listed(
+    description = shorten(" ".join(clean_text((tool.description or "")[:10_000]).split()), _MAX_DESCRIPTION_CHARS)
+    return ListedTool(
         name=tool.name,
         description=description or "Says nothing of itself.",
         arguments=arguments,
@@ -165,4 +165,4 @@ def _effects(hints: types.ToolAnnotations | None) -> Effects:
 
 
 def _short(text: str) -> str:
-    return shortened(" ".join(cleaned(text[:10_000]).split()), _MAX_QUOTED_CHARS)
+    return shorten(" ".join(clean_text(text[:10_000]).split()), _MAX_QUOTED_CHARS)

@@ -43,7 +43,7 @@ class _Pipes(SubprocessStreamProtocol):
 
 
 @asynccontextmanager
-async def commanded(
+async def open_command(
     command: Sequence[str], *, environment: Mapping[str, str], folder: str | None, max_line_bytes: int
 ) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[_Read], MemoryObjectSendStream[SessionMessage]]]:
     """The streams from and to a process that is started for them, and has ended afterwards.

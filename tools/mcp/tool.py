@@ -7,9 +7,9 @@ from typing import Any
 
 from tools.base import Records, Result, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
-from tools.mcp.base import Listed, Lost
+from tools.mcp.base import AnswerLost, ListedTool
 from tools.mcp.options import ToolHints
-from tools.mcp.server import Server
+from tools.mcp.server import McpServer
 
 _WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -20,8 +20,8 @@ class McpTool:
 
     name: str
     """What it is called here."""
-    server: Server
-    listed: Listed
+    server: McpServer
+    listed: ListedTool
 
     @property
     def spec(self) -> ToolSpec:
@@ -61,7 +61,7 @@ class McpTool:
         """What the server found. `arguments` has the JSON object of the call as `given`."""
         try:
             return await self.server.call(self.listed.name, arguments.given, shown_as=self.name)
-        except Lost as error:
+        except AnswerLost as error:
             if self.listed.effects == "once":
                 raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
             raise Unavailable(f"{error}; try once more") from error

@@ -22,7 +22,7 @@ from mcp.shared.message import SessionMessage
 
 from tools.http import trust
 from tools.mcp.options import ServerOptions
-from tools.mcp.stdio import commanded
+from tools.mcp.stdio import open_command
 
 MAX_ANSWER_BYTES = 12_000_000
 _CONNECT_SECONDS = 10.0
@@ -31,7 +31,7 @@ _INHERITED = ("PATH", "HOME", "LANG", "TZ")
 
 
 @asynccontextmanager
-async def wired(server: ServerOptions, ended: asyncio.Event) -> AsyncGenerator[tuple[Any, Any]]:
+async def open_streams(server: ServerOptions, ended: asyncio.Event) -> AsyncGenerator[tuple[Any, Any]]:
     """The streams to and from the server; `ended` is set when there is nothing more to be read.
 
     Raises:
@@ -49,7 +49,7 @@ async def _wire(server: ServerOptions, stack: AsyncExitStack) -> Transport:
     inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
     own = {name: value.get_secret_value() for name, value in server.env.items()}
     command = (server.command or "", *server.args)
-    return commanded(command, environment=inherited | own, folder=server.cwd, max_line_bytes=MAX_ANSWER_BYTES)
+    return open_command(command, environment=inherited | own, folder=server.cwd, max_line_bytes=MAX_ANSWER_BYTES)
 
 
 def _http_client(server: ServerOptions) -> httpx2.AsyncClient:

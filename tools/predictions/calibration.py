@@ -18,7 +18,7 @@ BINS = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Settled:
+class SettledPrediction:
     """A prediction of which is known what came of it."""
 
     probability: float
@@ -50,7 +50,7 @@ class Bin:
     score: Score
 
 
-def score(settled: Sequence[Settled]) -> Score | None:
+def score(settled: Sequence[SettledPrediction]) -> Score | None:
     """The score of all of them; None of none."""
     if not settled:
         return None
@@ -67,18 +67,18 @@ def score(settled: Sequence[Settled]) -> Score | None:
     )
 
 
-def by_domain(settled: Iterable[Settled]) -> tuple[tuple[str | None, Score], ...]:
+def by_domain(settled: Iterable[SettledPrediction]) -> tuple[tuple[str | None, Score], ...]:
     """The score of each domain, the one with most predictions first; None: those without a domain."""
-    groups: dict[str | None, list[Settled]] = {}
+    groups: dict[str | None, list[SettledPrediction]] = {}
     for one in settled:
         groups.setdefault(one.domain, []).append(one)
     scored = [(domain, found) for domain, group in groups.items() if (found := score(group)) is not None]
     return tuple(sorted(scored, key=lambda pair: (-pair[1].count, pair[0] or "")))
 
 
-def bins(settled: Iterable[Settled]) -> tuple[Bin, ...]:
+def bins(settled: Iterable[SettledPrediction]) -> tuple[Bin, ...]:
     """The score of each bin in which there is a prediction, from the unlikely to the likely."""
-    groups: dict[int, list[Settled]] = {}
+    groups: dict[int, list[SettledPrediction]] = {}
     for one in settled:
         groups.setdefault(min(int(Fraction(str(one.probability)) * BINS), BINS - 1), []).append(one)
     width = 100 // BINS

@@ -17,8 +17,8 @@ from tools.base import Arguments, Intent, Options, Result, ResultFile, ToolConte
 from tools.chart import CONTENT_TYPE, Point, point_chart
 from tools.errors import BadArguments
 from tools.ports import Forecast, Prediction, Predictions, Verdict
-from tools.predictions.calibration import Score, Settled, bins, by_domain, score
-from tools.text import cleaned
+from tools.predictions.calibration import Score, SettledPrediction, bins, by_domain, score
+from tools.text import clean_text
 
 _LONGEST_STATEMENT = 400
 _MAX_LISTED = 50
@@ -95,7 +95,7 @@ class Predict:
             BadArguments: the statement holds nothing that can be read.
             ToolError: as the port has it.
         """
-        statement = " ".join(cleaned(arguments.statement).split())
+        statement = " ".join(clean_text(arguments.statement).split())
         if not any(map(str.isalnum, statement)):
             raise BadArguments("The statement holds no words.")
         forecast = Forecast(
@@ -240,7 +240,7 @@ class CalibrationStats:
         origins: tuple[str, ...] = ()  # of everybody only figures are told
         if arguments.whose == "everybody":
             everybody = await self._predictions.everybody(context)
-            settled = [Settled(probability=said, came_true=came_true) for said, came_true in everybody]
+            settled = [SettledPrediction(probability=said, came_true=came_true) for said, came_true in everybody]
             data: dict[str, Any] = {"whose": "everybody", **_scores(settled)}
         else:
             every = _of_domain(await self._predictions.all(context), arguments.domain)
@@ -296,18 +296,18 @@ def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
     }
 
 
-def _settled(prediction: Prediction) -> Settled | None:
+def _settled(prediction: Prediction) -> SettledPrediction | None:
     """The prediction as it is scored; None: it is open or void."""
     if prediction.verdict is None or prediction.verdict == "void":
         return None
-    return Settled(
+    return SettledPrediction(
         probability=prediction.forecast.probability,
         came_true=prediction.verdict == "came_true",
         domain=prediction.forecast.domain,
     )
 
 
-def _scores(settled: Sequence[Settled]) -> Mapping[str, Any]:
+def _scores(settled: Sequence[SettledPrediction]) -> Mapping[str, Any]:
     found = score(settled)
     if found is None:
         return {"resolved": 0, "note": "None is resolved yet, so there is nothing to score."}
@@ -319,7 +319,7 @@ def _scores(settled: Sequence[Settled]) -> Mapping[str, Any]:
     return {"resolved": found.count, **_row(found), "reliability": tables, **noted}
 
 
-def _domains(settled: Sequence[Settled]) -> Mapping[str, Any]:
+def _domains(settled: Sequence[SettledPrediction]) -> Mapping[str, Any]:
     rows = [{"domain": domain or "(none)", **_row(found)} for domain, found in by_domain(settled)]
     shown, left_out = rows[:_MAX_DOMAINS], len(rows) - _MAX_DOMAINS
     tables: dict[str, Any] = {"by_domain": shown} if shown else {}
@@ -336,7 +336,7 @@ def _row(found: Score) -> Mapping[str, Any]:
     }
 
 
-def _plot(settled: Sequence[Settled]) -> bytes:
+def _plot(settled: Sequence[SettledPrediction]) -> bytes:
     points = [
         Point(across=100 * one.score.said, up=100 * one.score.came_true, count=one.score.count) for one in bins(settled)
     ]
@@ -347,7 +347,7 @@ def _plot(settled: Sequence[Settled]) -> bytes:
     )
 
 
-def _plot_in_letters(settled: Sequence[Settled]) -> str:
+def _plot_in_letters(settled: Sequence[SettledPrediction]) -> str:
     """The plot where no picture can be made: a line for each bin, with a bar for how often it came true."""
     lines = [
         f"{one.low_percent:>2}-{one.high_percent:>3} % |{_bar(one.score.came_true)}| {100 * one.score.came_true:.0f} %"

@@ -9,11 +9,11 @@ from tools.search.base import SearchBackend
 from tools.search.brave import Brave
 from tools.search.options import Provider, SearchOptions
 from tools.search.perplexity import Perplexity
-from tools.search.quota import Counted
+from tools.search.quota import CountedBackend
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
 from tools.search.tavily import Tavily
-from tools.search.wikipedia import Wikipedia
+from tools.search.wikipedia import WikipediaBackend
 
 
 def backends(options: SearchOptions, http: Http, quotas: Quotas) -> tuple[SearchBackend, ...]:
@@ -28,7 +28,7 @@ def backends(options: SearchOptions, http: Http, quotas: Quotas) -> tuple[Search
     for name in options.providers or get_args(Provider):
         if (backend := _MAKERS[name](options, http)) is not None:
             most = most_by_name.get(name)
-            chosen.append(backend if most is None else Counted(backend, quotas, most=most))
+            chosen.append(backend if most is None else CountedBackend(backend, quotas, most=most))
     return tuple(chosen)
 
 
@@ -67,7 +67,7 @@ def _perplexity(options: SearchOptions, http: Http) -> SearchBackend | None:
 
 
 def _wikipedia(options: SearchOptions, http: Http) -> SearchBackend:
-    return Wikipedia(
+    return WikipediaBackend(
         http=http,
         base_url=options.wikipedia_base_url,
         language=options.language,

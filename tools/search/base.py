@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
-from tools.text import plain, shortened
+from tools.text import plain, shorten
 
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
@@ -100,16 +100,16 @@ def hit(
     if site is None:
         return None
     return Hit(
-        title=shortened(plain(title), _MAX_TITLE_CHARS) or site,
+        title=shorten(plain(title), _MAX_TITLE_CHARS) or site,
         url=url,
         site=site,
-        snippet=shortened(plain(snippet), max_snippet_chars),
-        age=shortened(plain(age), _MAX_TITLE_CHARS) if age else None,
+        snippet=shorten(plain(snippet), max_snippet_chars),
+        age=shorten(plain(age), _MAX_TITLE_CHARS) if age else None,
         score=score,
     )
 
 
-def trimmed(query: str, *, max_chars: int, max_words: int | None = None) -> str:
+def trim_query(query: str, *, max_chars: int, max_words: int | None = None) -> str:
     """The query's beginning, cut behind a word, on one line."""
     line = " ".join(query.split()[:max_words])
     if len(line) <= max_chars:
@@ -129,7 +129,7 @@ def with_operators(query: Query, *, max_chars: int, max_words: int | None = None
         if len(operators) + 1 + len(operator) <= max_chars // 2:
             operators += f" {operator}"
     left = None if max_words is None else max_words - len(operators.split())
-    return trimmed(query.text, max_chars=max_chars - len(operators), max_words=left) + operators
+    return trim_query(query.text, max_chars=max_chars - len(operators), max_words=left) + operators
 
 
 def lies_in(host: str, sites: Sequence[str]) -> bool:

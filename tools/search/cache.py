@@ -18,7 +18,7 @@ MOST = 128
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class CachedHits:
     """What one service found."""
 
     source: str
@@ -34,15 +34,15 @@ class Recent:
     """The answers of the last minutes."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[Query, tuple[datetime, Found]] = OrderedDict()
+        self._answers: OrderedDict[Query, tuple[datetime, CachedHits]] = OrderedDict()
 
-    def get(self, query: Query, now: datetime) -> Found | None:
+    def get(self, query: Query, now: datetime) -> CachedHits | None:
         """What was found for the very same query; None where nobody asked it lately."""
         self._forget(now)
         kept = self._answers.get(query)
         return None if kept is None else kept[1]
 
-    def put(self, query: Query, found: Found, now: datetime) -> None:
+    def put(self, query: Query, found: CachedHits, now: datetime) -> None:
         """Keep an answer."""
         self._answers.pop(query, None)
         self._answers[query] = (now, found)

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from tools.base import BaseUrl, Key, Options
 from tools.search.brave import Mode
-from tools.search.sites import listed
+from tools.search.sites import split_list
 
 Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "wikipedia"]
 """The services there are, in the order in which they are asked where the operator wants no other."""
@@ -33,7 +33,7 @@ PerMonth = Annotated[int, Field(ge=0, le=10_000_000)] | None
 class SearchOptions(Options):
     """What the desk of searches is made of; the group that holds them is `TOOLS__WEB_SEARCH__<FIELD>`."""
 
-    providers: Annotated[tuple[Provider, ...], BeforeValidator(listed), AfterValidator(_each_once)] = ()
+    providers: Annotated[tuple[Provider, ...], BeforeValidator(split_list), AfterValidator(_each_once)] = ()
     """Who is asked, in this order, until one answers: a comma list. Without one: searxng, brave, tavily, serpapi,
     perplexity, wikipedia. A service without its key or address is passed over."""
     api_key: Key | None = None
@@ -78,13 +78,13 @@ class SearchOptions(Options):
         lacking = dict(self._lacking())
         return None if len(lacking) < len(self._order) else " or ".join(lacking.values())
 
-    def unasked(self) -> Mapping[str, str]:
+    def idle_services(self) -> Mapping[str, str]:
         """See `Options`: the services of the order that are passed over."""
         return dict(self._lacking())
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`: the services of the order that are set up; each only when those before it fail."""
-        lacking = self.unasked()
+        lacking = self.idle_services()
         names = [_NEEDS[provider][0] if provider in _NEEDS else "Wikimedia" for provider in self._order]
         return tuple(name for name in names if name not in lacking)
 

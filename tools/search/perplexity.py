@@ -14,7 +14,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from tools.errors import Disabled, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, hit, trimmed
+from tools.search.base import Hit, Query, hit, trim_query
 
 MAX_QUERY_CHARS = 400
 MAX_SITES = 20
@@ -72,7 +72,7 @@ class Perplexity:
 
 def _body(query: Query) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "query": trimmed(query.text, max_chars=MAX_QUERY_CHARS),
+        "query": trim_query(query.text, max_chars=MAX_QUERY_CHARS),
         "max_results": query.count,
         "max_tokens_per_page": _TOKENS_PER_PAGE,
     }

@@ -7,7 +7,7 @@ from tools.ports import Quotas
 from tools.search.base import Hit, Query, SearchBackend
 
 
-class Counted:
+class CountedBackend:
     """A service that is asked so many times in a month and no more.
 
     A request is counted before it is sent: one that fails costs a place too, and no crash gives one away.

@@ -22,9 +22,9 @@ from tools.http import Http
 from tools.ports import Quotas
 from tools.search.backends import backends
 from tools.search.base import Hit, Query, SearchBackend, lies_in
-from tools.search.cache import Found, Recent
+from tools.search.cache import CachedHits, Recent
 from tools.search.options import SearchOptions
-from tools.text import cleaned
+from tools.text import clean_text
 from tools.web.addresses import canonical_url
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class SearchService:
         """Whether any service that is set up can keep a search to one site."""
         return self.takes(Query(text=site, count=1, sites=(site,)))
 
-    async def search(self, query: Query, now: datetime) -> Found:
+    async def search(self, query: Query, now: datetime) -> CachedHits:
         """What the first service that answers finds: each address once, only of the wanted sites, perhaps nothing.
 
         The very same query within ten minutes is answered from memory and costs nothing.
@@ -75,13 +75,13 @@ class SearchService:
         return found
 
 
-def worded(given: str) -> str:
+def clean_query(given: str) -> str:
     """The words of a query, fit to be sent: on one line, without what nobody sees.
 
     Raises:
         BadArguments: nothing is left.
     """
-    words = " ".join(cleaned(given).split())
+    words = " ".join(clean_text(given).split())
     if not words:
         raise BadArguments("The query is empty.")
     return words
@@ -94,7 +94,7 @@ def row(hit: Hit) -> Mapping[str, Any]:
     return found | {name: value for name, value in more.items() if value is not None} | {"snippet": hit.snippet}
 
 
-async def _asked(query: Query, able: Sequence[SearchBackend]) -> Found:
+async def _asked(query: Query, able: Sequence[SearchBackend]) -> CachedHits:
     failures: list[ToolError] = []
     for backend in able:
         try:
@@ -104,7 +104,7 @@ async def _asked(query: Query, able: Sequence[SearchBackend]) -> Found:
             failures.append(error)
             continue
         wanted = _wanted(hits, query)
-        return Found(source=backend.name, hits=wanted, failures=tuple(failures), cost_usd=backend.cost_usd)
+        return CachedHits(source=backend.name, hits=wanted, failures=tuple(failures), cost_usd=backend.cost_usd)
     last = failures[-1]
     raise type(last)(" ".join(map(str, failures))) from last
 

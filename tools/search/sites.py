@@ -20,7 +20,7 @@ Site = Annotated[str, AfterValidator(_as_site)]
 """A host in lower case, without `www.`; what lies below it is meant too."""
 
 
-def listed(given: object) -> object:
+def split_list(given: object) -> object:
     """A setting's comma list as its items, in lower case; anything else as it is."""
     if not isinstance(given, str):
         return given

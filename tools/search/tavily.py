@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from tools.errors import Disabled, RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, hit, trimmed
+from tools.search.base import Hit, Query, hit, trim_query
 
 MAX_QUERY_CHARS = 400
 
@@ -80,7 +80,7 @@ class Tavily:
 
 def _body(query: Query) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "query": trimmed(query.text, max_chars=MAX_QUERY_CHARS),
+        "query": trim_query(query.text, max_chars=MAX_QUERY_CHARS),
         "topic": "news" if query.is_news else "general",
         "search_depth": "basic",
         "max_results": query.count,

@@ -10,9 +10,9 @@ from pydantic import Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.search.base import Freshness, Query
-from tools.search.cache import Found
+from tools.search.cache import CachedHits
 from tools.search.options import SearchOptions
-from tools.search.service import SearchService, row, worded
+from tools.search.service import SearchService, clean_query, row
 from tools.search.sites import Site
 
 MAX_QUERY_CHARS = 500
@@ -83,7 +83,7 @@ class WebSearch:
 
     def _query(self, arguments: WebSearchArguments) -> Query:
         return Query(
-            text=worded(arguments.query),
+            text=clean_query(arguments.query),
             count=min(arguments.count or self._max_results, self._max_results),
             is_news=arguments.topic == "news",
             freshness=arguments.freshness,
@@ -92,7 +92,7 @@ class WebSearch:
             language=arguments.language,
         )
 
-    def _data(self, query: Query, found: Found) -> Mapping[str, Any]:
+    def _data(self, query: Query, found: CachedHits) -> Mapping[str, Any]:
         data: dict[str, Any] = {"query": query.text, "source": found.source}
         if found.failures:
             data["failed_before"] = [str(failure) for failure in found.failures]

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from tools.errors import RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer
-from tools.search.base import Hit, Query, hit, trimmed
-from tools.text import shortened
+from tools.search.base import Hit, Query, hit, trim_query
+from tools.text import shorten
 
 # What the search behind MediaWiki takes (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
 _MAX_QUERY_CHARS = 300
@@ -38,7 +38,7 @@ class _Answer(BaseModel):
     """Missing when no article matches."""
 
 
-class Wikipedia:
+class WikipediaBackend:
     """Asks the Wikipedia of one language."""
 
     name = "Wikipedia"
@@ -67,7 +67,7 @@ class Wikipedia:
             answer = await self._http.get_json(
                 f"{self._base_url.replace('{language}', language)}/w/api.php",
                 service=self.name,
-                params=_params(trimmed(query.text, max_chars=_MAX_QUERY_CHARS), query.count),
+                params=_params(trim_query(query.text, max_chars=_MAX_QUERY_CHARS), query.count),
                 timeout_seconds=self._timeout_seconds,
             )
         if not answer.ok:
@@ -101,7 +101,7 @@ def _hits(answer: JsonAnswer) -> Iterator[Hit]:
     except ValidationError as error:
         raise Unavailable("Wikipedia answers something that cannot be read.") from error
     for page in sorted(query.pages, key=lambda page: page.index):
-        extract = shortened(page.extract or "", _EXTRACT_CHARS)
+        extract = shorten(page.extract or "", _EXTRACT_CHARS)
         if found := hit(title=page.title, url=page.fullurl, snippet=extract):
             yield found
 
@@ -118,4 +118,4 @@ def _error_code(answer: JsonAnswer) -> str:
 def _refusal(code: str) -> ToolError:
     if code in {"ratelimited", "maxlag"}:
         return RateLimited("Wikipedia wants fewer requests.")
-    return Unavailable(f"Wikipedia refuses the request ({shortened(code, 60)}).")
+    return Unavailable(f"Wikipedia refuses the request ({shorten(code, 60)}).")

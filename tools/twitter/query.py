@@ -84,7 +84,7 @@ class _Token:
         return self.name is None or self.name in _STANDING_ALONE
 
 
-def checked(query: str) -> str:
+def check_query(query: str) -> str:
     """The query as it is, if X takes it.
 
     Raises:

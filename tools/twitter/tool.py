@@ -25,7 +25,7 @@ from tools.errors import BadArguments, Disabled, RateLimited, ToolError, Unavail
 from tools.http import Http, JsonAnswer, no_pause
 from tools.ports import Quotas
 from tools.search.base import Freshness, Hit, Query, hit
-from tools.search.service import SearchService, row, worded
+from tools.search.service import SearchService, clean_query, row
 from tools.twitter import query as operators
 
 SITE = "x.com"
@@ -78,7 +78,7 @@ class TwitterOptions(Options):
         """See `Options`: a token, unless there is a service that can search the web for posts on X."""
         return None if self.bearer_token else "BEARER_TOKEN"
 
-    def unasked(self) -> Mapping[str, str]:
+    def idle_services(self) -> Mapping[str, str]:
         """See `Options`."""
         return {} if self.bearer_token else {"X": "BEARER_TOKEN"}
 
@@ -129,7 +129,7 @@ class TwitterSearch:
             BadArguments: X does not take the query; the message says what to write instead.
             ToolError: neither X nor a search service answered; of the kind of the last one's failure.
         """
-        query = operators.checked(worded(arguments.query))
+        query = operators.check_query(clean_query(arguments.query))
         try:
             return await self._from_x(query, arguments, context)
         except BadArguments:

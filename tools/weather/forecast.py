@@ -11,8 +11,8 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Literal
 
 from tools.chart import Panel
-from tools.text import cleaned
-from tools.weather.open_meteo import Forecast, Value
+from tools.text import clean_text
+from tools.weather.open_meteo import Value, WeatherForecast
 
 Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"]
 """Hours that are told one by one: the coming 24, or a part of a day."""
@@ -108,7 +108,7 @@ _YEARS = range(1900, 9000)  # of others a day before or after may not exist
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Span:
+class ForecastSpan:
     """Some hours at a place."""
 
     start: datetime
@@ -119,7 +119,7 @@ class Span:
     """Whether none of it lies ahead any more."""
 
 
-def span(forecast: Forecast, part: Part, day: date | None) -> Span:
+def span(forecast: WeatherForecast, part: Part, day: date | None) -> ForecastSpan:
     """The hours that are meant by a part of a day (the present one at the place unless another is named).
 
     Hours that are over at the place are not in it.
@@ -127,19 +127,19 @@ def span(forecast: Forecast, part: Part, day: date | None) -> Span:
     now = _time(forecast.current.get("time")) or _time(next(iter(forecast.hourly.get("time", ())), None))
     this_hour = (now or datetime.min).replace(minute=0)  # noqa: DTZ901 - local times of the place, all without a zone
     if part == "next_24":
-        return Span(start=this_hour, end=this_hour + _A_DAY, is_over=False)
+        return ForecastSpan(start=this_hour, end=this_hour + _A_DAY, is_over=False)
     midnight = datetime.combine(day or this_hour.date(), time.min)
     first, last = (midnight + timedelta(hours=hour) for hour in _PARTS[part])
-    return Span(start=max(first, this_hour), end=last, is_over=last <= this_hour)
+    return ForecastSpan(start=max(first, this_hour), end=last, is_over=last <= this_hour)
 
 
-def days_of(forecast: Forecast, count: int) -> Span:
+def days_of(forecast: WeatherForecast, count: int) -> ForecastSpan:
     """All hours of the first days of the forecast."""
     first = _time(next(iter(forecast.hourly.get("time", ())), None)) or datetime.min  # noqa: DTZ901 - as above
-    return Span(start=first, end=first + count * _A_DAY, is_over=False)
+    return ForecastSpan(start=first, end=first + count * _A_DAY, is_over=False)
 
 
-def now(forecast: Forecast) -> Mapping[str, str]:
+def now(forecast: WeatherForecast) -> Mapping[str, str]:
     """The present weather."""
     values = forecast.current
     return {
@@ -149,7 +149,7 @@ def now(forecast: Forecast) -> Mapping[str, str]:
     }
 
 
-def days(forecast: Forecast) -> Iterator[Mapping[str, str]]:
+def days(forecast: WeatherForecast) -> Iterator[Mapping[str, str]]:
     """The weather of each day, from today on."""
     for day, values in _rows(forecast.daily):
         yield {
@@ -159,7 +159,7 @@ def days(forecast: Forecast) -> Iterator[Mapping[str, str]]:
         }
 
 
-def hours(forecast: Forecast, wanted: Span) -> Mapping[str, Any]:
+def hours(forecast: WeatherForecast, wanted: ForecastSpan) -> Mapping[str, Any]:
     """The weather of each hour of a span, and of all of them in short."""
     rows = list(_within(forecast, wanted))
     if wanted.is_over or not rows:
@@ -179,7 +179,7 @@ def hours(forecast: Forecast, wanted: Span) -> Mapping[str, Any]:
     }
 
 
-def air(forecast: Forecast) -> Mapping[str, str]:
+def air(forecast: WeatherForecast) -> Mapping[str, str]:
     """The quality of the air now."""
     values = forecast.current
     index = values.get("european_aqi")
@@ -187,7 +187,7 @@ def air(forecast: Forecast) -> Mapping[str, str]:
     return {"air": word, **_measured(values, forecast.current_units, AIR)}
 
 
-def panels(forecast: Forecast, wanted: Span) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
+def panels(forecast: WeatherForecast, wanted: ForecastSpan) -> tuple[Sequence[datetime], tuple[Panel, ...]]:
     """The hours of a span, and over them the curves of temperature and chance of rain and the bars of its amount; no
     hours, no curve.
     """
@@ -207,7 +207,7 @@ def panels(forecast: Forecast, wanted: Span) -> tuple[Sequence[datetime], tuple[
     )
 
 
-def present_step(forecast: Forecast, steps: Sequence[datetime]) -> float | None:
+def present_step(forecast: WeatherForecast, steps: Sequence[datetime]) -> float | None:
     """Where the present is among these hours, in hours behind the first; None: it is not among them."""
     present = _time(forecast.current.get("time"))
     if present is None or not steps:
@@ -216,7 +216,7 @@ def present_step(forecast: Forecast, steps: Sequence[datetime]) -> float | None:
     return step if 0 <= step <= len(steps) - 1 else None
 
 
-def _within(forecast: Forecast, wanted: Span) -> Iterator[tuple[datetime, Mapping[str, Value]]]:
+def _within(forecast: WeatherForecast, wanted: ForecastSpan) -> Iterator[tuple[datetime, Mapping[str, Value]]]:
     for said, values in _rows(forecast.hourly):
         at = _time(said)
         if at is not None and wanted.start <= at < wanted.end:
@@ -273,8 +273,8 @@ def _measured(values: Mapping[str, Value], units: Mapping[str, str], names: Mapp
 
 def _with_unit(value: float | str, unit: str) -> str:
     if isinstance(value, str):  # sunrise and sunset: a local time, whose date is the day's
-        return cleaned(value).rpartition("T")[2]
-    return f"{value:g}{'' if unit in {'%', '°'} else ' '}{cleaned(unit)}".strip()
+        return clean_text(value).rpartition("T")[2]
+    return f"{value:g}{'' if unit in {'%', '°'} else ' '}{clean_text(unit)}".strip()
 
 
 def _in_words(code: Value) -> str:
@@ -287,4 +287,4 @@ def _with_weekday(day: str) -> str:
     try:
         return f"{date.fromisoformat(day):%A} {day}"
     except ValueError:
-        return cleaned(day)
+        return clean_text(day)

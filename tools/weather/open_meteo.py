@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError, Unavailable
 from tools.http import Http, JsonAnswer, usual_pause
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 
 ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
 
@@ -33,7 +33,7 @@ Value = float | str | None
 _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
 
 
-class Place(BaseModel):
+class WeatherPlace(BaseModel):
     """A row of the geocoding answer; fields without a value are left out there."""
 
     name: str
@@ -47,17 +47,17 @@ class Place(BaseModel):
     def label(self) -> Mapping[str, str | float]:
         """What tells the place from others of its name."""
         words = {"name": self.name, "region": self.admin1, "country": self.country}
-        said = {key: shortened(cleaned(word), MAX_NAME_CHARS) for key, word in words.items() if word}
+        said = {key: shorten(clean_text(word), MAX_NAME_CHARS) for key, word in words.items() if word}
         return {**said, "latitude": self.latitude, "longitude": self.longitude}
 
 
 class _Places(BaseModel):
     """The geocoding answer: without a hit it has no `results` at all."""
 
-    results: tuple[Place, ...] = ()
+    results: tuple[WeatherPlace, ...] = ()
 
 
-class Forecast(BaseModel):
+class WeatherForecast(BaseModel):
     """A forecast, of the weather or of the air.
 
     Parallel lists by variable, any value may be null, times are local to the place and without a zone.
@@ -94,7 +94,7 @@ class OpenMeteo:
         self._key = key
         self._timeout_seconds = timeout_seconds
 
-    async def places(self, name: str) -> tuple[Place, ...]:
+    async def places(self, name: str) -> tuple[WeatherPlace, ...]:
         """The places whose name begins so, at least one.
 
         Raises:
@@ -113,11 +113,11 @@ class OpenMeteo:
             raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
         return places
 
-    async def forecast(self, params: Mapping[str, str]) -> Forecast:
+    async def forecast(self, params: Mapping[str, str]) -> WeatherForecast:
         """The weather at the coordinates in `params`, which are what `/v1/forecast` takes."""
         return _forecast(await self._ask(f"{self._hosts.forecast}/v1/forecast", params))
 
-    async def air_quality(self, params: Mapping[str, str]) -> Forecast:
+    async def air_quality(self, params: Mapping[str, str]) -> WeatherForecast:
         """The air there, likewise; what is not known at a place, such as pollen outside of Europe, is null."""
         return _forecast(await self._ask(f"{self._hosts.air_quality}/v1/air-quality", params))
 
@@ -132,13 +132,13 @@ class OpenMeteo:
         reason = _reason(answer)
         if not answer.ok or reason:
             said = reason.replace(self._key, "") if self._key else reason
-            raise _refusal(answer, shortened(said, _MAX_REASON_CHARS))
+            raise _refusal(answer, shorten(said, _MAX_REASON_CHARS))
         return answer
 
 
-def _forecast(answer: JsonAnswer) -> Forecast:
+def _forecast(answer: JsonAnswer) -> WeatherForecast:
     try:
-        return Forecast.model_validate(answer.body)
+        return WeatherForecast.model_validate(answer.body)
     except ValidationError as error:
         raise _unreadable() from error
 
@@ -153,7 +153,7 @@ def _reason(answer: JsonAnswer) -> str:
     """Why Open-Meteo refuses; empty where it does not say or does not refuse."""
     match answer.body:
         case {"error": True, "reason": str(reason)}:
-            return cleaned(reason)
+            return clean_text(reason)
         case _:
             return ""
 

@@ -17,15 +17,15 @@ from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultF
 from tools.chart import CONTENT_TYPE, line_chart
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
-from tools.text import cleaned, shortened
+from tools.text import clean_text, shorten
 from tools.weather.forecast import (
     AIR,
     CODE,
     CURRENT,
     DAILY,
     HOURLY,
+    ForecastSpan,
     Part,
-    Span,
     air,
     days,
     days_of,
@@ -35,7 +35,7 @@ from tools.weather.forecast import (
     present_step,
     span,
 )
-from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Forecast, Hosts, OpenMeteo, Place
+from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, Hosts, OpenMeteo, WeatherForecast, WeatherPlace
 
 Units = Literal["metric", "imperial"]
 
@@ -153,14 +153,18 @@ class Weather:
         if arguments.latitude is not None and arguments.longitude is not None:
             here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
             return await self._told(here, (), arguments, needed_days)
-        asked = shortened(cleaned(arguments.place or ""), MAX_NAME_CHARS)
+        asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
         chosen, others = _chosen(await self._service.places(asked), asked)
         if chosen is None:
             return _question(asked, others)
         return await self._told(chosen.label, others, arguments, needed_days)
 
     async def _told(
-        self, label: Mapping[str, str | float], others: Sequence[Place], arguments: WeatherArguments, needed_days: int
+        self,
+        label: Mapping[str, str | float],
+        others: Sequence[WeatherPlace],
+        arguments: WeatherArguments,
+        needed_days: int,
     ) -> Result:
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
         imperial = (arguments.units or self._options.units) == "imperial"
@@ -211,14 +215,16 @@ def _variables(arguments: WeatherArguments, needed_days: int) -> dict[str, str]:
     }
 
 
-def _span(forecast: Forecast, arguments: WeatherArguments) -> Span:
+def _span(forecast: WeatherForecast, arguments: WeatherArguments) -> ForecastSpan:
     """The hours that the answer is about."""
     if arguments.hours is None:
         return days_of(forecast, arguments.days)
     return span(forecast, arguments.hours, arguments.day)
 
 
-def _chart(label: Mapping[str, str | float], forecast: Forecast, arguments: WeatherArguments) -> tuple[ResultFile, ...]:
+def _chart(
+    label: Mapping[str, str | float], forecast: WeatherForecast, arguments: WeatherArguments
+) -> tuple[ResultFile, ...]:
     """The picture; none where there are no values to draw."""
     steps, curves = panels(forecast, _span(forecast, arguments))
     place = label.get("name") or f"{label['latitude']}, {label['longitude']}"
@@ -237,7 +243,7 @@ def _labels(steps: Sequence[datetime]) -> Mapping[int, str]:
     return {number: f"{at:%a %d}" for number, at in enumerate(steps) if at.hour == 0}
 
 
-def _chosen(places: Sequence[Place], asked: str) -> tuple[Place | None, tuple[Place, ...]]:
+def _chosen(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:
     """The place that is clearly meant, or None, and the others of the same name.
 
     Of places that bear exactly the name (else of all) the one with clearly the most people.
@@ -250,15 +256,15 @@ def _chosen(places: Sequence[Place], asked: str) -> tuple[Place | None, tuple[Pl
     return None, tuple(ranked)
 
 
-def _distinct(places: Sequence[Place]) -> Sequence[Place]:
+def _distinct(places: Sequence[WeatherPlace]) -> Sequence[WeatherPlace]:
     """One place of each name, region and country: a town and its own district are one to people."""
-    largest: dict[tuple[str, str | None, str | None], Place] = {}
+    largest: dict[tuple[str, str | None, str | None], WeatherPlace] = {}
     for place in sorted(places, key=_people):
         largest[place.name, place.admin1, place.country] = place
     return tuple(largest.values())
 
 
-def _people(place: Place) -> int:
+def _people(place: WeatherPlace) -> int:
     return place.population or 0
 
 
@@ -267,7 +273,7 @@ def _folded(name: str) -> str:
     return " ".join(bare.casefold().split())
 
 
-def _question(asked: str, candidates: Sequence[Place]) -> Result:
+def _question(asked: str, candidates: Sequence[WeatherPlace]) -> Result:
     return Result(
         data={
             "ambiguous": True,

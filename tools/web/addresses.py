@@ -84,7 +84,7 @@ def is_public(address: IpAddress) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reach:
+class FetchReach:
     """How far a fetch may go. What stands here by default is what Aldis does; no setting widens it."""
 
     ports: frozenset[int] = WEB_PORTS
@@ -92,7 +92,7 @@ class Reach:
     """Whether an IP address may be connected to."""
 
 
-PUBLIC_WEB = Reach()
+PUBLIC_WEB = FetchReach()
 """The public internet, on the ports of the web."""
 
 
@@ -135,7 +135,7 @@ def canonical_url(text: str) -> str | None:
         return None
 
 
-def redirected(origin: WebAddress, location: str) -> WebAddress:
+def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
     """Where a redirect of `origin` leads; `location` is the header, relative or whole, "" where it is missing.
 
     Raises:

@@ -36,8 +36,8 @@ from typing import Any, Self, cast
 import httpcore
 
 from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
-from tools.http import trust, unpacked
-from tools.web.addresses import PUBLIC_WEB, IpAddress, Reach, WebAddress, redirected, web_address
+from tools.http import decompress, trust
+from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, resolve_redirect, web_address
 
 MAX_AT_ONCE = 64
 """How many fetches run side by side; more wait, within their own deadline. More than a few chats can cause together, so
@@ -64,7 +64,7 @@ Consent = Callable[[WebAddress], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
+class FetchedPage:
     """What stands at an address."""
 
     url: str
@@ -94,7 +94,7 @@ class Fetcher:
         self,
         user_agent: str,
         *,
-        reach: Reach = PUBLIC_WEB,
+        reach: FetchReach = PUBLIC_WEB,
         resolve: Resolver | None = None,
         authorities: ssl.SSLContext | None = None,
     ) -> None:
@@ -140,7 +140,7 @@ class Fetcher:
         consent: Consent | None = None,
         headers: Mapping[str, str] | None = None,
         larger: Mapping[str, int] | None = None,
-    ) -> Page:
+    ) -> FetchedPage:
         """Fetch by GET.
 
         `accept` are the content types that a success may have, such as `text/html` or `text/*`; `max_bytes` is the most
@@ -186,7 +186,7 @@ class _Journey:
         self._accept = accept
         self._max_bytes = max_bytes
 
-    async def run(self, address: WebAddress, consent: Consent | None) -> Page:
+    async def run(self, address: WebAddress, consent: Consent | None) -> FetchedPage:
         moved_to: WebAddress | None = None
         is_permanent = True
         for _ in range(MAX_REDIRECTS + 1):
@@ -196,13 +196,13 @@ class _Journey:
                 await consent(address)
             async with self._slots:
                 step = await self._step(address)
-            if isinstance(step, Page):
+            if isinstance(step, FetchedPage):
                 return step if moved_to is None else replace(step, moved_to=str(moved_to))
             address, is_permanent = step.target, is_permanent and step.is_permanent
             moved_to = address if is_permanent else moved_to
         raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")
 
-    async def _step(self, address: WebAddress) -> "Page | _Redirect":
+    async def _step(self, address: WebAddress) -> "FetchedPage | _Redirect":
         """The page, or where it redirects to."""
         headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
         try:
@@ -211,14 +211,14 @@ class _Journey:
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached ({type(error).__name__}).") from error
 
-    async def _read(self, address: WebAddress, response: httpcore.Response) -> "Page | _Redirect":
+    async def _read(self, address: WebAddress, response: httpcore.Response) -> "FetchedPage | _Redirect":
         headers = _joined(response.headers)
         if response.status in _REDIRECTS:
-            target = redirected(address, headers.get("location", ""))
+            target = resolve_redirect(address, headers.get("location", ""))
             return _Redirect(target, is_permanent=response.status in _PERMANENT)
         named = headers.get("content-type", "")
         charset = _CHARSET.search(named)
-        page = Page(
+        page = FetchedPage(
             url=str(address),
             status=response.status,
             content_type=named.partition(";")[0].strip().lower(),
@@ -228,11 +228,11 @@ class _Journey:
         )
         return replace(page, body=await self._body(page, response)) if page.ok else page
 
-    async def _body(self, page: Page, response: httpcore.Response) -> bytes:
+    async def _body(self, page: FetchedPage, response: httpcore.Response) -> bytes:
         if not _is_among(page.content_type, self._accept):
             raise BadArguments(f"What stands at this address is none of: {', '.join(self._accept)}.")
         max_bytes = self._max_bytes[page.content_type]
-        return await unpacked(
+        return await decompress(
             _counted(response.aiter_stream(), max_bytes),
             page.headers.get("content-encoding", ""),
             service=_SERVICE,
@@ -251,7 +251,7 @@ class _Redirect:
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections to addresses that it has judged itself, and to nothing else."""
 
-    def __init__(self, reach: Reach, resolve: Resolver) -> None:
+    def __init__(self, reach: FetchReach, resolve: Resolver) -> None:
         self._reach = reach
         self._resolve = resolve
         # Declared as what it is: httpcore puts another class of this name in place where anyio is missing.

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from tools.errors import BadArguments, Denied, TooLarge, Unavailable
 from tools.web.addresses import WebAddress
-from tools.web.fetch import Fetcher, Page
+from tools.web.fetch import FetchedPage, Fetcher
 
 NAME = "aldis"
 """What Aldis is called in such a file."""
@@ -116,7 +116,7 @@ class Robots:
         return rules_of(_text(page)) if page.ok else ()
 
 
-def _text(page: Page) -> str:
+def _text(page: FetchedPage) -> str:
     return page.body.decode("utf-8-sig", errors="replace") if page.content_type == "text/plain" else ""
 
 

@@ -16,7 +16,7 @@ from tools.base import Arguments, Intent, Options, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
 from tools.ports import PageLink, PageText, Paper, Papers
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
-from tools.web.fetch import Fetcher, Page
+from tools.web.fetch import FetchedPage, Fetcher
 from tools.web.robots import Robots
 
 MAX_BYTES = 3_000_000
@@ -136,14 +136,14 @@ class WebFetch:
         reading = await self._reading(page)
         return Result(data=dict(_piece(page, reading, arguments.offset, most)))
 
-    async def _reading(self, page: Page) -> PageText:
+    async def _reading(self, page: FetchedPage) -> PageText:
         is_html = page.content_type in _HTML
         try:
             return await self._papers.read_page(page.body, url=page.url, charset=page.charset or "", is_html=is_html)
         except BadArguments as error:
             raise BadArguments(f"The page cannot be read: {error}.") from error
 
-    async def _piece_of_paper(self, page: Page, offset: int, most: int) -> dict[str, object]:
+    async def _piece_of_paper(self, page: FetchedPage, offset: int, most: int) -> dict[str, object]:
         try:
             # One character more tells whether there is more; the pages behind are not even opened.
             paper = await self._papers.read(page.body, max_chars=offset + most + 1)
@@ -152,7 +152,7 @@ class WebFetch:
         return dict(_paper_piece(page, paper, offset, most))
 
 
-def _is_paper(page: Page) -> bool:
+def _is_paper(page: FetchedPage) -> bool:
     """Whether it is a PDF: by its bytes, for servers call PDFs anything and anything a PDF.
 
     Raises:
@@ -166,7 +166,7 @@ def _is_paper(page: Page) -> bool:
     return False
 
 
-def _paper_piece(page: Page, paper: Paper, offset: int, most: int) -> Iterator[tuple[str, object]]:
+def _paper_piece(page: FetchedPage, paper: Paper, offset: int, most: int) -> Iterator[tuple[str, object]]:
     """The entries of the answer about a PDF."""
     text = paper.text
     if offset > 0 and offset >= len(text):
@@ -189,7 +189,7 @@ def _paper_note(paper: Paper) -> str:
     return ""
 
 
-def _piece(page: Page, reading: PageText, offset: int, most: int) -> Iterator[tuple[str, object]]:
+def _piece(page: FetchedPage, reading: PageText, offset: int, most: int) -> Iterator[tuple[str, object]]:
     """The entries of the answer, those that say nothing left out."""
     total = len(reading.text)
     if offset > 0 and offset >= total:
@@ -238,7 +238,7 @@ def _shown(links: tuple[PageLink, ...]) -> Iterator[Mapping[str, str]]:
         yield {"text": link.text, "url": link.url}
 
 
-def _refusal(page: Page) -> ToolError:
+def _refusal(page: FetchedPage) -> ToolError:
     """What a status that is no success means for whoever wants to read the page."""
     if page.status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
         return NotFound(f"There is no page at this address (status {page.status}).")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.features.feeds.service import name_of
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
@@ -32,16 +32,16 @@ _TROUBLES: Mapping[str, Sentence] = {
 class FeedCommands:
     """What can be said about feeds. `is_on` is whether they are read at all."""
 
-    def __init__(self, desk: Desk, *, is_on: bool, timezone: str) -> None:
+    def __init__(self, desk: CommandContext, *, is_on: bool, timezone: str) -> None:
         self._desk = desk
         self._is_on = is_on
         self._timezone = timezone
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="feeds",
                 form="/feeds [add URL|remove N]",
                 summary=phrases.ABOUT_FEEDS,

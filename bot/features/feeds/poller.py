@@ -17,8 +17,8 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.features.feeds.polling import longest_pause_seconds, pause_seconds
-from bot.logs import described
-from bot.media.feeds import FeedReader, Gone, Marks, News, Piece, Reading, Trouble, Unchanged
+from bot.logs import describe_error
+from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
 from store import Article, Feed, Repositories, Store, StoreError
 
@@ -32,7 +32,7 @@ _TIDIED_EVERY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Subscription:
+class FeedSubscription:
     """What the operator wants to be read and kept."""
 
     urls: Sequence[str]
@@ -54,7 +54,7 @@ class FeedPoller:
         counts: Counts,
         reader: FeedReader | None,
         *,
-        subscription: Subscription,
+        subscription: FeedSubscription,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._store = store
@@ -74,7 +74,7 @@ class FeedPoller:
             try:
                 seconds = await self.attend_all()
             except Exception as error:  # noqa: BLE001  (it is tried again)
-                _log.error("reading feeds failed: %s", described(error))
+                _log.error("reading feeds failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
             if seconds is None:
                 return
@@ -103,14 +103,14 @@ class FeedPoller:
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Read one feed and keep what it tells; one that nobody was prepared for is put off like any that fails."""
-        marks = Marks(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
+        marks = FeedValidators(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
         try:
             reading = await reader.read(feed.url, marks, now=self._clock.wall())
             await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (else it would be the first to be read again, before all others)
-            _log.error("reading feed %d failed: %s", feed.id, described(error))
+            _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
             await self._store.transaction(lambda repos: self._keep(repos, feed, Trouble(word="failed")))
 
     async def _tidy(self) -> None:
@@ -156,14 +156,14 @@ class FeedPoller:
             case Unchanged():
                 self._note(repos, self._read(feed, reading, now), reading.pause_seconds)
                 self._counts.add("feeds_unchanged")
-            case News():
+            case FeedNews():
                 read = replace(self._read(feed, reading, now), title=reading.title or feed.title)
                 if self._note(repos, read, reading.pause_seconds):
                     for _ in range(repos.feeds.keep(feed.id, self._articles(reading.pieces, now))):
                         self._counts.add("feed_articles")
                 self._counts.add("feeds_read")
 
-    def _read(self, feed: Feed, reading: News | Unchanged, now: datetime) -> Feed:
+    def _read(self, feed: Feed, reading: FeedNews | Unchanged, now: datetime) -> Feed:
         """The feed, just read."""
         marks = reading.marks
         return replace(
@@ -202,7 +202,9 @@ class FeedPoller:
         return [article for article in articles if article.published_at >= now - self._subscription.kept]
 
     def _prune(self, repos: Repositories) -> int:
-        return repos.feeds.prune(before=self._clock.settled() - self._subscription.kept, most=self._subscription.most)
+        return repos.feeds.prune(
+            before=self._clock.settled_now() - self._subscription.kept, most=self._subscription.most
+        )
 
     def _count(self, name: str, feed: Feed, word: str) -> None:
         self._counts.add(name)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.clock import Clock
 from store import Feed, FoundArticle, Repositories, Store, StoreError
-from tools import Disabled, NotFound, Stories, Story, Tool, shortened
+from tools import Disabled, NotFound, Stories, Story, Tool, shorten
 
 _log = logging.getLogger(__name__)
 
@@ -31,22 +31,22 @@ class Feeds:
     async def search(self, query: str, *, since: datetime, most: int) -> Stories:
         """See `tools.News`."""
 
-        def search(repos: Repositories) -> Stories:
+        def transact(repos: Repositories) -> Stories:
             _refuse_without(repos)
             found, has_all_words = repos.feeds.search(query, since=since, now=self._clock.wall(), most=most)
             return Stories(stories=tuple(map(_story, found)), has_all_words=has_all_words)
 
-        return await self._store.read(search)
+        return await self._store.read(transact)
 
     async def recent(self, *, since: datetime, most: int, feed: str | None = None) -> tuple[Story, ...]:
         """See `tools.News`."""
 
-        def recent(repos: Repositories) -> tuple[Story, ...]:
+        def transact(repos: Repositories) -> tuple[Story, ...]:
             _refuse_without(repos)
             chosen = None if feed is None else _chosen(repos.feeds.all(), feed)
             return tuple(map(_story, repos.feeds.recent(since=since, most=most, feeds=chosen)))
 
-        return await self._store.read(recent)
+        return await self._store.read(transact)
 
     async def any(self) -> bool:
         """Whether a feed is read here."""
@@ -81,7 +81,7 @@ class FeedService:
 
 def name_of(title: str, url: str) -> str:
     """How people call a feed: by its own title, else by its host."""
-    return shortened(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
+    return shorten(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 def _refuse_without(repos: Repositories) -> None:

@@ -6,14 +6,14 @@ Left to others: the table (`bot.commands.base`), how something gets remembered (
 import re
 
 from bot import labels
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.events import PersonId
 from bot.features.memory.service import Memory
 from bot.i18n import phrases
-from bot.policy.trust import untrusted
+from bot.policy.trust import untrusted_sources
 from bot.turn.links import inert
 from store import Repositories
-from tools import Remembered
+from tools import RememberedFact
 
 _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 
@@ -21,15 +21,15 @@ _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
 class MemoryCommands:
     """What everybody may ask about what is remembered."""
 
-    def __init__(self, desk: Desk, memory: Memory) -> None:
+    def __init__(self, desk: CommandContext, memory: Memory) -> None:
         self._desk = desk
         self._memory = memory
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="memory",
                 form="/memory [forget N|forget all]",
                 summary=phrases.ABOUT_MEMORY,
@@ -62,9 +62,9 @@ class MemoryCommands:
         return phrases.say(phrases.FACTS_FORGOTTEN, count=count)
 
 
-def _line(remembered: Remembered, person: PersonId) -> str:
+def _line(remembered: RememberedFact, person: PersonId) -> str:
     """What is remembered, and where it comes from, unless the person told it."""
-    origin = phrases.origin(untrusted(labels.loaded(remembered.origin), person))
+    origin = phrases.origin(untrusted_sources(labels.load_labels(remembered.origin), person))
     if not origin:
         return phrases.say(phrases.FACT, number=remembered.number, fact=remembered.fact)
     return phrases.say(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)

@@ -9,7 +9,7 @@ read what strangers wrote (`bot.policy.trust`).
 from bot.clock import Clock
 from bot.turn.journal import in_group
 from store import ConversationId, Fact, Repositories, Store, TurnId
-from tools import Denied, NotFound, RateLimited, Remembered, ToolContext
+from tools import Denied, NotFound, RateLimited, RememberedFact, ToolContext
 
 MOST = 50
 """How many facts are remembered about one person."""
@@ -22,11 +22,11 @@ class Memory:
         self._store = store
         self._clock = clock
 
-    async def remember(self, fact: str, context: ToolContext) -> Remembered:
+    async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
         """Remember a fact about whoever asks; see `tools.Memory`."""
         conversation = await self._own(context)
 
-        def remember(repos: Repositories) -> Remembered:
+        def transact(repos: Repositories) -> RememberedFact:
             turn = TurnId(context.turn)
             if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
                 raise Denied("the person has not just asked for this themselves")
@@ -45,7 +45,7 @@ class Memory:
             )
             return _remembered(put)
 
-        return await self._store.transaction(remember)
+        return await self._store.transaction(transact)
 
     async def forget(self, number: int, context: ToolContext) -> None:
         """Forget a fact about whoever asks; see `tools.Memory`."""
@@ -53,7 +53,7 @@ class Memory:
         if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
             raise NotFound(f"no fact {number} is remembered")
 
-    def all(self, repos: Repositories, conversation: ConversationId) -> tuple[Remembered, ...]:
+    def all(self, repos: Repositories, conversation: ConversationId) -> tuple[RememberedFact, ...]:
         """What is remembered in a direct conversation, the oldest first, within a transaction."""
         return tuple(map(_remembered, repos.facts.all(conversation, now=self._clock.now())))
 
@@ -68,8 +68,8 @@ class Memory:
         return await self._store.conversation(context.chat, now=self._clock.now())
 
 
-def _remembered(fact: Fact) -> Remembered:
+def _remembered(fact: Fact) -> RememberedFact:
     words = "" if fact.fact is None else fact.fact.decode()
     until = None if fact.expires_at is None else f"{fact.expires_at:%Y-%m-%dT%H:%MZ}"
     origin = "" if fact.labels is None else fact.labels.decode()
-    return Remembered(number=fact.number, fact=words, until=until, origin=origin)
+    return RememberedFact(number=fact.number, fact=words, until=until, origin=origin)

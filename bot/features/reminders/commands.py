@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
 from bot import labels
-from bot.commands.base import Call, Desk, Entry, WrongForm
+from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
 from bot.policy import whens, zones
-from bot.policy.schedules import Reason, Unfit
+from bot.policy.schedules import Reason, UnfitWish
 from bot.policy.trust import may_carry_out
 from bot.turn.journal import origin_of
 from bot.turn.links import inert
 from store import Repositories
-from tools import Planned, Weekday
+from tools import PlannedReminder, Weekday
 
 _CANCEL = re.compile(r"cancel\s+(\d{1,9})", re.IGNORECASE)
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
@@ -35,15 +35,15 @@ _REASONS: Mapping[Reason, Sentence] = {
 class ReminderCommands:
     """What everybody may tell Aldis about later."""
 
-    def __init__(self, desk: Desk, reminders: Reminders) -> None:
+    def __init__(self, desk: CommandContext, reminders: Reminders) -> None:
         self._desk = desk
         self._reminders = reminders
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="remind",
                 form="/remind [in 2h30m|tomorrow 9:00|every weekday at 8 TEXT] or /remind cancel N",
                 summary=phrases.ABOUT_REMIND,
@@ -57,7 +57,7 @@ class ReminderCommands:
                     "/remind cancel 2",
                 ),
             ),
-            Entry(
+            CommandEntry(
                 name="timezone",
                 form="/timezone [NAME]",
                 summary=phrases.ABOUT_TIMEZONE,
@@ -92,8 +92,8 @@ class ReminderCommands:
             expires_at=call.urgent_item.item.expires_at,
         )
         try:
-            return _told(self._reminders.plan(repos, wish, asker))
-        except Unfit as error:
+            return _reply(self._reminders.plan(repos, wish, asker))
+        except UnfitWish as error:
             reason = _REASONS[error.reason]
             local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
             return phrases.say(reason, now=local) if error.reason == "over" else phrases.say(reason)
@@ -103,7 +103,7 @@ class ReminderCommands:
         return "\n".join(map(_line, planned)) or phrases.say(phrases.NO_REMINDERS)
 
     def _cancel(self, repos: Repositories, call: Call, number: int) -> str:
-        cancelled = self._reminders.cancelled(repos, call.message.author, call.conversation, number)
+        cancelled = self._reminders.cancel_within(repos, call.message.author, call.conversation, number)
         if cancelled is None:
             return phrases.say(phrases.NO_SUCH_REMINDER)
         return phrases.say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
@@ -117,16 +117,16 @@ class ReminderCommands:
             )
             return
 
-        def told(repos: Repositories) -> str:
+        def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
             return phrases.say(
                 phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
             )
 
-        await self._desk.answer(call, told)
+        await self._desk.answer(call, reply)
 
 
-def _told(planned: Planned) -> str:
+def _reply(planned: PlannedReminder) -> str:
     """What was planned, with the time as it was understood."""
     what = phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
     remarks = [
@@ -142,11 +142,11 @@ def _told(planned: Planned) -> str:
     return "\n\n".join([_filled(what, planned), *remarks])
 
 
-def _line(planned: Planned) -> str:
+def _line(planned: PlannedReminder) -> str:
     return _filled(phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN, planned)
 
 
-def _filled(phrase: Sentence, planned: Planned) -> str:
+def _filled(phrase: Sentence, planned: PlannedReminder) -> str:
     return phrases.say(
         phrase,
         number=planned.number,
@@ -156,14 +156,14 @@ def _filled(phrase: Sentence, planned: Planned) -> str:
     )
 
 
-def _repeats(planned: Planned) -> str:
+def _repeats(planned: PlannedReminder) -> str:
     repeat = planned.repeat
     if repeat is None:
         return ""
     return phrases.repeats(repeat.every, repeat.interval, [_DAYS.index(day) for day in repeat.weekdays])
 
 
-def _words(planned: Planned) -> str:
+def _words(planned: PlannedReminder) -> str:
     if planned.text is None:
         return phrases.say(phrases.REMINDER_NO_WORDS)
-    return inert(planned.text) if may_carry_out(labels.loaded(planned.origin)) else planned.text
+    return inert(planned.text) if may_carry_out(labels.load_labels(planned.origin)) else planned.text

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from bot.clock import Clock
 from bot.events import ChatId, Envelope, Kind, PersonId, SentId
 from bot.features.reminders.service import Reminders
-from bot.logs import described
+from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, may_write
 from store import Reminder, Repositories, Store
@@ -58,7 +58,7 @@ class ReminderScheduler:
             try:
                 seconds = await self.attend_all()
             except Exception as error:  # noqa: BLE001  (it is tried again)
-                _log.error("reminding failed: %s", described(error))
+                _log.error("reminding failed: %s", describe_error(error))
                 seconds = _PAUSE_SECONDS
             try:
                 async with asyncio.timeout(seconds):
@@ -79,11 +79,11 @@ class ReminderScheduler:
         next_at = await self._store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
             return _LONGEST_NAP_SECONDS
-        seconds = (next_at - self._clock.settled()).total_seconds()
+        seconds = (next_at - self._clock.settled_now()).total_seconds()
         return min(max(seconds, _SHORTEST_NAP_SECONDS), _LONGEST_NAP_SECONDS)
 
     def _attend_some(self, repos: Repositories) -> int:
-        due = repos.reminders.due(self._clock.settled(), most=_AT_ONCE)
+        due = repos.reminders.due(self._clock.settled_now(), most=_AT_ONCE)
         for reminder in due:
             self._attend(repos, reminder)
         return len(due)
@@ -97,7 +97,7 @@ class ReminderScheduler:
                 self._counts.add("reminders_came")
                 return
         except ValueError as error:
-            _log.error("reminder %d cannot be read and is given up: %s", reminder.id, described(error))
+            _log.error("reminder %d cannot be read and is given up: %s", reminder.id, describe_error(error))
         self._counts.add("reminders_dropped")
         repos.reminders.settle(reminder.id, now=self._clock.now())
 

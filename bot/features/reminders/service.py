@@ -18,20 +18,20 @@ from pydantic import TypeAdapter
 
 from bot import events, labels
 from bot.clock import Clock
-from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, Scheduled, SentId
+from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
 from bot.i18n.locale import speaking
 from bot.labels import UNKNOWN, Labels
 from bot.policy import schedules
-from bot.policy.schedules import Plan, Unfit
+from bot.policy.schedules import Plan, UnfitWish
 from bot.policy.trust import may_carry_out
 from bot.settings.values import is_zone
 from bot.turn.links import inert
 from bot.turn.prompt import PLANNED, PLANNED_LATE
 from bot.turn.turns import Turns
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
-from tools import BadArguments, Denied, NotFound, Planned, RateLimited, ToolContext, Wish
+from tools import BadArguments, Denied, NotFound, PlannedReminder, RateLimited, ToolContext, Wish
 
 MOST = 50
 """How many reminders one person may have planned, everywhere together."""
@@ -54,7 +54,7 @@ class Asker:
     turn: TurnId | None = None
     expires_at: datetime | None = None
     """When their message disappears; None: it stays, or the turn has it."""
-    scheduled: Scheduled = field(default_factory=lambda: Scheduled(labels=Labels(), is_own=True))
+    scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=Labels(), is_own=True))
     """Where the words come from, and what a prompt may do; without it the person gave them by a command."""
 
 
@@ -74,7 +74,7 @@ class _Words:
 
     text: str
     prompt: str | None
-    scheduled: Scheduled = field(default_factory=lambda: Scheduled(labels=UNKNOWN))
+    scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=UNKNOWN))
     """Where they come from, and what a prompt may do; by default of what was planned before there were labels."""
 
 
@@ -116,11 +116,11 @@ class Reminders:
 
     # For the tool
 
-    async def add(self, wish: Wish, context: ToolContext) -> Planned:
+    async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
         """Plan one for whoever asks in this turn; see `tools.Reminders`."""
         conversation = await self._conversation(context)
 
-        def add(repos: Repositories) -> Planned:
+        def transact(repos: Repositories) -> PlannedReminder:
             turn = TurnId(context.turn)
             if not repos.journal.is_running(turn):
                 raise Denied("the question was taken back")
@@ -138,21 +138,21 @@ class Reminders:
             return self.plan(repos, wish, asker)
 
         try:
-            return await self._store.transaction(add)
-        except Unfit as error:
+            return await self._store.transaction(transact)
+        except UnfitWish as error:
             kind = RateLimited if error.reason == "many" else BadArguments
             raise kind(str(error)) from error
 
-    async def planned(self, context: ToolContext) -> tuple[Planned, ...]:
+    async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
         """Those of whoever asks, in this conversation; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         return await self._store.read(lambda repos: self.all(repos, PersonId(context.person), conversation))
 
-    async def cancel(self, number: int, context: ToolContext) -> Planned:
+    async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
         """Cancel one of whoever asks; see `tools.Reminders`."""
         conversation = await self._conversation(context)
         cancelled = await self._store.transaction(
-            lambda repos: self.cancelled(repos, PersonId(context.person), conversation, number)
+            lambda repos: self.cancel_within(repos, PersonId(context.person), conversation, number)
         )
         if cancelled is None:
             raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
@@ -178,7 +178,7 @@ class Reminders:
         """Where the person lives, as far as they have told, within a transaction."""
         return repos.reminders.zone(f"direct:{person}") or self._timezone
 
-    def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> Planned:
+    def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> PlannedReminder:
         """Plan a reminder within a transaction; what the same origin has planned before is given as it is.
 
         Raises:
@@ -187,9 +187,9 @@ class Reminders:
         known = repos.reminders.of_origin(asker.origin)
         if known is not None:
             return self._shown(repos, asker.person, known)
-        plan, due_at = schedules.planned(wish, now=self._clock.wall(), zone=self.zone(repos, asker.person))
+        plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, asker.person))
         if repos.reminders.count(asker.person) >= MOST:
-            raise Unfit("many", f"The person has {MOST} reminders already; one must be cancelled first.")
+            raise UnfitWish("many", f"The person has {MOST} reminders already; one must be cancelled first.")
         place = _Place(person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan)
         put = repos.reminders.put(
             asker.conversation,
@@ -204,14 +204,14 @@ class Reminders:
         )
         return self._shown(repos, asker.person, put)
 
-    def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[Planned, ...]:
+    def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[PlannedReminder, ...]:
         """What the person has planned in this conversation, the next one first, within a transaction."""
         found = repos.reminders.of_person(person, conversation)
         return tuple(self._shown(repos, person, reminder) for reminder in found)
 
-    def cancelled(
+    def cancel_within(
         self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int
-    ) -> Planned | None:
+    ) -> PlannedReminder | None:
         """Cancel a reminder of the person within a transaction; gives what it was, None where there is none."""
         found = repos.reminders.of_person(person, conversation)
         reminder = next((reminder for reminder in found if reminder.number == number), None)
@@ -248,7 +248,7 @@ class Reminders:
             self._remind(repos, reminder, place, words)
         else:
             repos.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
-        next_at = schedules.next_after(place.plan, self._clock.settled())
+        next_at = schedules.next_after(place.plan, self._clock.settled_now())
         if next_at is None:
             repos.reminders.settle(reminder.id, now=now)
         else:
@@ -269,9 +269,9 @@ class Reminders:
         message = Incoming(author=place.person, name=None, chat=place.chat, sent_at=place.sent_at, text="⏰")
         self._turns.tell(repos, reminder.conversation, message, told, expires_at=reminder.expires_at)
 
-    def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: Scheduled) -> Arrival:
+    def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: ScheduledPrompt) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
-        when = schedules.worded(reminder.due_at, place.plan.zone)
+        when = schedules.describe_moment(reminder.due_at, place.plan.zone)
         is_late = self._clock.wall() - reminder.due_at >= _LATE
         message = Incoming(
             author=place.person,
@@ -301,7 +301,7 @@ class Reminders:
             device=reminder.id,
             sent_at=sent_at,
             kind=Kind.REMINDER,
-            envelope=events.dumped(envelope),
+            envelope=events.dump_value(envelope),
             received_at=self._clock.now(),
             expires_at=reminder.expires_at,
         )
@@ -309,18 +309,18 @@ class Reminders:
     async def _conversation(self, context: ToolContext) -> ConversationId:
         return await self._store.conversation(context.chat, now=self._clock.now())
 
-    def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> Planned:
+    def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> PlannedReminder:
         """The reminder as people and models see it."""
         own = repos.reminders.zone(f"direct:{person}")
         plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
         words = _words.validate_json(reminder.words) if reminder.words is not None else None
         zone = plan.zone if plan else own or self._timezone
         local = reminder.due_at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-        return Planned(
+        return PlannedReminder(
             number=reminder.number,
             text=None if words is None else words.text,
             prompt=None if words is None else words.prompt,
-            when=schedules.worded(reminder.due_at, zone),
+            when=schedules.describe_moment(reminder.due_at, zone),
             due_at=reminder.due_at,
             timezone=zone,
             repeat=plan.repeat if plan else None,
@@ -329,10 +329,10 @@ class Reminders:
             and schedules.is_skipped(plan.local, zone),
             loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
             zone_is_known=own is not None,
-            origin="" if words is None else labels.dumped(words.scheduled.labels).decode(),
+            origin="" if words is None else labels.dump_labels(words.scheduled.labels).decode(),
         )
 
 
-def _scheduled(context: ToolContext) -> Scheduled:
+def _scheduled(context: ToolContext) -> ScheduledPrompt:
     """What is kept of where a call of the tool comes from; its prompt is the model's, whoever wanted it."""
-    return Scheduled(labels=labels.loaded(context.origin), addresses=context.addresses)
+    return ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses)

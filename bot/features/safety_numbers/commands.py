@@ -7,9 +7,9 @@ Left to others: what trusting does (`bot.features.safety_numbers.service`), the 
 import asyncio
 from collections.abc import Callable, Iterable
 
-from bot.commands.base import Call, Desk, Entry
+from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.errors import CallRefused, Disconnected
-from bot.features.safety_numbers.service import Identities, Suspect, Verdict
+from bot.features.safety_numbers.service import Identities, Suspect, TrustResult
 from bot.i18n import phrases
 
 _BRIDGE_SECONDS = 20.0
@@ -25,15 +25,15 @@ _WORDS = {
 class TrustCommands:
     """The one command about safety numbers."""
 
-    def __init__(self, desk: Desk, identities: Identities) -> None:
+    def __init__(self, desk: CommandContext, identities: Identities) -> None:
         self._desk = desk
         self._identities = identities
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CommandEntry, ...]:
         """Its line in the table."""
         return (
-            Entry(
+            CommandEntry(
                 name="trust",
                 form="/trust [LABEL [NUMBER]]",
                 summary=phrases.ABOUT_TRUST,
@@ -58,16 +58,16 @@ class TrustCommands:
                     suspects = await self._identities.look()
                     return lambda: _listed(suspects)
                 done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
-                return lambda: _told(done)
+                return lambda: _reply(done)
         except (Disconnected, TimeoutError):
             return lambda: phrases.say(phrases.BRIDGE_SILENT)
         except CallRefused:
             return lambda: phrases.say(phrases.TRUST_REFUSED)
 
 
-def _told(done: Verdict) -> str:
+def _reply(done: TrustResult) -> str:
     if done.kind == "trusted" and done.suspect is not None:
-        return phrases.trusted(done.suspect.name, done.suspect.label)
+        return phrases.now_trusted(done.suspect.name, done.suspect.label)
     return phrases.say(_WORDS[done.kind])
 
 

@@ -50,7 +50,7 @@ class Suspect:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class TrustResult:
     """What came of it that somebody wanted to trust a new safety number."""
 
     kind: Literal["trusted", "nobody", "changed_again", "own"]
@@ -111,7 +111,7 @@ class Identities:
         Raises:
             StoreError: nobody knows.
         """
-        return bool(await self._store.read(lambda repos: repos.outbox.held()))
+        return bool(await self._store.read(lambda repos: repos.outbox.held_conversations()))
 
     async def look(self) -> tuple[Suspect, ...]:
         """Learn from the bridge whose safety number has changed, and do what is to be done; gives who is not trusted.
@@ -135,7 +135,7 @@ class Identities:
         self._settle_noticed(noticed, known)
         return known, suspects
 
-    async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> Verdict:
+    async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> TrustResult:
         """Trust the new safety number of whoever has this label or uuid, if that is still the one that was told of.
 
         With a safety number it has to be that one, and counts as compared, also where it was trusted before. `by` is
@@ -155,12 +155,12 @@ class Identities:
         )
         suspect = next((one for one in those if name.lower() in {one.label, one.person}), None)
         if suspect is None:
-            return Verdict(kind="nobody")
+            return TrustResult(kind="nobody")
         if suspect.person == by:
-            return Verdict(kind="own", suspect=suspect)
+            return TrustResult(kind="own", suspect=suspect)
         is_news = (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}
         if safety_number is None and is_news:
-            return Verdict(kind="changed_again", suspect=suspect)
+            return TrustResult(kind="changed_again", suspect=suspect)
         await self._transport.trust(suspect.person, safety_number=safety_number)
         others = [one.person for one in suspects if one.person != suspect.person]
 
@@ -175,11 +175,11 @@ class Identities:
         self._noticed.pop(suspect.person, None)
         self._counts.add("safety_numbers_trusted")
         _log.warning("the new safety number of %s is trusted; what was held goes out", suspect.label)
-        return Verdict(kind="trusted", suspect=suspect)
+        return TrustResult(kind="trusted", suspect=suspect)
 
     async def _ask(self) -> _Known:
         identities = await self._transport.identities()
-        is_held = bool(await self._store.read(lambda repos: repos.outbox.held()))
+        is_held = bool(await self._store.read(lambda repos: repos.outbox.held_conversations()))
         groups = await self._transport.groups() if is_held else ()
         untrusted = {one.person: one for one in identities if not one.is_trusted}
         contacts = await self._transport.contacts() if untrusted else ()
@@ -200,7 +200,7 @@ class Identities:
 
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """Those without trust who are of any concern: something is held for them, or they write to Aldis."""
-        held = repos.outbox.held()
+        held = repos.outbox.held_conversations()
         in_groups = {
             person for chat, members in known.members.items() if repos.chats.at(chat) in held for person in members
         }
@@ -215,7 +215,7 @@ class Identities:
         if conversation is None:
             return False
         contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
-        return conversation in repos.outbox.held() or self._may_write(repos, contact)
+        return conversation in repos.outbox.held_conversations() or self._may_write(repos, contact)
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
         """Trust the new keys that nobody has to be asked about; gives whose."""
@@ -265,7 +265,7 @@ class Identities:
         """Let go what is held for these people, and what may be: groups hold it for somebody."""
         if trusted:
             theirs = {repos.chats.at(f"direct:{person}") for person in others}
-            for conversation in repos.outbox.held().keys() - theirs:
+            for conversation in repos.outbox.held_conversations().keys() - theirs:
                 repos.outbox.release(conversation)
 
     def _release_stale(self, repos: Repositories, known: _Known, now: datetime) -> None:
@@ -274,7 +274,7 @@ class Identities:
         # The account itself is a member, too, and nobody's suspect.
         chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
         rightly = {repos.chats.at(chat) for chat in chats}
-        for conversation, held_at in repos.outbox.held().items():
+        for conversation, held_at in repos.outbox.held_conversations().items():
             if conversation not in rightly and now - held_at >= _HELD_AT_LEAST:
                 repos.outbox.release(conversation)
 

@@ -8,7 +8,7 @@ import logging
 
 from bot.errors import Disconnected
 from bot.features.safety_numbers.service import Identities
-from bot.logs import described
+from bot.logs import describe_error
 from store import Store
 
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class IdentityWatch:
             _log.info("safety numbers are not known: %s", error)
             return _AGAIN_SECONDS
         except Exception as error:  # noqa: BLE001  (a bug in the watching must not end what is watched)
-            _log.error("looking after safety numbers failed: %s", described(error))
+            _log.error("looking after safety numbers failed: %s", describe_error(error))
             return _AGAIN_SECONDS
         if self._identities.has_noticed:
             return _SOON_SECONDS

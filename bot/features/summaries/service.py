@@ -186,7 +186,7 @@ class Summaries:
             last=max(older.turns),
             summary=text.encode(),
             expires_at=older.expires_at,
-            labels=labels.dumped(_labels(turn.chat, older)),
+            labels=labels.dump_labels(_labels(turn.chat, older)),
         )
 
         def keep(repos: Repositories) -> bool:
@@ -226,7 +226,7 @@ class Summaries:
 def _labels(chat: ChatId, older: _Older) -> Labels:
     """Of all that was summed up."""
     read = [provenance.of_stored(message, chat, lambda _: None) for message in older.said]
-    return labels.joined([*([] if older.former is None else [labels.loaded(older.former.labels)]), *read])
+    return labels.join_labels([*([] if older.former is None else [labels.load_labels(older.former.labels)]), *read])
 
 
 def _third(window: Window) -> Window:
@@ -246,7 +246,7 @@ def _fitting(sizes: Sequence[int], window: Window) -> int:
 
 
 def _read(rows: Iterable[StoredMessage]) -> list[Message]:
-    return [message for row in rows for message in messages.loaded(row.message)]
+    return [message for row in rows for message in messages.load_messages(row.message)]
 
 
 def _transcript(older: _Older, characters: int) -> str:

@@ -9,7 +9,7 @@ import logging
 from dataclasses import replace
 
 from bot.features.summaries.service import Summaries
-from bot.logs import described
+from bot.logs import describe_error
 from bot.messages import UserMessage
 from bot.metrics import Counts
 from bot.turn.journal import Turn
@@ -55,4 +55,4 @@ class SummaryWorker:
                 if await self._summaries.renew(turn):
                     self._counts.add("summaries")
             except Exception as error:  # noqa: BLE001  (a summary that fails harms nothing)
-                _log.error("conversation %d was not summed up: %s", turn.conversation, described(error))
+                _log.error("conversation %d was not summed up: %s", turn.conversation, describe_error(error))

@@ -1,7 +1,7 @@
 """Claude, by the Messages API and Anthropic's own SDK.
 
 The SDK brings the key, the version header, the connections and the errors; the body goes out as ready bytes and comes
-back as bytes (see `wire.encoded`), so that blocks which only Anthropic understands come back exactly as they came.
+back as bytes (see `wire.encode_json`), so that blocks which only Anthropic understands come back exactly as they came.
 Left to others: retries and other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
 
 Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-21.
@@ -35,7 +35,7 @@ from bot.messages import (
 from bot.providers import caching, media, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, Request, Stop, Told, ToolOffer, Usage
-from bot.providers.prices import Prices, published
+from bot.providers.prices import Prices, published_prices
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -122,7 +122,7 @@ class _Answer(wire.Wire):
     stop_reason: str | None = None
     usage: _Usage | None = None
 
-    def continued(self, more: "_Answer") -> "_Answer":
+    def extend(self, more: "_Answer") -> "_Answer":
         """A paused answer and what came after it, as one."""
         content = [*self.content, *more.content]
         return _Answer(
@@ -136,7 +136,7 @@ class _Ear:
 
     told: Told
     reader: written.Reader
-    begun: list[anthropic_events.Gathered] = field(default_factory=list[anthropic_events.Gathered])
+    begun: list[anthropic_events.PartialMessage] = field(default_factory=list[anthropic_events.PartialMessage])
 
     @property
     def has_heard(self) -> bool:
@@ -144,17 +144,17 @@ class _Ear:
         return any(gathered.usage for gathered in self.begun)
 
     @property
-    def used(self) -> _Usage:
+    def usage(self) -> _Usage:
         """What was used so far, whole or not."""
         return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
 
     async def listen(self, pieces: AsyncIterable[object], after: _Answer | None) -> bytes:
         """The body of the answer in these pieces, told with the words of the paused answer before it."""
         content = after.content if after is not None else ()
-        before = streams.joined(part.text for part in map(_part, content) if isinstance(part, Text))
-        self.begun.append(anthropic_events.Gathered())
-        gathering = written.Gathered(self.begun[-1], self.reader)
-        return await streams.gathered(pieces, gathering, lambda text: self.told(streams.joined([before, text])))
+        before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
+        self.begun.append(anthropic_events.PartialMessage())
+        gathering = written.PartialText(self.begun[-1], self.reader)
+        return await streams.read_stream(pieces, gathering, lambda text: self.told(streams.join_texts([before, text])))
 
 
 class Anthropic:
@@ -179,7 +179,7 @@ class Anthropic:
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         self._model = model
         self._effort = effort
-        self._prices = prices or published()
+        self._prices = prices or published_prices()
         self._takes = media.ALL
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._client = anthropic.AsyncAnthropic(
@@ -209,7 +209,7 @@ class Anthropic:
             return await self._completed(request, ear)
         except ProviderError as error:
             if ear is not None and ear.has_heard:
-                error.cost_usd = self._prices.cost(self._model, _usage(ear.used))
+                error.cost_usd = self._prices.cost(self._model, _usage(ear.usage))
             raise
 
     async def _completed(self, request: Request, ear: _Ear | None) -> Completion:
@@ -233,7 +233,7 @@ class Anthropic:
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, ear: _Ear | None) -> wire.Answered:
+    async def _ask(self, request: Request, ear: _Ear | None) -> wire.WireAnswer:
         """The answer; where the model does not take what came with a message, the one to words in its place."""
         takes = self._takes
         while True:
@@ -251,7 +251,7 @@ class Anthropic:
                 if not media.is_about_this_one(words):
                     self._takes -= refused
 
-    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.Answered:
+    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear | None) -> wire.WireAnswer:
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         messages = self._conversation(request.messages, takes, plan.marks)
@@ -260,7 +260,7 @@ class Anthropic:
             if answer.stop_reason != "pause_turn":
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
-            answer = answer.continued(await self._post(body, [*messages, wire.encoded(paused)], ear, after=answer))
+            answer = answer.extend(await self._post(body, [*messages, wire.encode_json(paused)], ear, after=answer))
         return written.Reader(request).read(self._read(answer))
 
     async def _post(
@@ -303,16 +303,16 @@ class Anthropic:
                 turns.append((role, [blocks]))
         return [b'{"role":"%b","content":[%b]}' % (role, b",".join(blocks)) for role, blocks in turns]
 
-    def _read(self, answer: _Answer) -> wire.Answered:
+    def _read(self, answer: _Answer) -> wire.WireAnswer:
         stop = _STOPS.get(answer.stop_reason, Stop.END)
-        read = wire.answered([_part(block) for block in answer.content], stop, _usage(answer.usage or _Usage()))
+        read = wire.wire_answer([_part(block) for block in answer.content], stop, _usage(answer.usage or _Usage()))
         if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
             raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
         return read
 
     def _refused(self, error: anthropic.APIStatusError) -> ProviderError:
         status = error.status_code
-        refused = wire.Refused(
+        refused = wire.RefusedRequest(
             status=_STATUSES.get(error.type or "", status) if error.response.is_success else status,
             code=str(error.error_code or error.type or ""),
             words=str(error.api_message or ""),
@@ -382,7 +382,7 @@ def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
     match message:
         case UserMessage():
             # What is shown comes first, as the vendor recommends.
-            shown = [_shown(medium) for medium in media.shown(message, takes)]
+            shown = [_shown(medium) for medium in media.accepted_media(message, takes)]
             return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
         case ToolMessage():
             return [_result(answer) for answer in message.answers]

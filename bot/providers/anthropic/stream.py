@@ -26,7 +26,7 @@ class _Event(wire.Wire):
     usage: Block | None = None
 
 
-class Gathered:
+class PartialMessage:
     """An answer of which some events came."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Gathered:
     def text(self) -> str:
         """The words so far, of all text blocks."""
         texts = (str(block.get("text", "")) for block in self._blocks.values() if block.get("type") == "text")
-        return streams.joined(texts)
+        return streams.join_texts(texts)
 
     def take(self, piece: object) -> None:
         """Add an event; kinds that are not known are passed over.
@@ -76,7 +76,7 @@ class Gathered:
         if not self._has_ended or not self._message:
             raise ValueError("the stream ended before the answer did")
         content = [self._whole(index) for index in sorted(self._blocks)]
-        return wire.encoded({**self._message, "content": content, "usage": self.usage or None})
+        return wire.encode_json({**self._message, "content": content, "usage": self.usage or None})
 
     def _count(self, usage: Block) -> None:
         """Counts are totals, so the newer ones replace the older; those that are left out stay."""

@@ -21,7 +21,7 @@ _SHOWN_PLACES = 5
 _SHOWN_CHARS = 1_000
 
 
-def worded(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
+def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
     """One tool's answer in words, an error included; `arguments` are those of its call, empty where unknown."""
     try:
         content = _Content.model_validate_json(answer.content)

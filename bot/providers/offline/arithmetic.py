@@ -99,7 +99,7 @@ def expression(clause: str) -> str | None:
     return text if _is_arithmetic(text) else None
 
 
-def embedded(clause: str) -> str | None:
+def find_expression(clause: str) -> str | None:
     """The longest expression in signs within the clause, or None; a date, a fraction or a phone number is none."""
     candidates = [match[0].rstrip(_DANGLING) for match in _EMBEDDED.finditer(clause)]
     sure = [text for text in candidates if _SURE_SIGN.search(text) and _is_arithmetic(text)]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.providers.offline.arithmetic import embedded, expression
+from bot.providers.offline.arithmetic import expression, find_expression
 from bot.providers.offline.conversions import conversion
 from bot.providers.phrasebook import in_english
 
@@ -23,7 +23,7 @@ _MAX_DAYS = 7
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Intent:
+class OfflineIntent:
     """One thing that is asked for: the tool that gives it and its arguments.
 
     `arguments` is empty for the time here, and for weather whose place the message does not name.
@@ -33,15 +33,15 @@ class Intent:
     arguments: Mapping[str, object]
 
 
-def spoken(text: str) -> str:
+def people_words(text: str) -> str:
     """The words of the people in a user message: without the headers and the notes that Aldis adds to the lines."""
     lines = (_HEADER.sub("", line) for line in text.splitlines())
     return "\n".join(line for line in lines if not _NOTE.match(line)).strip()
 
 
-def intents(words: str) -> tuple[Intent, ...]:
+def intents(words: str) -> tuple[OfflineIntent, ...]:
     """What is asked for, in order, nothing twice; empty where no pattern fits."""
-    found: list[Intent] = []
+    found: list[OfflineIntent] = []
     for clause in _clauses(words[:_MAX_CHARS]):
         found += [intent for intent in _asked(_with_there(clause, found)) if intent not in found]
     return tuple(_with_place(intent, found) for intent in found[:MAX_INTENTS])
@@ -88,73 +88,73 @@ def _clauses(words: str) -> Iterator[str]:
             yield clause
 
 
-def _with_there(clause: str, found: Sequence[Intent]) -> str:
+def _with_there(clause: str, found: Sequence[OfflineIntent]) -> str:
     """The clause with the place that was spoken of before instead of a closing "there"."""
     place = next(filter(None, map(_place_of, reversed(found))), None)
     return _THERE.sub(lambda _: f"in {place}", clause) if place else clause
 
 
-def _with_place(intent: Intent, found: Sequence[Intent]) -> Intent:
+def _with_place(intent: OfflineIntent, found: Sequence[OfflineIntent]) -> OfflineIntent:
     """Weather that names no place is meant for the place of the message's other requests."""
     if intent.tool != "get_weather" or intent.arguments:
         return intent
     place = next(filter(None, map(_place_of, found)), None)
-    return Intent(tool=intent.tool, arguments={"place": place}) if place else intent
+    return OfflineIntent(tool=intent.tool, arguments={"place": place}) if place else intent
 
 
-def _place_of(intent: Intent) -> object:
+def _place_of(intent: OfflineIntent) -> object:
     return intent.arguments.get("place") or intent.arguments.get("timezone")
 
 
 _THERE = _pattern(r"\bthere$")
 
 
-def _asked(clause: str) -> Sequence[Intent]:
+def _asked(clause: str) -> Sequence[OfflineIntent]:
     """What one clause asks for, by the first reader that understands it."""
     english = in_english(clause)
     return next(filter(None, (read(english) for read in _READERS)), ())
 
 
-def _reminder(clause: str) -> Sequence[Intent]:
+def _reminder(clause: str) -> Sequence[OfflineIntent]:
     if _REMINDERS.fullmatch(clause):
-        return [Intent(tool="remind", arguments={"action": "list"})]
+        return [OfflineIntent(tool="remind", arguments={"action": "list"})]
     match = _REMIND.fullmatch(clause) or _REMIND_LAST.fullmatch(clause)
     if match is None:
         return ()
     number = int(match["number"]) if match["number"].isdigit() else 1
     seconds = number * _UNIT_SECONDS[match["unit"][0].lower()]
     text = match["text"].strip()
-    return [Intent(tool="remind", arguments={"action": "set", "text": text, "delay_seconds": seconds})]
+    return [OfflineIntent(tool="remind", arguments={"action": "set", "text": text, "delay_seconds": seconds})]
 
 
-def _memory(clause: str) -> Sequence[Intent]:
+def _memory(clause: str) -> Sequence[OfflineIntent]:
     match = _REMEMBER.fullmatch(clause)
-    return [Intent(tool="remember", arguments={"action": "remember", "fact": match[1]})] if match else ()
+    return [OfflineIntent(tool="remember", arguments={"action": "remember", "fact": match[1]})] if match else ()
 
 
-def _search(clause: str) -> Sequence[Intent]:
+def _search(clause: str) -> Sequence[OfflineIntent]:
     match = _SEARCH.match(clause) or _LOOK_UP.match(clause)
-    return [Intent(tool="web_search", arguments={"query": match[1]})] if match else ()
+    return [OfflineIntent(tool="web_search", arguments={"query": match[1]})] if match else ()
 
 
-def _sum(clause: str) -> Sequence[Intent]:
+def _sum(clause: str) -> Sequence[OfflineIntent]:
     found = expression(clause)
-    return [Intent(tool="calculate", arguments={"expression": found})] if found else ()
+    return [OfflineIntent(tool="calculate", arguments={"expression": found})] if found else ()
 
 
-def _conversion(clause: str) -> Sequence[Intent]:
+def _conversion(clause: str) -> Sequence[OfflineIntent]:
     found = conversion(clause)
-    return [Intent(tool="convert", arguments=found)] if found else ()
+    return [OfflineIntent(tool="convert", arguments=found)] if found else ()
 
 
-def _time(clause: str) -> Sequence[Intent]:
+def _time(clause: str) -> Sequence[OfflineIntent]:
     if not _TIME.search(clause):
         return ()
     places = _places(_WHEN.sub("", clause))
-    return [Intent(tool="current_time", arguments={"timezone": place} if place else {}) for place in places]
+    return [OfflineIntent(tool="current_time", arguments={"timezone": place} if place else {}) for place in places]
 
 
-def _weather(clause: str) -> Sequence[Intent]:
+def _weather(clause: str) -> Sequence[OfflineIntent]:
     bare = " ".join(_WHEN.sub(" ", _UNITS.sub(" ", clause)).split())
     places = _places(bare)
     others = _NO_PLACE.sub(" ", bare).strip(" ,'")
@@ -162,24 +162,24 @@ def _weather(clause: str) -> Sequence[Intent]:
         return ()
     more = {**_days(clause), **_units(clause)}
     return [
-        Intent(tool="get_weather", arguments={"place": place, **more} if place else {})
+        OfflineIntent(tool="get_weather", arguments={"place": place, **more} if place else {})
         for place in (places if places != [""] else [others])
     ]
 
 
-def _embedded_sum(clause: str) -> Sequence[Intent]:
-    found = embedded(clause)
-    return [Intent(tool="calculate", arguments={"expression": found})] if found else ()
+def _embedded_sum(clause: str) -> Sequence[OfflineIntent]:
+    found = find_expression(clause)
+    return [OfflineIntent(tool="calculate", arguments={"expression": found})] if found else ()
 
 
-def _question(clause: str) -> Sequence[Intent]:
+def _question(clause: str) -> Sequence[OfflineIntent]:
     match = _NOUN.match(clause) or _QUESTION.match(clause)
     if not match or _PERSONAL.search(match[1]):
         return ()
-    return [Intent(tool="web_search", arguments={"query": match[1]})]
+    return [OfflineIntent(tool="web_search", arguments={"query": match[1]})]
 
 
-_READERS: Sequence[Callable[[str], Sequence[Intent]]] = (
+_READERS: Sequence[Callable[[str], Sequence[OfflineIntent]]] = (
     _reminder,
     _memory,
     _search,

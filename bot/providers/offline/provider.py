@@ -24,8 +24,8 @@ from bot.messages import (
     UserMessage,
 )
 from bot.providers.base import Completion, Request, Stop, Told, Usage
-from bot.providers.offline.answers import worded
-from bot.providers.offline.intents import Intent, intents, not_understood, spoken
+from bot.providers.offline.answers import describe_answer
+from bot.providers.offline.intents import OfflineIntent, intents, not_understood, people_words
 
 NAME = "offline"
 
@@ -79,7 +79,7 @@ class Offline:
         `told` is told the words at once, for they are not made one by one.
         """
         question, since = _newest(request.messages)
-        words = spoken(question.text)
+        words = people_words(question.text)
         asked = intents(words)
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
         offered = {tool.name for tool in request.tools}
@@ -118,12 +118,12 @@ def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]
     raise ValueError("a request holds at least one user message")
 
 
-def _is_complete(intent: Intent) -> bool:
+def _is_complete(intent: OfflineIntent) -> bool:
     """Whether the tool can be called: all but the clock need to be told something."""
     return intent.tool == "current_time" or bool(intent.arguments)
 
 
-def _calls(wanted: Sequence[Intent], messages: Sequence[Message]) -> Sequence[ToolCall]:
+def _calls(wanted: Sequence[OfflineIntent], messages: Sequence[Message]) -> Sequence[ToolCall]:
     """The calls under ids that no message bears: one higher than the highest round before."""
     asked = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
     rounds = [int(own[1]) for own in map(_OWN_ID.fullmatch, asked) if own]
@@ -138,10 +138,10 @@ def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterato
     """What the tools answered since the question, each in words, in the order asked."""
     calls = [call for message in since if isinstance(message, AssistantMessage) for call in message.calls]
     arguments = {call.id: call.arguments for call in calls}
-    return (worded(answer, arguments.get(answer.call_id, {})) for answer in answers)
+    return (describe_answer(answer, arguments.get(answer.call_id, {})) for answer in answers)
 
 
-def _regrets(asked: Sequence[Intent], offered: AbstractSet[str], *, has_answers: bool) -> Iterator[str]:
+def _regrets(asked: Sequence[OfflineIntent], offered: AbstractSet[str], *, has_answers: bool) -> Iterator[str]:
     """Why some of what is asked for has no answer."""
     for intent in asked:
         if intent.tool not in offered:

@@ -131,7 +131,7 @@ def _asked(contents: list[Content]) -> list[Json]:
 
 
 def _content(message: UserMessage, takes: media.Kinds) -> Content:
-    text, shown = media.text_of(message, takes), media.shown(message, takes)
+    text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
     return [*_text(text), *map(_shown, shown)] if shown else text
 
 
@@ -166,10 +166,10 @@ def _call(call: ToolCall) -> Json:
 
 def arguments_json(call: ToolCall) -> str:
     """The arguments as valid JSON, also where the model wrote none: some servers parse the history ever after."""
-    return wire.encoded(call.arguments).decode()
+    return wire.encode_json(call.arguments).decode()
 
 
-def read(data: bytes, request: Request) -> wire.Answered:
+def read(data: bytes, request: Request) -> wire.WireAnswer:
     """What the answer says.
 
     Raises:
@@ -178,7 +178,7 @@ def read(data: bytes, request: Request) -> wire.Answered:
     answer = wire.parse(_Answer, data)
     choice = answer.choices[0]
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
-    return wire.answered(_parts(choice.message, request), stop, _usage(answer.usage))
+    return wire.wire_answer(_parts(choice.message, request), stop, _usage(answer.usage))
 
 
 def _parts(message: _Message, request: Request) -> list[AssistantPart]:

@@ -56,7 +56,7 @@ class _Asked:
         return {"id": self.id, "function": {"name": self.name, "arguments": "".join(self.written)}}
 
 
-class Gathered:
+class PartialChat:
     """An answer of which some chunks came."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Gathered:
     @property
     def text(self) -> str:
         """The words so far; those of a refusal where there is one."""
-        return streams.joined([self._refusal or self._content])
+        return streams.join_texts([self._refusal or self._content])
 
     def take(self, piece: object) -> None:
         """Add a chunk.
@@ -94,7 +94,7 @@ class Gathered:
         message: Json = {"content": self._content, "refusal": self._refusal or None}
         message["tool_calls"] = [call.body() for call in self._calls]
         choice: Json = {"message": message, "finish_reason": self._reason}
-        return wire.encoded({"choices": [choice], "usage": self._usage})
+        return wire.encode_json({"choices": [choice], "usage": self._usage})
 
     def _grow(self, delta: _Delta) -> None:
         self._content += _words(delta.content)
@@ -104,7 +104,7 @@ class Gathered:
             asked.name = asked.name or piece.function.name or ""
             arguments = piece.function.arguments
             if arguments is not None:
-                asked.written.append(arguments if isinstance(arguments, str) else wire.encoded(arguments).decode())
+                asked.written.append(arguments if isinstance(arguments, str) else wire.encode_json(arguments).decode())
 
     def _asked(self, piece: _Call) -> _Asked:
         """The call that a piece belongs to: the one of its number, unless it bears the id and name of another."""

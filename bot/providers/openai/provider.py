@@ -2,8 +2,8 @@
 
 OpenAI itself is asked by its Responses API: its newest models refuse tools on chat completions. Every other server is
 asked by chat completions, which all of them have. The body goes out as ready bytes and comes back as bytes: see
-`wire.encoded` for what that saves. Left to others: the shapes (`openai_chat`, `openai_responses`), retries and other
-models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
+`wire.encode_json` for what that saves. Left to others: the shapes (`openai_chat`, `openai_responses`), retries and
+other models (`bot.providers.fallback`), what is asked (`bot.turn.prompt`).
 
 Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
 """
@@ -23,11 +23,11 @@ from httpx2 import TransportError
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
 from bot.providers import media, streams, wire, written
 from bot.providers.base import Completion, Request, Told
-from bot.providers.lessons import Lessons
+from bot.providers.lessons import ModelLessons
 from bot.providers.openai import chat, chat_stream, responses_stream
 from bot.providers.openai import responses as openai_responses
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode, lessons_of, with_lessons
-from bot.providers.prices import Prices, published
+from bot.providers.prices import Prices, published_prices
 from bot.providers.prompted import provider as prompted
 
 _log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class OpenAI:
         tool_mode: ToolMode = "auto",
         connect_timeout_seconds: float = wire.CONNECT_TIMEOUT_SECONDS,
         prices: Prices | None = None,
-        lessons: Lessons | None = None,
+        lessons: ModelLessons | None = None,
     ) -> None:
         """Open nothing yet; connections come with the first request.
 
@@ -121,7 +121,7 @@ class OpenAI:
         """
         self._model = model or ""
         self._effort = effort
-        self._prices = prices or published()
+        self._prices = prices or published_prices()
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
         responses = api == "responses" or (api == "auto" and self._official)
@@ -134,7 +134,7 @@ class OpenAI:
             marks_cache=_CACHE_MARKS.match(self._model) is not None,
         )
         self._first_habits = self._habits
-        self._lessons = lessons or Lessons()
+        self._lessons = lessons or ModelLessons()
         self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
         self._recall()
         self._client = openai.AsyncOpenAI(
@@ -186,7 +186,7 @@ class OpenAI:
         """Close the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, told: Told | None) -> wire.Answered:
+    async def _ask(self, request: Request, told: Told | None) -> wire.WireAnswer:
         """The answer; where the server wants to be asked in another way, the one to that."""
         if not self._model:
             self._model = await self._first_listed()
@@ -221,7 +221,7 @@ class OpenAI:
             known = with_lessons(self._first_habits, cast("dict[str, Any]", habits))
             self._habits = replace(known, takes=known.takes | self._surely_takes)
 
-    async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.Answered:
+    async def _answered(self, request: Request, habits: Habits, told: Told | None) -> wire.WireAnswer:
         most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)
         request = replace(request, max_output_tokens=most)
         effort = self._effort if habits.takes_effort else None
@@ -231,16 +231,16 @@ class OpenAI:
             body = openai_responses.body(
                 request, model=model, effort=effort, reasons=reasons, takes=habits.takes, marks=habits.marks_cache
             )
-            gathering = written.Gathered(responses_stream.Gathered(), reader)
+            gathering = written.PartialText(responses_stream.PartialResponse(), reader)
             data = await self._data(openai_responses.PATH, body, gathering, told)
             return reader.read(openai_responses.read(data, request, model=model))
-        gathering = written.Gathered(chat_stream.Gathered(), reader)
+        gathering = written.PartialText(chat_stream.PartialChat(), reader)
         asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
         return reader.read(await self._chatted(asked, habits, gathering, told))
 
     async def _chatted(
         self, request: Request, habits: Habits, gathering: streams.Gathering, told: Told | None
-    ) -> wire.Answered:
+    ) -> wire.WireAnswer:
         """The answer by chat completions."""
         body = chat.body(
             request,
@@ -258,12 +258,12 @@ class OpenAI:
         # The whole address, because the SDK takes 0.1 ms to put a path behind its base address, with every request.
         url = f"{self._base_url}{path}"
         if told is None:
-            return await self._client.post(url, content=wire.encoded(body), cast_to=bytes)
-        data, kind = wire.encoded(body | {"stream": True}), openai.AsyncStream[object]
+            return await self._client.post(url, content=wire.encode_json(body), cast_to=bytes)
+        data, kind = wire.encode_json(body | {"stream": True}), openai.AsyncStream[object]
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
                 return await stream.response.aread()
-            return await streams.gathered(stream, gathering, told)
+            return await streams.read_stream(stream, gathering, told)
 
     async def _first_listed(self) -> str:
         """The first model of the server's list that can hold a conversation, as far as its name tells."""
@@ -274,7 +274,7 @@ class OpenAI:
         return names[0]
 
     def _refused(self, error: openai.APIStatusError) -> ProviderError:
-        refused = wire.Refused(
+        refused = wire.RefusedRequest(
             status=error.status_code,
             code=str(error.code or error.type or ""),
             words=error.message,
@@ -286,7 +286,7 @@ class OpenAI:
         """The error that was told within a stream; some servers give a status there as its code."""
         code = str(error.code or error.type or "")
         status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else _STATUSES.get(code, 500)
-        refused = wire.Refused(status=status, code=code, words=error.message, headers={})
+        refused = wire.RefusedRequest(status=status, code=code, words=error.message, headers={})
         return refused.error(_PHRASES, provider=NAME, model=self._model)
 
 

@@ -172,7 +172,7 @@ def _output(answer: ToolAnswer, *, marked: bool = False) -> Json:
 
 
 def _content(message: UserMessage, takes: media.Kinds, *, marked: bool = False) -> str | list[Json]:
-    text, shown = media.text_of(message, takes), media.shown(message, takes)
+    text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
     if not (shown or marked):
         return text
     parts = [_text(text), *map(_shown, shown)]
@@ -196,7 +196,7 @@ def _item(part: AssistantPart) -> Json | None:
             return dict(part.data) if part.vendor == VENDOR else None
 
 
-def read(data: bytes, request: Request, *, model: str) -> wire.Answered:
+def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
     """What the answer says.
 
     Raises:
@@ -213,7 +213,7 @@ def read(data: bytes, request: Request, *, model: str) -> wire.Answered:
     for item in answer.output:
         parts.extend(_parts(item, taken))
         stop = Stop.REFUSAL if _is_refusal(item) else stop
-    return wire.answered(parts, stop, _usage(answer.usage))
+    return wire.wire_answer(parts, stop, _usage(answer.usage))
 
 
 def _failed(failure: _Failure | None, *, model: str) -> ProviderError:

@@ -24,7 +24,7 @@ class _Event(wire.Wire):
     code: str | None = None
 
 
-class Gathered:
+class PartialResponse:
     """An answer of which some events came."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Gathered:
     @property
     def text(self) -> str:
         """The words so far, of all messages in the answer."""
-        return streams.joined(text for _, text in sorted(self._texts.items()))
+        return streams.join_texts(text for _, text in sorted(self._texts.items()))
 
     def take(self, piece: object) -> None:
         """Add an event; kinds that are not known are passed over.
@@ -59,4 +59,4 @@ class Gathered:
         """
         if self._response is None:
             raise ValueError("the stream ended before the answer did")
-        return wire.encoded(self._response)
+        return wire.encode_json(self._response)

@@ -5,8 +5,8 @@
 A marker counts when a known tool stands in it, or when name, colon and brace are there: `cout << x`, `cat <<EOF` and
 `<<chapter>>` are text. Small models write it in many ways, so much is let pass: fences and backticks around it or its
 object, typographic quotes, line breaks within strings, a bracket or nothing in place of the colon, a missing end.
-Only a model's own completion is read. What others wrote goes to the model `escaped`, and a marker that repeats their
-words (`squeezed`) is a quotation of them and no call.
+Only a model's own completion is read. What others wrote goes to the model `escape_markers`, and a marker that repeats
+their words (`squeeze`) is a quotation of them and no call.
 Left to others: how a whole request and its answer are put into words (`bot.providers.prompted.provider`).
 """
 
@@ -42,7 +42,7 @@ _UNSAID = re.compile(rf"\\+[nrtbf]?|[\s{_QUOTES}]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Written:
+class WrittenCall:
     """A call as a model wrote it."""
 
     name: str
@@ -50,14 +50,14 @@ class Written:
     """A JSON object; the words in its place where there is none; "" where there is nothing at all."""
 
 
-Piece = str | Written
+Piece = str | WrittenCall
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Marker:
     start: int
     end: int
-    written: Written
+    written: WrittenCall
     is_closed: bool
     """Whether its closing brackets are there."""
 
@@ -65,13 +65,13 @@ class _Marker:
 def pieces(text: str, *, names: Collection[str] = (), given: str = "") -> list[Piece]:
     """The words and the calls of a completion, in order; the text itself where there are no calls.
 
-    `names` are the tools that there are; `given` is what the model was told, `squeezed`. What stands behind a result
+    `names` are the tools that there are; `given` is what the model was told, `squeeze`. What stands behind a result
     that the model has made up after its calls is left out. Never raises; takes time in proportion to the text.
     """
     return _pieces(text, _markers(text, names, given, is_whole=True))
 
 
-def shown(text: str, *, names: Collection[str] = (), given: str = "") -> list[str]:
+def visible_parts(text: str, *, names: Collection[str] = (), given: str = "") -> list[str]:
     """The words of a completion that is still being written, without what is a marker or may become one."""
     found = list(_markers(text, names, given, is_whole=False))
     end = len(text)
@@ -92,7 +92,7 @@ def heading(name: str) -> str:
     return f"<<{RESULT}: {name}>>"
 
 
-def escaped(text: str) -> str:
+def escape_markers(text: str) -> str:
     """The text with a backslash in all that looks like a marker, and everything else as it is."""
     return _OPENING.sub(lambda opening: f"<\\{opening[0][1:]}", text)
 
@@ -102,7 +102,7 @@ def escaped_json(text: str) -> str:
     return _OPENING.sub(lambda opening: f"<\\u003c{opening[0][2:]}", text)
 
 
-def squeezed(text: str) -> str:
+def squeeze(text: str) -> str:
     """The text without white space, quotes and escapes: a repetition is recognised, be it in JSON or laid out anew."""
     return _UNSAID.sub("", text)
 
@@ -117,7 +117,7 @@ def _markers(text: str, names: Collection[str], given: str, *, is_whole: bool) -
         if found is None:
             continue
         # The beginning of one is no quotation yet, whatever it will be.
-        is_quoted = (is_whole or found.is_closed) and squeezed(text[found.start : found.end]) in given
+        is_quoted = (is_whole or found.is_closed) and squeeze(text[found.start : found.end]) in given
         if not is_quoted:
             at = found.end
             yield found
@@ -136,12 +136,12 @@ def _marker(text: str, opening: re.Match[str], names: Collection[str], *, is_who
         ending = _END.match(text, behind)
         end = ending.end() if ending else behind
         is_closed = text[:end].endswith(">>")
-        return _Marker(start=start, end=end, written=Written(name=name, arguments=arguments), is_closed=is_closed)
+        return _Marker(start=start, end=end, written=WrittenCall(name=name, arguments=arguments), is_closed=is_closed)
     if not is_known and is_whole and text.find(">>", at) < 0:
         return None
     end = _end_of_words(text, at, is_whole=is_whole)
     words = text[at:end].strip()
-    written = Written(name=name, arguments=words.removesuffix(">>").rstrip())
+    written = WrittenCall(name=name, arguments=words.removesuffix(">>").rstrip())
     return _Marker(start=start, end=end, written=written, is_closed=words.endswith(">>"))
 
 

@@ -59,20 +59,20 @@ def _system(request: Request) -> str:
     """The system prompt with the tools described; the same as long as these are."""
     if not request.tools:
         return request.whole_system
-    own = markers.escaped(request.whole_system)
+    own = markers.escape_markers(request.whole_system)
     return "\n\n".join(filter(str.strip, [own, _RULES, *map(_described, request.told_tools)]))
 
 
 def _described(offer: ToolOffer) -> str:
-    schema = wire.encoded(wire.object_schema(offer.parameters)).decode()
-    return f"{offer.name}: {markers.escaped(offer.description)}\nArguments: {markers.escaped_json(schema)}"
+    schema = wire.encode_json(wire.object_schema(offer.parameters)).decode()
+    return f"{offer.name}: {markers.escape_markers(offer.description)}\nArguments: {markers.escaped_json(schema)}"
 
 
 def _message(message: Message, before: Message | None, offers: Mapping[str, ToolOffer]) -> Message:
     match message:
         case UserMessage():
             media = tuple(_medium(medium) for medium in message.media)
-            return replace(message, text=markers.escaped(message.text), media=media)
+            return replace(message, text=markers.escape_markers(message.text), media=media)
         case AssistantMessage():
             written = [_part(part) for part in message.parts if isinstance(part, Text | ToolCall)]
             return AssistantMessage(parts=(Text(text="\n".join(written)),))
@@ -88,17 +88,17 @@ def _medium(medium: Medium) -> Medium:
     if not isinstance(medium, Document):
         return medium
     # What a name has that cannot be seen would go only later, and what is left may then be a marker.
-    name = markers.escaped(file_name(medium))
-    return replace(medium, name=name, text=markers.escaped(medium.text))
+    name = markers.escape_markers(file_name(medium))
+    return replace(medium, name=name, text=markers.escape_markers(medium.text))
 
 
 def _part(part: Text | ToolCall) -> str:
     if isinstance(part, Text):
-        return markers.escaped(part.text)
+        return markers.escape_markers(part.text)
     name = wire.tool_name(part.name)
     if part.malformed is not None:
-        return markers.marker(name, markers.escaped(part.malformed[:_SHOWN_CHARACTERS]))
-    return markers.marker(name, markers.escaped_json(wire.encoded(part.arguments).decode()))
+        return markers.marker(name, markers.escape_markers(part.malformed[:_SHOWN_CHARACTERS]))
+    return markers.marker(name, markers.escaped_json(wire.encode_json(part.arguments).decode()))
 
 
 def _result(answer: ToolAnswer, offers: Mapping[str, ToolOffer] | None) -> str:

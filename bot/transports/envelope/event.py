@@ -1,9 +1,9 @@
 """Reads signal-cli's JSON: first the few words that tell who a frame is from, later what it says.
 
-Both bridges hand on the same frames, so this module serves both. It is tolerant: whatever comes, `peeked` and `event`
-give None instead of raising, so that no frame (a stranger can send any) ever stops the stream. Left to others: how
-frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`), what is carried beside words (`extras`,
-`files`), what the account writes to itself (`notes`).
+Both bridges hand on the same frames, so this module serves both. It is tolerant: whatever comes, `peek_envelope` and
+`event` give None instead of raising, so that no frame (a stranger can send any) ever stops the stream. Left to others:
+how frames travel (`signal_cli`, `rest_api`), who may write (`bot.policy.access`), what is carried beside words
+(`extras`, `files`), what the account writes to itself (`notes`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
 """
@@ -37,9 +37,9 @@ from bot.transports.envelope.json import (
     as_object,
     as_whole,
     items_in,
-    loaded,
     name_of,
     object_in,
+    parse_frame,
     person_in,
     text_in,
     whole_in,
@@ -82,13 +82,13 @@ class _Opened:
     stickers: Stickers
 
 
-def peeked(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive: bool = False) -> Envelope | None:
+def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive: bool = False) -> Envelope | None:
     """Who a frame is from, where it belongs and what kind it is; None where it is no envelope for this account.
 
     `is_exclusive`: it is for this account, whatever account it names. With `takes_notes` what the account writes to
     itself is of the kind that it would be from anybody else, in the account's chat with itself.
     """
-    frame = loaded(raw)
+    frame = parse_frame(raw)
     whole = object_in(frame, "envelope")
     note: Json = note_in(whole, number=own.number, own_uuid=own.uuid) if takes_notes else {}
     source = note or whole
@@ -143,9 +143,9 @@ def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> 
     """What an envelope says; None where it is nothing for Aldis or not readable. `stickers` are those that are known.
 
     What the account itself did on another device is nothing, but for a sign that a message of our own arrived there,
-    and for a note to self where `peeked` has taken it for a message.
+    and for a note to self where `peek_envelope` has taken it for a message.
     """
-    frame = loaded(envelope.raw)
+    frame = parse_frame(envelope.raw)
     source = object_in(frame, "envelope")
     if envelope.from_self and envelope.kind is Kind.OTHER:
         return _own_receipt(envelope, source, own)

@@ -16,7 +16,7 @@ from typing import cast
 
 from bot.errors import Unfetchable
 from bot.events import Attachment, File
-from bot.transports.envelope.json import Json, as_object, loaded, name_of, object_in, text_in, whole_in
+from bot.transports.envelope.json import Json, as_object, name_of, object_in, parse_frame, text_in, whole_in
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def files_in(raw: str) -> tuple[Attachment, ...]:
     Empty where there is none or the frame cannot be read.
     """
     found: list[Attachment] = []
-    waiting: list[object] = [object_in(loaded(raw), "envelope")]
+    waiting: list[object] = [object_in(parse_frame(raw), "envelope")]
     while waiting and len(found) < _MAX_FILES:
         value = waiting.pop()
         item = as_object(value)
@@ -81,7 +81,7 @@ def check_size(size_bytes: int | None, max_bytes: int) -> None:
         raise Unfetchable(f"the file has {size_bytes} bytes, {max_bytes} are allowed")
 
 
-def decoded(text: str, max_bytes: int) -> bytes:
+def decode_file(text: str, max_bytes: int) -> bytes:
     """The bytes of a file in base64.
 
     Raises:

@@ -12,7 +12,7 @@ from bot.errors import Undeliverable
 from bot.events import Account, ChatId, Envelope, Event, Incoming, Kind, SentId
 from bot.metrics import Counts
 from bot.transports.envelope.contents import Stickers
-from bot.transports.envelope.event import Own, event, peeked
+from bot.transports.envelope.event import Own, event, peek_envelope
 from bot.unanswered import Unanswered
 
 _log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class FrameReader:
 
     def envelope(self, raw: str) -> Envelope | None:
         """The frame as an envelope; None, counted and logged without its text, where it is none."""
-        envelope = peeked(raw, own=self._own, takes_notes=self.takes_notes, is_exclusive=self._is_exclusive)
+        envelope = peek_envelope(raw, own=self._own, takes_notes=self.takes_notes, is_exclusive=self._is_exclusive)
         if envelope is None:
             self._unanswered.note("not_a_frame")
         if envelope is not None and envelope.from_self and self._is_echo(envelope):

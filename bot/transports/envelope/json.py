@@ -24,7 +24,7 @@ _MAX_WHOLE = 2**53
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def loaded(raw: str) -> Json:
+def parse_frame(raw: str) -> Json:
     """The frame; empty where it is no JSON object, too long or nested too deep."""
     if len(raw) > MAX_FRAME_CHARS:
         return {}

@@ -7,7 +7,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMention` (2026-11-21).
 
 from dataclasses import dataclass
 
-from bot.events import Named, PersonId
+from bot.events import NamedPerson, PersonId
 from bot.transports.envelope.json import Json, name_of, person_in, text_in, whole_in
 
 MENTION_SIGN = "\ufffc"
@@ -45,10 +45,10 @@ class Mention:
     """None where the bridge does not say who it is."""
 
     @property
-    def others(self) -> tuple[Named, ...]:
+    def others(self) -> tuple[NamedPerson, ...]:
         """The person with the name that stands in the text; none where it is the account itself, or nobody known."""
         person = None if self.is_me else self.person
-        return () if person is None else (Named(name=self.written.removeprefix("@"), person=person),)
+        return () if person is None else (NamedPerson(name=self.written.removeprefix("@"), person=person),)
 
 
 def mention_in(item: Json, own: Own) -> Mention:

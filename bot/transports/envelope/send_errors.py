@@ -24,7 +24,7 @@ from bot.errors import (
     Untrusted,
 )
 from bot.events import PersonId
-from bot.transports.base import Missed
+from bot.transports.base import MissedRecipient
 
 SUCCESS = "SUCCESS"
 
@@ -69,14 +69,14 @@ _REASONS: Mapping[str, str] = {
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 
 
-def no_misses() -> deque[Missed]:
+def no_misses() -> deque[MissedRecipient]:
     """Where a transport keeps whom its sends have missed."""
     return deque(maxlen=_MAX_MISSED)
 
 
-def missed(kind: str, person: PersonId | None) -> Missed:
+def missed_recipient(kind: str, person: PersonId | None) -> MissedRecipient:
     """Somebody whom a send missed that reached others; a type that is not known is a failure of the network."""
-    return Missed(person=person, reason=_REASONS.get(kind, "network"))
+    return MissedRecipient(person=person, reason=_REASONS.get(kind, "network"))
 
 
 def token_in(values: Collection[object]) -> str | None:
@@ -110,13 +110,13 @@ def failure(
     if _RATE_LIMITED in kinds:
         return rate_limited(retry_after_seconds=retry_after_seconds, challenge=challenge)
     if UNTRUSTED in kinds:
-        return untrusted()
+        return untrusted_error()
     words = f"no recipient can get it: {', '.join(sorted(set(kinds)))}"
     reasons: list[UndeliverableReason] = [_HOPELESS[kind] for kind in sorted(kinds)]
     return Undeliverable(words, reason=reasons[0] if reasons else "refused")
 
 
-def untrusted() -> Untrusted:
+def untrusted_error() -> Untrusted:
     """What a changed safety number means for whatever is sent to its owner."""
     return Untrusted("the safety number of the recipient has changed, and is not trusted")
 
@@ -135,7 +135,7 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
         return _exception(found["name"], words[-_TAIL_CHARS:], is_send=bool(found["failed"]), is_group=is_group)
     if _RATE_LIMIT.search(words):
         return _limit(is_group=is_group)
-    return untrusted() if _UNTRUSTED_SENTENCE.search(words) else None
+    return untrusted_error() if _UNTRUSTED_SENTENCE.search(words) else None
 
 
 def _exception(name: str, tail: str, *, is_send: bool, is_group: bool) -> TransportError | None:

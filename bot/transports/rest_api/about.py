@@ -8,7 +8,7 @@ import re
 from bot.errors import ConfigError
 from bot.transports.envelope.json import Json, text_in
 
-LEAST_VERSION = (0, 101)
+MIN_VERSION = (0, 101)
 """From this version on `/v2/send` answers with results per recipient, as signalbot wants it."""
 
 
@@ -26,5 +26,5 @@ def check_about(about: Json) -> None:
             f"SIGNAL__URL: signal-cli-rest-api runs in mode {mode or 'unknown'}; start it with MODE=json-rpc"
         )
     numbers = re.match(r"v?(\d+)\.(\d+)", version)
-    if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < LEAST_VERSION):
+    if version != "unset" and (not numbers or (int(numbers[1]), int(numbers[2])) < MIN_VERSION):
         raise ConfigError("SIGNAL__URL: signal-cli-rest-api is too old; use version 0.101 or later")

@@ -22,7 +22,7 @@ _MAX_REMEMBERED = 4096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Arrival:
+class QueuedFrame:
     """A frame, or the end of one that is in the line before it already (`raw` None); `post` waits for an answer."""
 
     raw: str | None
@@ -40,7 +40,7 @@ class Arrivals:
         """Set when something has come."""
         self.lacks_posts_since: float | None = None
         """Since when frames come over the websocket that no post brings; None where posts come."""
-        self._line: deque[Arrival] = deque()
+        self._line: deque[QueuedFrame] = deque()
         self._max_ahead = max_ahead
         self._is_paired = is_paired
         self._has_room = asyncio.Event()
@@ -51,20 +51,20 @@ class Arrivals:
         """A post has come."""
         self.lacks_posts_since = None
         is_new = self._is_new(post.frame, "webhook")
-        self._add(Arrival(raw=post.frame if is_new else None, post=post))
+        self._add(QueuedFrame(raw=post.frame if is_new else None, post=post))
 
     async def frame(self, raw: str) -> None:
         """A frame has come over the websocket; returns when there is room for another."""
         if not self._is_paired:
-            self._add(Arrival(raw=raw, post=None))
+            self._add(QueuedFrame(raw=raw, post=None))
         elif self._is_new(raw, "websocket"):
             self.lacks_posts_since = self.lacks_posts_since or time.monotonic()
-            self._add(Arrival(raw=raw, post=None))
+            self._add(QueuedFrame(raw=raw, post=None))
         while len(self._line) >= self._max_ahead:
             self._has_room.clear()
             await self._has_room.wait()
 
-    def first(self) -> Arrival | None:
+    def first(self) -> QueuedFrame | None:
         """What is next in the line, and stays there; None where it is empty."""
         return self._line[0] if self._line else None
 
@@ -73,7 +73,7 @@ class Arrivals:
         self._line.popleft()
         self._has_room.set()
 
-    def _add(self, arrival: Arrival) -> None:
+    def _add(self, arrival: QueuedFrame) -> None:
         self._line.append(arrival)
         self.changed.set()
 

@@ -34,7 +34,7 @@ _BODY_SECONDS = 5.0
 """For the few bytes behind the head of an answer."""
 
 
-class Refused(Exception):
+class BridgeRefusal(Exception):
     """The bridge answered with an error: its HTTP status and its body."""
 
     def __init__(self, status: int, body: str) -> None:
@@ -67,7 +67,7 @@ class _Sessions(SessionManager):
 
 async def _refuse(response: aiohttp.ClientResponse) -> None:
     if not response.ok:
-        raise Refused(response.status, await response.text(errors="replace"))
+        raise BridgeRefusal(response.status, await response.text(errors="replace"))
 
 
 class _AnyURI(SectionURIs):
@@ -165,7 +165,7 @@ def as_outcome(*, is_group: bool) -> Generator[None]:
     """
     try:
         yield
-    except Refused as error:
+    except BridgeRefusal as error:
         raise refusal(error.status, error.body, is_group=is_group) from error
     except SignalAPIError as error:
         if isinstance(error.__cause__, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
@@ -182,7 +182,7 @@ def as_log(what: str) -> Generator[None]:
     """Swallow a failure of what nobody waits for; `what` names it in the log."""
     try:
         yield
-    except (Refused, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
+    except (BridgeRefusal, SignalAPIError, aiohttp.ClientError, TimeoutError) as error:
         _log.info("%s failed: %s", what, type(error).__name__)
 
 
@@ -211,7 +211,7 @@ def as_disconnected() -> Generator[None]:
     """
     try:
         yield
-    except Refused as error:
+    except BridgeRefusal as error:
         if HTTPStatus.UNAUTHORIZED <= error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             raise ConfigError(f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {error.status})") from error
         raise Disconnected(f"signal-cli-rest-api answered with HTTP {error.status}") from error

@@ -8,7 +8,7 @@ Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/cl
 from http import HTTPStatus
 
 from bot.errors import SendUnknown, TransportError, Undeliverable
-from bot.transports.envelope.json import items_in, loaded, text_in
+from bot.transports.envelope.json import items_in, parse_frame, text_in
 from bot.transports.envelope.send_errors import failure_told, http_failure, rate_limited, token_in
 
 _OUR_FAULT = "couldn't process request"
@@ -26,12 +26,12 @@ def refusal(status: int, body: str, *, is_group: bool) -> TransportError:
 
 def words_in(body: str) -> str:
     """The bridge's sentence, mostly signal-cli's own; the whole body where it has none."""
-    return text_in(loaded(body), "error") or body
+    return text_in(parse_frame(body), "error") or body
 
 
 def challenge_in(body: str) -> str | None:
     """The token of the captcha that is to be solved; None where none is wanted (the list may hold empty strings)."""
-    return token_in(items_in(loaded(body), "challenge_tokens"))
+    return token_in(items_in(parse_frame(body), "challenge_tokens"))
 
 
 def _bad_request(words: str, *, is_group: bool) -> TransportError:

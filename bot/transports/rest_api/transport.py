@@ -30,16 +30,16 @@ from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SentUnnamed, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId, Styled
-from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, Missed, Progress
+from bot.transports.base import NOT_SCANNED, Contact, Group, Identity, MissedRecipient, Progress
 from bot.transports.bridge_versions import Release
 from bot.transports.envelope.directory import accounts_in, contacts_in, device_named, groups_in, identities_in, with_id
 from bot.transports.envelope.files import check_size, files_in
 from bot.transports.envelope.frames import FrameReader
-from bot.transports.envelope.json import as_object, items_in, loaded, person_in, text_in
-from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed, no_misses
+from bot.transports.envelope.json import as_object, items_in, parse_frame, person_in, text_in
+from bot.transports.envelope.send_errors import NO_CHALLENGE, failure, missed_recipient, no_misses
 from bot.transports.rest_api.about import check_about
 from bot.transports.rest_api.arrivals import Arrivals
-from bot.transports.rest_api.clients import Clients, Refused, as_disconnected, as_fetched, as_log, as_outcome
+from bot.transports.rest_api.clients import BridgeRefusal, Clients, as_disconnected, as_fetched, as_log, as_outcome
 from bot.transports.rest_api.errors import challenge_in, words_in
 from bot.transports.rest_api.requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.rest_api.webhook import Post, Webhook
@@ -394,7 +394,7 @@ class RestApi:
                 async with asyncio.timeout(self._send_seconds):
                     yield
         except TransportError as error:
-            if isinstance(error.__cause__, Refused):
+            if isinstance(error.__cause__, BridgeRefusal):
                 self.challenge = challenge_in(error.__cause__.body) or self.challenge
             raise
         self.challenge = None
@@ -496,7 +496,7 @@ class RestApi:
                 async with asyncio.timeout(self._send_seconds):
                     await self._clients.plain.do(method, path, body)
         except (Disconnected, ConfigError) as error:
-            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
                 raise CallRefused(words_in(error.__cause__.body)) from error
             raise Disconnected(str(error)) from error
 
@@ -533,7 +533,7 @@ class RestApiLinking:
         try:
             return with_id(account, await self._ask(f"/v1/contacts/{account.name}?all_recipients=true"))
         except Disconnected as error:
-            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
                 raise Disconnected(f"{error}: {words_in(error.__cause__.body)}") from error
             raise
 
@@ -582,7 +582,7 @@ class RestApiLinking:
                 async with asyncio.timeout(self._scan_seconds):
                     await self._clients.plain.do("post", path, body)
         except Disconnected as error:
-            if isinstance(error.__cause__, Refused) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
+            if isinstance(error.__cause__, BridgeRefusal) and error.__cause__.status == HTTPStatus.BAD_REQUEST:
                 raise CallRefused(words_in(error.__cause__.body)) from error
             raise
 
@@ -610,7 +610,7 @@ async def _frames(websocket: ClientConnection) -> AsyncIterator[str]:
 # What became of it
 
 
-def _sent(body: bytes, missing: deque[Missed], *, in_group: bool) -> SentId:
+def _sent(body: bytes, missing: deque[MissedRecipient], *, in_group: bool) -> SentId:
     """The id of a message that somebody got: failures stand in an answer of success, too, one for each recipient.
 
     Up to 0.100, and where somebody has built the bridge from older source, the object stands there without a list.
@@ -618,7 +618,7 @@ def _sent(body: bytes, missing: deque[Missed], *, in_group: bool) -> SentId:
     Raises:
         SentUnnamed: it went out; the rest cannot be read.
     """
-    told = loaded('{"sent": ' + body.decode("utf-8", "replace") + "}")
+    told = parse_frame('{"sent": ' + body.decode("utf-8", "replace") + "}")
     sent = as_object(next(iter(items_in(told, "sent")), told.get("sent")))
     errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
     kinds = [text_in(error, "reason") for error in errors]
@@ -626,7 +626,7 @@ def _sent(body: bytes, missing: deque[Missed], *, in_group: bool) -> SentId:
         raise failure(kinds)
     if kinds:
         _log.warning("a message did not reach %d members of a group", len(kinds))
-        missing.extend(missed(text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
+        missing.extend(missed_recipient(text_in(error, "reason"), person_in(error, "uuid")) for error in errors)
     at = str(sent.get("timestamp"))
     if not at.isascii() or not at.isdecimal():
         raise SentUnnamed("signal-cli-rest-api has sent it, and does not tell its timestamp")

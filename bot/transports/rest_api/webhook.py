@@ -27,7 +27,7 @@ from typing import Self
 from aiohttp import web
 
 from bot.errors import ConfigError
-from bot.logs import Reminder
+from bot.logs import RepeatedWarning
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Post:
         if not self._is_kept.done():
             self._is_kept.set_result(is_kept)
 
-    async def answered(self) -> bool:
+    async def wait_kept(self) -> bool:
         """Whether it was kept, once that is known."""
         return await self._is_kept
 
@@ -89,7 +89,7 @@ class Webhook:
         """The connections that have shown the secret."""
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
-        self._complaints = Reminder(_log)
+        self._complaints = RepeatedWarning(_log)
 
     @property
     def is_open(self) -> bool:
@@ -196,7 +196,7 @@ class Webhook:
         self._waiting.add(post)
         try:
             self._on_post(post)
-            return await post.answered()
+            return await post.wait_kept()
         finally:
             self._waiting.discard(post)
 

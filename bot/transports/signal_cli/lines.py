@@ -122,7 +122,7 @@ def _keep_small(sock: socket.socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _SEGMENT_BYTES)
 
 
-async def connected(url: str, *, is_frugal: bool = False) -> LineSocket:
+async def connect(url: str, *, is_frugal: bool = False) -> LineSocket:
     """A connection to the socket at an address, `unix:///path` or `tcp://host:port`.
 
     `is_frugal`: the kernel keeps as little as it can for us that is not read yet.

@@ -23,7 +23,7 @@ from bot.events import Account
 from bot.transports.envelope.directory import accounts_in
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
 from bot.transports.envelope.send_errors import http_failure
-from bot.transports.signal_cli.lines import LineParser, connected, is_socket
+from bot.transports.signal_cli.lines import LineParser, connect, is_socket
 from bot.transports.signal_cli.send_results import RpcError
 
 CONNECT_SECONDS = 5.0
@@ -75,7 +75,7 @@ class Rpc:
                 answer = await self._way.answer(request, max_bytes=max_bytes)
         except TimeoutError as error:
             raise SendUnknown("signal-cli did not answer in time") from error
-        return result_in(parsed(answer))
+        return result_in(parse_response(answer))
 
     async def ask(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
         """The `result` of a call that only asks, or that may be made again.
@@ -158,7 +158,7 @@ class _Lines:
     async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> str:
         try:
             async with asyncio.timeout(self._connect_seconds):
-                line_socket = await connected(self._url)
+                line_socket = await connect(self._url)
         except OSError as error:  # a time-out is one, too
             raise NotSent(f"signal-cli cannot be reached: {reason_of(error)}") from error
         parser = LineParser(max_bytes)
@@ -186,7 +186,7 @@ def reason_of(error: OSError) -> str:
 
 def is_notification(line: str) -> bool:
     """Whether a line is about something that nobody has asked for: only a daemon that receives by itself writes it."""
-    return '"method"' in line and "method" in parsed(line)
+    return '"method"' in line and "method" in parse_response(line)
 
 
 def result_in(answer: Json) -> object:
@@ -205,7 +205,7 @@ def result_in(answer: Json) -> object:
     return answer["result"]
 
 
-def parsed(text: bytes | str) -> Json:
+def parse_response(text: bytes | str) -> Json:
     """What signal-cli said, of any length; empty where it is no JSON object."""
     try:
         return as_object(json.loads(text))

@@ -13,16 +13,16 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.errors import SendUnknown, TransportError, Undeliverable
 from bot.events import SentId
-from bot.transports.base import Missed
+from bot.transports.base import MissedRecipient
 from bot.transports.envelope.json import as_object, items_in, object_in, person_in, text_in
 from bot.transports.envelope.send_errors import (
     SUCCESS,
     failure,
     failure_told,
-    missed,
+    missed_recipient,
     rate_limited,
     token_in,
-    untrusted,
+    untrusted_error,
 )
 
 _log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ _REFUSED_CODES = {-1, -6, -32600, -32601, -32602, -32700}
 """User error, captcha rejected; invalid request, unknown method, bad parameters, no JSON."""
 
 
-def sent(result: object, missing: deque[Missed]) -> SentId:
+def parse_sent_id(result: object, missing: deque[MissedRecipient]) -> SentId:
     """The id of a message that at least one recipient got, or that had none (a group with nobody else in it).
 
     Whom it did not reach is put into `missing`.
@@ -76,7 +76,7 @@ def sent(result: object, missing: deque[Missed]) -> SentId:
         raise _failure(response.results)
     if failed:
         _log.warning("a message did not reach %d of %d recipients", len(failed), len(response.results))
-        missing.extend(missed(result.type, person_in(result.address, "uuid")) for result in failed)
+        missing.extend(missed_recipient(result.type, person_in(result.address, "uuid")) for result in failed)
     return SentId(response.timestamp)
 
 
@@ -91,7 +91,7 @@ def outcome(error: RpcError, *, is_group: bool) -> TransportError:
     if error.code == _RATE_LIMIT_CODE:
         return rate_limited()
     if error.code == _UNTRUSTED_CODE:
-        return untrusted()
+        return untrusted_error()
     if (told := failure_told(error.words, is_group=is_group)) is not None:
         return told
     if error.code in _REFUSED_CODES:

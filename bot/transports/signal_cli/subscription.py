@@ -29,8 +29,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.transports.envelope.json import Json, object_in
-from bot.transports.signal_cli.lines import LineParser, LineSocket, connected
-from bot.transports.signal_cli.rpc import Rpc, parsed, reason_of, result_in
+from bot.transports.signal_cli.lines import LineParser, LineSocket, connect
+from bot.transports.signal_cli.rpc import Rpc, parse_response, reason_of, result_in
 from bot.transports.signal_cli.send_results import RpcError
 
 _log = logging.getLogger(__name__)
@@ -129,7 +129,7 @@ class Subscription:
     async def _connected(self) -> "AsyncGenerator[_Conversation]":
         with _as_disconnected():
             async with asyncio.timeout(self._connect_seconds):
-                line_socket = await connected(self._url, is_frugal=True)
+                line_socket = await connect(self._url, is_frugal=True)
         async with line_socket:
             yield _Conversation(line_socket, self.account)
 
@@ -165,7 +165,7 @@ class Subscription:
     async def _coming(self, conversation: "_Conversation") -> AsyncGenerator[list[str | None]]:
         """What comes until the end; what has come before is handed on first, whatever the mode."""
         while True:
-            if frames := conversation.taken():
+            if frames := conversation.take_frames():
                 yield frames
             if not conversation.is_manual:
                 raise ConfigError(NOT_MANUAL)
@@ -249,7 +249,7 @@ class _Conversation:
         self._goodbye: int | None = None
         """The id of the call that unsubscribes."""
 
-    def taken(self) -> list[str | None]:
+    def take_frames(self) -> list[str | None]:
         """The frames that have come since this was asked last."""
         frames, self._frames = self._frames, []
         return frames
@@ -353,7 +353,7 @@ class _Conversation:
         if (found := _FRAME.match(line)) and line.endswith(_FRAME_END):
             self._frames.append(line[found.end() : -len(_FRAME_END)])
             return
-        said = parsed(line)
+        said = parse_response(line)
         if said.get("method") == "receive":
             self._take(object_in(said, "params"))
         elif "id" in said:

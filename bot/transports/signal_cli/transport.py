@@ -40,14 +40,14 @@ from bot.transports.envelope.directory import (
     identities_in,
     with_id,
 )
-from bot.transports.envelope.files import Folder, check_size, data_uri, decoded, files_in
+from bot.transports.envelope.files import Folder, check_size, data_uri, decode_file, files_in
 from bot.transports.envelope.frames import FrameReader
 from bot.transports.envelope.json import as_object, text_in, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE, no_misses
 from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, EventStream
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
-from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, sent
+from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
 from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
 from bot.transports.targets import can_be_named, check_target, without_odd_quote
 
@@ -250,7 +250,7 @@ class SignalCli:
         except Unfetchable as error:
             raise SendUnknown("signal-cli's answer to a send is absurdly long") from error
         self.challenge = challenge_in(result)
-        sent_id = sent(result, self.missed)
+        sent_id = parse_sent_id(result, self.missed)
         self._reader.remember(sent_id)
         return sent_id
 
@@ -294,7 +294,7 @@ class SignalCli:
                 timeout_seconds=self._send_seconds,
                 max_bytes=_encoded_bytes(max_bytes),
             )
-        return decoded(text_in(as_object(result), "data"), max_bytes)
+        return decode_file(text_in(as_object(result), "data"), max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
         """Delete the daemon's copy of a file, where Aldis has a way to it: the daemon itself deletes none."""

@@ -50,7 +50,7 @@ class Once:
         return text
 
 
-class Piped:
+class PipedInput:
     """The lines of a pipe or file, read as they are asked for.
 
     A thread reads, for an event loop can wait for pipes but not for files. It reads the descriptor itself: a buffered
@@ -99,7 +99,7 @@ class _Interrupted(Exception):
     """Ctrl-C at the prompt."""
 
 
-class Prompted:
+class PromptInput:
     """A person at a prompt, which stands on standard error so that standard output holds nothing but answers.
 
     Ctrl-D leaves. Ctrl-C throws away what was typed; where nothing was typed it leaves.
@@ -130,8 +130,8 @@ class Prompted:
                 return typed
 
 
-class Writer:
-    """Writes whole texts, in order, above a prompt that is open; see `Piped` for why not through the stream."""
+class TerminalWriter:
+    """Writes whole texts, in order, above a prompt that is open; see `PipedInput` for why not through the stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._descriptor = stream.fileno()

@@ -3,7 +3,7 @@
 Three ways in, chosen from what it is given: one fixed text (`once`), a prompt where a person sits at a terminal, else
 the lines of a pipe or file. The next message is taken only when the one before was answered, so a person can
 read before writing and a script gets its answers in order. This transport is the double of Signal's in tests and ships.
-Left to others: signals and the exit status (`bot.cli.main`), which looks at `failed` and waits for `finished`.
+Left to others: signals and the exit status (`bot.cli.main`), which looks at `failed` and waits for `wait_finished`.
 """
 
 import asyncio
@@ -35,9 +35,9 @@ from bot.events import (
     Style,
     Styled,
 )
-from bot.transports.base import Contact, Group, Identity, Missed, ModelAnswered, Progress, ToolStarted
+from bot.transports.base import Contact, Group, Identity, MissedRecipient, ModelAnswered, Progress, ToolStarted
 from bot.transports.envelope.event import is_command
-from bot.transports.terminal.streams import Lines, Once, Piped, Prompted, Writer, cells
+from bot.transports.terminal.streams import Lines, Once, PipedInput, PromptInput, TerminalWriter, cells
 
 ACCOUNT = "terminal"
 
@@ -76,7 +76,7 @@ class Terminal:
         self._clock = clock or MachineClock()
         self._interactive = once is None and stdin.isatty() and stderr.isatty()
         self._lines = _lines(stdin, stderr, once, interactive=self._interactive)
-        self._answers, self._notes = Writer(stdout), Writer(stderr)
+        self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
         self._painted = stdout.isatty()
         self._last_sent_at = 0
         self._heard_at: float | None = None
@@ -142,7 +142,7 @@ class Terminal:
         return None
 
     @property
-    def missed(self) -> deque[Missed]:
+    def missed(self) -> deque[MissedRecipient]:
         """Nobody: there is one person, or none."""
         return deque()
 
@@ -176,7 +176,7 @@ class Terminal:
         self._over.set()
         self._answered.set()
 
-    async def finished(self) -> None:
+    async def wait_finished(self) -> None:
         """Returns when everything was answered and no more can come."""
         await self._over.wait()
 
@@ -343,7 +343,7 @@ class Terminal:
 
     def _shown(self, content: Styled) -> str:
         """The text as it goes out: painted and broken between words at a terminal, as it is anywhere else."""
-        return painted(wrapped(content, self._answers.columns)) if self._painted else content.text
+        return paint(wrap(content, self._answers.columns)) if self._painted else content.text
 
     def _give_up(self) -> None:
         self.failed = True
@@ -359,7 +359,7 @@ class Terminal:
         await self._notes.write_quietly(line.translate(_CONTROLS) + "\n")
 
 
-def wrapped(content: Styled, columns: int) -> Styled:
+def wrap(content: Styled, columns: int) -> Styled:
     """The text with a line break in the place of the last blank that fits, so that no terminal breaks a word in two.
 
     Nothing moves, so the styles stay where they are. Code stays as it is, and so does a word longer than a line.
@@ -383,7 +383,7 @@ def wrapped(content: Styled, columns: int) -> Styled:
     return replace(content, text="".join(text))
 
 
-def painted(content: Styled) -> str:
+def paint(content: Styled) -> str:
     """The text with bold, italic and struck-through ranges as ANSI codes, and no other control character of its own."""
     units = content.text.translate(_CONTROLS).encode("utf-16-le", "replace")
     edges = {0, len(units) // 2}
@@ -419,7 +419,7 @@ class _Frame(BaseModel):
 def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Lines:
     if once is not None:
         return Once(once)
-    return Prompted(stdin, stderr) if interactive else Piped(stdin)
+    return PromptInput(stdin, stderr) if interactive else PipedInput(stdin)
 
 
 def _codes_at(content: Styled, position: int) -> str:

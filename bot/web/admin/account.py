@@ -22,13 +22,13 @@ from aiohttp import web
 
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
-from bot.logs import described
+from bot.logs import describe_error
 from bot.settings import Settings
 from bot.transports.base import NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.turn.captchas import solution_in
-from bot.web.admin.desk import Desk, go_to
+from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
 from bot.web.admin.world import World
@@ -101,7 +101,7 @@ class LinkJob:
         except (LinkRefused, ConfigError) as error:
             self.state = LinkState(kind="refused", bridge=self.state.bridge, words=str(error))
         except Exception as error:  # noqa: BLE001  (a bug in here must not leave a page that waits for ever)
-            _log.error("linking failed: %s", described(error))
+            _log.error("linking failed: %s", describe_error(error))
             self.state = LinkState(kind="refused", words=type(error).__name__)
 
     async def _link(self) -> None:
@@ -145,7 +145,7 @@ def qr_svg(text: str) -> bytes:
 class AccountRoom:
     """The pages of the account."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AdminContext) -> None:
         self._desk = desk
         self.link = LinkJob(desk.world)
         self._registering = ""

@@ -19,7 +19,7 @@ _MAX_READ_BYTES = 200_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Deed:
+class AuditedAction:
     """Something that was done."""
 
     at: str
@@ -48,7 +48,9 @@ class Audit:
 
     def write(self, what: str, *, who: str, origin: str, about: str = "") -> None:
         """Write a deed down; that it cannot be written is in the log, and keeps nobody from mending what is broken."""
-        deed = Deed(at=self._now().isoformat(timespec="seconds"), who=who, origin=origin, what=what, about=about)
+        deed = AuditedAction(
+            at=self._now().isoformat(timespec="seconds"), who=who, origin=origin, what=what, about=about
+        )
         line = json.dumps(asdict(deed), ensure_ascii=True) + "\n"
         try:
             self._turn_over()
@@ -60,7 +62,7 @@ class Audit:
         except OSError as error:
             _log.error("the audit log cannot be written: %s", error.strerror)
 
-    def newest(self, count: int) -> tuple[Deed, ...]:
+    def newest(self, count: int) -> tuple[AuditedAction, ...]:
         """The newest deeds, the newest first."""
         try:
             with self._path.open("rb") as file:
@@ -76,9 +78,9 @@ class Audit:
             self._path.replace(self._path.with_name(self._path.name + ".1"))
 
 
-def _deed_in(line: bytes) -> Deed | None:
+def _deed_in(line: bytes) -> AuditedAction | None:
     try:
         found: dict[str, Any] = json.loads(line)
-        return Deed(**found)
+        return AuditedAction(**found)
     except (ValueError, TypeError):
         return None  # the first line may be cut

@@ -13,7 +13,7 @@ from aiohttp import web
 from bot.errors import ConfigError
 from bot.web.admin.audit import Audit
 from bot.web.admin.guard import SESSION
-from bot.web.admin.pages import Pages, words
+from bot.web.admin.pages import PageTemplates, words
 from bot.web.admin.sessions import Remark
 from bot.web.admin.world import World
 
@@ -30,10 +30,10 @@ Changes = Mapping[str, str | None]
 """The template of a part of a page that changes by itself, and what is filled in."""
 
 
-class Desk:
+class AdminContext:
     """What the rooms work with."""
 
-    def __init__(self, world: World, pages: Pages, audit: Audit) -> None:
+    def __init__(self, world: World, pages: PageTemplates, audit: Audit) -> None:
         self.world = world
         self._pages = pages
         self._audit = audit

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from aiohttp import web
 
 from bot.i18n.locale import LANGUAGES
-from bot.web.admin.desk import Desk, go_to
-from bot.web.admin.guard import SESSION, Guard, form_of
+from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.guard import SESSION, RequestGuard, form_of
 from bot.web.admin.pages import LANGUAGE_COOKIE, words
 from bot.web.admin.sessions import Remark, SecondFactor, Sessions
 
@@ -20,7 +20,9 @@ _MAX_TOKEN_CHARS = 100
 class Door:
     """The room before all others. `factor` gives what codes are checked by; None: none are wanted."""
 
-    def __init__(self, desk: Desk, guard: Guard, sessions: Sessions, factor: Callable[[], SecondFactor | None]) -> None:
+    def __init__(
+        self, desk: AdminContext, guard: RequestGuard, sessions: Sessions, factor: Callable[[], SecondFactor | None]
+    ) -> None:
         self._desk = desk
         self._guard = guard
         self._sessions = sessions

@@ -11,7 +11,7 @@ from aiohttp import web
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
-from bot.web.admin.desk import Desk
+from bot.web.admin.desk import AdminContext
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
 from bot.web.admin.pages import words
@@ -42,7 +42,7 @@ class Row:
 class ToolRoom:
     """The page of the tools."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AdminContext) -> None:
         self._desk = desk
 
     def routes(self) -> list[web.RouteDef]:

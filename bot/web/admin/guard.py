@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from bot.web.admin.sessions import Session, Sessions, is_same
+from bot.web.admin.sessions import BrowserSession, Sessions, is_same
 
 Form = Mapping[str, str]
 
@@ -28,7 +28,7 @@ MAX_BODY_BYTES = 256 * 1024
 BODY_SECONDS = 10.0
 _MAX_FIELDS = 200
 
-SESSION = web.RequestKey("session", Session)
+SESSION = web.RequestKey("session", BrowserSession)
 FORM = web.RequestKey("form", dict[str, str])
 """The fields of a form whose token was right."""
 
@@ -56,7 +56,7 @@ _CODE = "/code"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class PagesAddress:
     """Where the pages are: what they listen on, and under which addresses browsers may come."""
 
     host: str
@@ -96,10 +96,10 @@ class Place:
 _HTTP_PORT = 80
 
 
-class Guard:
+class RequestGuard:
     """Stands before every page. `signed_out` and `wants_code` answer for the pages that may not be shown."""
 
-    def __init__(self, place: Place, sessions: Sessions) -> None:
+    def __init__(self, place: PagesAddress, sessions: Sessions) -> None:
         self._place = place
         self._sessions = sessions
         # The prefix has browsers refuse it unless it came by https, for this host alone and for all of it.

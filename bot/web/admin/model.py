@@ -13,11 +13,11 @@ from aiohttp import web
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
 from bot.doctor.models import ask_models, find_servers, list_models
-from bot.doctor.servers import Looked
+from bot.doctor.servers import ServerProbe
 from bot.errors import ConfigError
-from bot.providers.prices import Price, published
+from bot.providers.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
-from bot.web.admin.desk import Changes, Desk
+from bot.web.admin.desk import AdminContext, Changes
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
 from bot.web.admin.world import World
@@ -58,7 +58,7 @@ async def looking(world: World, settings: Settings) -> AsyncGenerator[Deps]:
 class ModelRoom:
     """The pages of the model."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AdminContext) -> None:
         self._desk = desk
 
     def routes(self) -> list[web.RouteDef]:
@@ -144,13 +144,13 @@ class ModelRoom:
         return self._desk.done(request, _MODEL, "MODEL_ANSWERS", words=" ".join(map(_in_words, found)))
 
 
-def _offers(looked: Looked | None, settings: Settings, vendor: ProviderName) -> list[Offer]:
+def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[Offer]:
     if looked is None or looked.names is None or vendor not in get_args(ProviderName):
         return []
     chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
     names: dict[str, None] = dict.fromkeys([chosen] if chosen else [])
     names |= dict.fromkeys(looked.names[:_MAX_LISTED])
-    return [Offer(name=name, price=published().of(name), is_chosen=name == chosen) for name in names]
+    return [Offer(name=name, price=published_prices().of(name), is_chosen=name == chosen) for name in names]
 
 
 def _in_words(finding: Finding) -> str:

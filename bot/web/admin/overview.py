@@ -6,7 +6,7 @@ from bot.errors import CallRefused, Disconnected
 from bot.features.safety_numbers.service import Suspect
 from bot.turn.captchas import PAGE as CAPTCHA_PAGE
 from bot.turn.captchas import solution_in
-from bot.web.admin.desk import Desk
+from bot.web.admin.desk import AdminContext
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
 from store import StoreError
@@ -17,7 +17,7 @@ _HOME = "/"
 class Overview:
     """The room of the first page."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AdminContext) -> None:
         self._desk = desk
         desk.add_fragment("state", self._state)
 

@@ -26,7 +26,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _NAMES: Mapping[Language, str] = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 
 
-class Pages:
+class PageTemplates:
     """The templates and static files."""
 
     def __init__(self, *, timezone: str = "UTC") -> None:

@@ -12,7 +12,7 @@ from aiohttp import web
 from bot.events import PersonId
 from bot.settings.values import person_of
 from bot.transports.base import Contact
-from bot.web.admin.desk import Desk, go_to
+from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
 from store import Repositories, StoreError
@@ -42,7 +42,7 @@ class Guest:
 class PeopleRoom:
     """The pages of the people."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AdminContext) -> None:
         self._desk = desk
         desk.add_fragment("callers", self._callers)
 
@@ -119,7 +119,7 @@ class PeopleRoom:
 
         def found(repos: Repositories) -> list[Guest]:
             names = {running.audience.label(repos, one.person): one.name or "" for one in contacts}
-            return [Guest(label=one.label, name=names.get(one.label, "")) for one in repos.people.allowed()]
+            return [Guest(label=one.label, name=names.get(one.label, "")) for one in repos.people.approvals()]
 
         try:
             return await running.store.read(found)

@@ -41,7 +41,7 @@ class Remark:
 
 
 @dataclass(kw_only=True, slots=True)
-class Session:
+class BrowserSession:
     """Somebody who is signed in."""
 
     name: str
@@ -90,7 +90,7 @@ class Sessions:
     def __init__(self, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
         self._links: dict[bytes, float] = {}
-        self._sessions: dict[bytes, Session] = {}
+        self._sessions: dict[bytes, BrowserSession] = {}
 
     def new_link(self) -> str:
         """The token of a link that opens one session."""
@@ -106,7 +106,7 @@ class Sessions:
         self._forget()
         return _digest(token) in self._links
 
-    def enter(self, token: str, *, is_confirmed: bool) -> tuple[str, Session] | None:
+    def enter(self, token: str, *, is_confirmed: bool) -> tuple[str, BrowserSession] | None:
         """A new session and what its cookie holds; None: the link is used up, too old, or none."""
         self._forget()
         if self._links.pop(_digest(token), None) is None:
@@ -114,7 +114,7 @@ class Sessions:
         while len(self._sessions) >= _MAX_SESSIONS:
             del self._sessions[min(self._sessions, key=lambda digest: self._sessions[digest].seen_at)]
         cookie, now = secrets.token_urlsafe(_TOKEN_BYTES), self._seconds()
-        session = Session(
+        session = BrowserSession(
             name=secrets.token_hex(4),
             form_token=secrets.token_urlsafe(_TOKEN_BYTES),
             began_at=now,
@@ -124,7 +124,7 @@ class Sessions:
         self._sessions[_digest(cookie)] = session
         return cookie, session
 
-    def find(self, cookie: str) -> Session | None:
+    def find(self, cookie: str) -> BrowserSession | None:
         """Whose cookie it is; None: nobody's, or no longer."""
         self._forget()
         session = self._sessions.get(_digest(cookie))
@@ -132,7 +132,7 @@ class Sessions:
             session.seen_at = self._seconds()
         return session
 
-    def confirm(self, session: Session, factor: SecondFactor, code: str) -> bool:
+    def confirm(self, session: BrowserSession, factor: SecondFactor, code: str) -> bool:
         """Whether the code opens the session; after some wrong ones it is closed."""
         if factor.takes(code):
             session.is_confirmed = True
@@ -142,7 +142,7 @@ class Sessions:
             self.leave(session)
         return False
 
-    def leave(self, session: Session) -> None:
+    def leave(self, session: BrowserSession) -> None:
         """Close a session."""
         self._sessions = {digest: one for digest, one in self._sessions.items() if one is not session}
 

@@ -15,16 +15,16 @@ from aiohttp.typedefs import Handler
 
 from bot.errors import ConfigError
 from bot.i18n.locale import speaking
-from bot.logs import described
+from bot.logs import describe_error
 from bot.web.admin.account import AccountRoom
 from bot.web.admin.audit import Audit
-from bot.web.admin.desk import Desk
+from bot.web.admin.desk import AdminContext
 from bot.web.admin.door import Door
 from bot.web.admin.equipment import ToolRoom
-from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, Guard, Place
+from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.model import ModelRoom
 from bot.web.admin.overview import Overview
-from bot.web.admin.pages import Pages, language_of
+from bot.web.admin.pages import PageTemplates, language_of
 from bot.web.admin.people import PeopleRoom
 from bot.web.admin.sessions import SecondFactor, Sessions
 from bot.web.admin.upkeep import LogTail, UpkeepRoom
@@ -43,7 +43,7 @@ class Site:
     def __init__(
         self,
         world: World,
-        place: Place,
+        place: PagesAddress,
         audit: Audit,
         *,
         factor: Callable[[], SecondFactor | None] = lambda: None,
@@ -52,9 +52,9 @@ class Site:
         self.world = world
         self._place = place
         self._sessions = sessions or Sessions()
-        self._pages = Pages(timezone=world.settings.locale.timezone)
-        self._guard = Guard(place, self._sessions)
-        self._desk = Desk(world, self._pages, audit)
+        self._pages = PageTemplates(timezone=world.settings.locale.timezone)
+        self._guard = RequestGuard(place, self._sessions)
+        self._desk = AdminContext(world, self._pages, audit)
         self._account = AccountRoom(self._desk)
         self.log = LogTail()
         self._rooms = (
@@ -108,7 +108,7 @@ class Site:
                     raise
                 return self._refused(request, error.status, error.text or "")
             except Exception as error:  # noqa: BLE001  (a bug in a page ends no more than that page)
-                _log.error("a page failed: %s", described(error))
+                _log.error("a page failed: %s", describe_error(error))
                 return self._refused(request, web.HTTPInternalServerError.status_code, "")
 
     def _refused(self, request: web.Request, status: int, text: str) -> web.Response:
@@ -120,7 +120,7 @@ class Site:
 
 
 @asynccontextmanager
-async def serving(site: Site, place: Place, audit: Audit) -> AsyncGenerator[None]:
+async def serving(site: Site, place: PagesAddress, audit: Audit) -> AsyncGenerator[None]:
     """Serve the pages while the block runs.
 
     Raises:

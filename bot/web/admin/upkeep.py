@@ -18,7 +18,7 @@ from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
 from bot.version import current_version
-from bot.web.admin.desk import Desk
+from bot.web.admin.desk import AdminContext
 from bot.web.admin.guard import form_of
 from bot.web.admin.pages import words
 from store import StoreError
@@ -55,7 +55,7 @@ class LogTail(logging.Handler):
 class UpkeepRoom:
     """The pages of upkeep, and the last one of set-up."""
 
-    def __init__(self, desk: Desk, log: LogTail) -> None:
+    def __init__(self, desk: AdminContext, log: LogTail) -> None:
         self._desk = desk
         self._log = log
         self._findings: tuple[Finding, ...] | None = None
@@ -87,7 +87,7 @@ class UpkeepRoom:
         if running is not None:
             try:
                 feeds, reminders = await running.store.read(
-                    lambda repos: (repos.feeds.all(), repos.reminders.planned())
+                    lambda repos: (repos.feeds.all(), repos.reminders.due_times())
                 )
                 release = await running.transport.release()
             except (StoreError, Disconnected):

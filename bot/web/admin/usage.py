@@ -7,10 +7,10 @@ from decimal import Decimal
 
 from aiohttp import web
 
-from bot.web.admin.desk import Desk
+from bot.web.admin.desk import AdminContext
 from bot.web.admin.pages import words
 from bot.web.admin.plots import by_day, largest
-from store import StoreError, Usage
+from store import SpentUsage, StoreError
 
 _DAYS = 30
 
@@ -18,7 +18,7 @@ _DAYS = 30
 class UsageRoom:
     """The page of what was used."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AdminContext) -> None:
         self._desk = desk
 
     def routes(self) -> list[web.RouteDef]:
@@ -44,7 +44,7 @@ class UsageRoom:
             budgets=self._desk.world.settings.budget,
         )
 
-    async def _read(self) -> tuple[Sequence[Usage], dict[bytes, str]]:
+    async def _read(self) -> tuple[Sequence[SpentUsage], dict[bytes, str]]:
         running = self._desk.world.running
         if running is None:
             return (), {}
@@ -60,7 +60,7 @@ class UsageRoom:
         except StoreError:
             return (), {}
 
-    def _days(self, used: Sequence[Usage]) -> dict[str, Decimal]:
+    def _days(self, used: Sequence[SpentUsage]) -> dict[str, Decimal]:
         """What was spent on each of the last days, those without anything included."""
         running = self._desk.world.running
         if running is None:
@@ -71,14 +71,14 @@ class UsageRoom:
         return {day: spent.get(day, Decimal(0)) for day in days}
 
 
-def _summed(used: Sequence[Usage], key: Callable[[Usage], str]) -> dict[str, Decimal]:
+def _summed(used: Sequence[SpentUsage], key: Callable[[SpentUsage], str]) -> dict[str, Decimal]:
     sums: dict[str, Decimal] = defaultdict(Decimal)
     for one in used:
         sums[key(one)] += one.cost_usd
     return sums
 
 
-def _counted(used: Sequence[Usage]) -> dict[str, Decimal]:
+def _counted(used: Sequence[SpentUsage]) -> dict[str, Decimal]:
     counts: dict[str, Decimal] = defaultdict(Decimal)
     for one in used:
         counts[one.name] += one.calls

@@ -71,7 +71,7 @@ class Callers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
+class RunningParts:
     """The parts of an Aldis that runs, as far as pages look at them."""
 
     store: Store
@@ -106,7 +106,7 @@ class World:
         self.restart = restart
         self.callers = Callers()
         self.waits_for = STARTS
-        self.running: Running | None = None
+        self.running: RunningParts | None = None
         self.runs = 0
         """How often Aldis has begun in this process."""
         self._changed = asyncio.Event()
@@ -133,7 +133,7 @@ class World:
         self.waits_for = what
 
     @contextmanager
-    def showing(self, running: Running) -> Generator[None]:
+    def showing(self, running: RunningParts) -> Generator[None]:
         """Aldis runs while the block does, with these parts."""
         self.running, self.has_account = running, True
         self._notify()

@@ -14,10 +14,10 @@ from bot.cli import main as cli
 from bot.cli import tools as workbench
 from bot.cli.tools import WIDTH
 from bot.doctor.tools import ToolGroup
-from bot.settings import loaded
+from bot.settings import load_settings
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import found, put
-from tools import CATALOG, Entry, Fetcher, Http, Options, Tool, alone
+from tools import CATALOG, CatalogEntry, Fetcher, Http, Options, Tool, alone
 from tools.calculator.tool import Calculator
 from tools.clock import CurrentTime
 
@@ -309,8 +309,8 @@ async def test_what_gives_tools_is_started_and_ended(given: tuple[Tool, ...]) ->
         names.append(taken)
         return servers
 
-    catalog = {"mcp": Entry(Options, lambda *_: (), source)}
-    settings = loaded({}, env_file=None)
+    catalog = {"mcp": CatalogEntry(Options, lambda *_: (), source)}
+    settings = load_settings({}, env_file=None)
     groups = [
         ToolGroup(name="clock", state="on", tools=(CurrentTime(),)),
         ToolGroup(name="mcp", state="on", seen_by=("the server lamps",)),

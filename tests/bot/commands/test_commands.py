@@ -20,7 +20,7 @@ from bot.i18n.locale import speaking
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage
-from bot.turn.export import Export, KeptTurn, gathered
+from bot.turn.export import Export, KeptTurn, gather_export
 from store import ConversationId, Store
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.loops.test_media import file
@@ -177,7 +177,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await port.deliver(message("slow"))
         await port.asked(4)
         await port.deliver(message("waits behind it"))
-        assert await told(port, "/forget") == phrases.forgot(1)
+        assert await told(port, "/forget") == phrases.turns_forgotten(1)
         await port.quiet()
         assert await port.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -199,7 +199,7 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
         )
         await port.quiet()
         texts = [reply.content.text for reply in port.transport.sent]
-        assert sorted(texts) == sorted(["re: one", phrases.forgot(1), "re: two", "re: three"])
+        assert sorted(texts) == sorted(["re: one", phrases.turns_forgotten(1), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
@@ -312,7 +312,7 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         assert "Will it rain?" in shown
         assert "tulips" not in await told(port, "/export", author=BOB)
         direct = ChatId(ALICE.chat)
-        found = await gathered(store, PersonId(ALICE.uuid), direct, now=clock.now())
+        found = await gather_export(store, PersonId(ALICE.uuid), direct, now=clock.now())
         kept = json.loads(found.as_json())
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
         assert kept["reminders"][0]["text"] == "water the tulips"

@@ -31,7 +31,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
         assert "tulips" not in words(port.thinker.requests[-1])
         assert "roses" in words(port.thinker.requests[-1])
         assert "tulips" in await told(port, "/export")
-        assert await told(port, "/forget") == phrases.forgot(3)
+        assert await told(port, "/forget") == phrases.turns_forgotten(3)
 
 
 async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:

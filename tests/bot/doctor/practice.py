@@ -23,7 +23,7 @@ async def examined(
 ) -> tuple[Finding, ...]:
     """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
-    wanted = settings.loaded({**usual, **given}, env_file=None)
+    wanted = settings.load_settings({**usual, **given}, env_file=None)
     deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps(fetcher))
     return await checkup.examine(wanted, deps, MachineClock())
 

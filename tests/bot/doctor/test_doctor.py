@@ -30,7 +30,7 @@ from bot.transports.bridge_versions import Bridge
 from bot.transports.rest_api.transport import RestApi, RestApiLinking
 from bot.transports.signal_cli.transport import SignalCli as SignalCliTransport
 from bot.transports.signal_cli.transport import SignalCliLinking
-from store import opened
+from store import open_store
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server, answer_json
@@ -75,7 +75,7 @@ class Practice:
             "ANTHROPIC_API_KEY": self.model.key or "",
             "LLM__ANTHROPIC__BASE_URL": self.model.url,
         }
-        return settings.loaded({**usual, **self.given}, env_file=None)
+        return settings.load_settings({**usual, **self.given}, env_file=None)
 
     async def examine(self, clock: Clock | None = None, *, asks_models: bool = False) -> tuple[Finding, ...]:
         given = self.settings
@@ -248,7 +248,7 @@ async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict
 
 async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Practice) -> None:
     """The doctor says what was done to it, and where the way out stands."""
-    async with opened(practice.path, realm="signal"):
+    async with open_store(practice.path, realm="signal"):
         pass
     with closing(sqlite3.connect(practice.path)) as connection, connection:
         connection.execute("INSERT INTO pins VALUES (x'01', x'02', 0, NULL, NULL)")
@@ -280,7 +280,7 @@ async def test_the_disk_of_the_store_is_looked_at(practice: Practice) -> None:
 
 async def test_a_store_that_opens(practice: Practice) -> None:
     """With its size, and who was let in by a code."""
-    async with opened(practice.path, realm="signal") as store:
+    async with open_store(practice.path, realm="signal") as store:
         await store.transaction(
             lambda repos: repos.people.allow(MALLORY.uuid, account=ACCOUNT, by="admin", now=datetime.now(UTC))
         )
@@ -293,7 +293,7 @@ async def test_a_store_that_opens(practice: Practice) -> None:
 async def test_a_store_that_a_running_aldis_holds(practice: Practice) -> None:
     """It is left alone; the health page is asked instead."""
     practice.given = {"WEB__PORT": "9"}
-    async with opened(practice.path, realm="signal"):
+    async with open_store(practice.path, realm="signal"):
         found = await practice.examine()
     assert about(found, "held by a running Aldis").level == "ok"
     assert about(found, "no health page answers").level == "warning"
@@ -301,7 +301,7 @@ async def test_a_store_that_a_running_aldis_holds(practice: Practice) -> None:
 
 async def test_a_store_under_another_key(practice: Practice) -> None:
     """Told by name, and the exit status says so."""
-    async with opened(practice.path, realm="signal"):
+    async with open_store(practice.path, realm="signal"):
         pass
     practice.given = {"STORE__KEY": "00" * 32}
     found = await practice.examine()
@@ -509,7 +509,7 @@ async def test_what_strangers_hear(practice: Practice, strangers: str, admins: s
 
 
 async def pin(practice: Practice, *people: str) -> None:
-    async with opened(practice.path, realm="signal") as store:
+    async with open_store(practice.path, realm="signal") as store:
         for at, person in enumerate(people):
             now = datetime(2026, 11, 20, tzinfo=UTC) + timedelta(days=at)
             await store.transaction(

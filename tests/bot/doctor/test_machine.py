@@ -7,7 +7,7 @@ import pytest
 
 from bot.app import machine as process
 from bot.doctor.machine import check_ports, check_store_folder
-from bot.settings import Settings, loaded
+from bot.settings import Settings, load_settings
 from tests.bot.doctor.practice import USER_AGENT, examined, wrong
 from tests.servers.base import free_port
 from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
@@ -18,7 +18,7 @@ SECRET = "0123456789abcdef"
 
 
 def given(**values: str) -> Settings:
-    return loaded({"WEB__PORT": "0", **values}, None)
+    return load_settings({"WEB__PORT": "0", **values}, None)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

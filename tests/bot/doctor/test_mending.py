@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.doctor.mending import mend
-from bot.settings import SETTINGS_FILE_NAME, loaded
+from bot.settings import SETTINGS_FILE_NAME, load_settings
 from bot.web.control import socket_path
 
 
@@ -77,7 +77,7 @@ def test_slips_in_the_settings_file_are_corrected(house: House) -> None:
     """In the same way; it can be read again."""
     path = house.put(SETTINGS_FILE_NAME, "WEB_PORT=1\n")
     assert f"fixed    {path}: WEB_PORT is now WEB__PORT" in house.mend()
-    assert loaded(env_file=house.env_file).web.port == 1
+    assert load_settings(env_file=house.env_file).web.port == 1
 
 
 def test_a_line_that_is_none_is_told(house: House) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from bot.doctor.tool_sources import check_tool_sources
-from bot.settings import Settings, loaded
+from bot.settings import Settings, load_settings
 from tests.servers import mcp_bad_server
 
 
 def given(servers: Mapping[str, object], **more: str) -> Settings:
-    return loaded({"TOOLS__MCP__SERVERS": json.dumps(servers), **more}, None)
+    return load_settings({"TOOLS__MCP__SERVERS": json.dumps(servers), **more}, None)
 
 
 async def test_servers_are_looked_at(tmp_path: Path) -> None:
@@ -34,6 +34,6 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
 async def test_without_servers_there_is_nothing_to_see() -> None:
     """Nor where tools are switched off, all or these."""
     none = {"none": {"command": "/nonexistent/mcp"}}
-    assert await check_tool_sources(loaded({}, None)) == []
+    assert await check_tool_sources(load_settings({}, None)) == []
     assert await check_tool_sources(given(none, TOOLS__ENABLED="false")) == []
     assert await check_tool_sources(given(none, TOOLS__MCP__ENABLED="false")) == []

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from bot.formatting.graphemes import MAX_CODE_POINTS, borders, cleaned, fitting, utf16_offsets
+from bot.formatting.graphemes import MAX_CODE_POINTS, borders, clean_text, fitting, utf16_offsets
 
 CHARACTERS = [
     ("letter", "a"),
@@ -80,7 +80,7 @@ def test_endless_character_is_cut() -> None:
 )
 def test_cleaned(text: str, wanted: str) -> None:
     """Line ends become one, controls go, halves of surrogate pairs are joined or replaced, all else stays."""
-    assert cleaned(text) == wanted
+    assert clean_text(text) == wanted
 
 
 def test_utf16_offsets() -> None:

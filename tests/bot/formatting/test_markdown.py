@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Styled
-from bot.formatting.graphemes import borders, cleaned, utf16_offsets
-from bot.formatting.layout import marked
+from bot.formatting.graphemes import borders, clean_text, utf16_offsets
+from bot.formatting.layout import style_beginning
 from bot.formatting.markdown import tokens
 
 Row = tuple[str, str, str, tuple[str, ...]]
@@ -208,7 +208,7 @@ SCRIPTS: list[Row] = [
 
 
 def styled(markdown: str) -> Styled:
-    return marked(cleaned(markdown), 20_000).styled()
+    return style_beginning(clean_text(markdown), 20_000).for_signal()
 
 
 def ranges(content: Styled) -> tuple[str, ...]:
@@ -349,9 +349,9 @@ def test_no_visible_character_is_lost(markdown: str) -> None:
 
 def test_page_ends_at_its_limit() -> None:
     """A page is read up to its limit, and a table cannot make it much longer than that."""
-    assert marked("a" * 1000, 300).text == "a" * 300
+    assert style_beginning("a" * 1000, 300).text == "a" * 300
     table = f"|{'head' * 40}|{'tail' * 40}|\n|-|-|\n" + "|a|b|\n" * 500
-    assert 3000 <= len(marked(table, 3000).text) < 3500
+    assert 3000 <= len(style_beginning(table, 3000).text) < 3500
 
 
 def test_large_table_stays_text() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.events import Style, Styled, StyleRange
-from bot.formatting.spans import PLAIN, Span, StyledText, assembled
+from bot.formatting.spans import PLAIN, Span, StyledText, join_pieces
 
 BOLD = frozenset({Style.BOLD})
 BOTH = frozenset({Style.BOLD, Style.ITALIC})
@@ -19,7 +19,7 @@ def italic(start: int, end: int) -> Span:
 
 def test_pieces_are_merged_and_trimmed() -> None:
     """Pieces of one style that touch are one span; white space at the edges of a span or the text belongs to none."""
-    page = assembled(
+    page = join_pieces(
         [("\n ", BOLD), (" a ", BOLD), ("b ", BOTH), ("c", PLAIN), (" ", BOLD), ("d", BOTH), ("\n", PLAIN)]
     )
     assert page == StyledText(text="a b c d", spans=(bold(0, 3), italic(2, 3), bold(6, 7), italic(6, 7)))
@@ -27,7 +27,7 @@ def test_pieces_are_merged_and_trimmed() -> None:
 
 def test_blank_pieces() -> None:
     """White space alone is no text, whatever its style."""
-    assert assembled([(" \n", BOLD), ("", PLAIN)]) == StyledText(text="")
+    assert join_pieces([(" \n", BOLD), ("", PLAIN)]) == StyledText(text="")
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_part(start: int, end: int, text: str, spans: tuple[Span, ...]) -> None:
 
 def test_style_covers_whole_characters() -> None:
     """A style on a part of a character is on all of it, and styles that meet there are one."""
-    page = assembled([("e", BOLD), ("\u0301", PLAIN), ("x", BOLD), ("🇩", PLAIN), ("🇪", BOTH)])
+    page = join_pieces([("e", BOLD), ("\u0301", PLAIN), ("x", BOLD), ("🇩", PLAIN), ("🇪", BOTH)])
     assert page.spans == (bold(0, 5), italic(3, 5))
 
 
 def test_styled_counts_in_utf16() -> None:
     """Ranges go out in UTF-16 code units, the longer first where two begin together."""
-    page = assembled([("😀 ", PLAIN), ("a", BOTH), ("😀", BOLD)])
-    assert page.styled() == Styled(
+    page = join_pieces([("😀 ", PLAIN), ("a", BOTH), ("😀", BOLD)])
+    assert page.for_signal() == Styled(
         text="😀 a😀",
         styles=(StyleRange(start=3, length=3, style=Style.BOLD), StyleRange(start=3, length=1, style=Style.ITALIC)),
     )
@@ -63,4 +63,4 @@ def test_styled_counts_in_utf16() -> None:
 
 def test_followed_by() -> None:
     """A line behind a text has no style and a blank line before it."""
-    assert assembled([("a", BOLD)]).followed_by("b") == StyledText(text="a\n\nb", spans=(bold(0, 1),))
+    assert join_pieces([("a", BOLD)]).followed_by("b") == StyledText(text="a\n\nb", spans=(bold(0, 1),))

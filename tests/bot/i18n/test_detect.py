@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.i18n.detect import heard
+from bot.i18n.detect import detect_language
 from bot.i18n.locale import LANGUAGES, Language
 
 SURE: list[tuple[Language, str]] = [
@@ -58,16 +58,16 @@ UNSURE = [
 @pytest.mark.parametrize(("language", "text"), SURE)
 def test_a_plain_sentence_is_told(language: Language, text: str) -> None:
     """Short, with or without capitals and accents, as people write in a chat."""
-    assert heard(text) == language
+    assert detect_language(text) == language
 
 
 @pytest.mark.parametrize("text", UNSURE)
 def test_nothing_is_claimed_where_it_is_not_sure(text: str) -> None:
     """Too little, no words at all, code and addresses, or a language that is none of the four."""
-    assert heard(text) is None
+    assert detect_language(text) is None
 
 
 @given(st.text())
 def test_any_text_is_one_of_the_four_or_nothing(text: str) -> None:
     """Whatever people send."""
-    assert heard(text) in {*LANGUAGES, None}
+    assert detect_language(text) in {*LANGUAGES, None}

@@ -31,4 +31,4 @@ def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
     with speaking("de"):
         assert "0,25 USD" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
         assert "04.03.2026" in phrases.guest("abcd", AT, "ef01")
-        assert "0,5000 USD" in phrases.spent("person", Decimal("0.5"), is_day=True)
+        assert "0,5000 USD" in phrases.spent_line("person", Decimal("0.5"), is_day=True)

@@ -72,7 +72,7 @@ def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
 def test_a_count_chooses_the_form(language: Language, words: str) -> None:
     """By the rules of the language: in French nothing is one, too."""
     with speaking(language):
-        one, none, two = (phrases.forgot(count) for count in (1, 0, 2))
+        one, none, two = (phrases.turns_forgotten(count) for count in (1, 0, 2))
         assert words in one
     assert (one.replace("1", "0") == none) == (language == "fr")
     assert one.replace("1", "2") != two
@@ -110,7 +110,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
         said = [
             phrases.say(phrases.STOPPED),
             phrases.wrong_form("/allow CODE"),
-            phrases.forgot(2),
+            phrases.turns_forgotten(2),
             phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}

@@ -18,7 +18,7 @@ from typing import Any
 
 from bot.clock import SetClock
 from bot.commands.admin import AdminCommands
-from bot.commands.base import Commands, Desk, Entry
+from bot.commands.base import CommandContext, CommandEntry, Commands
 from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.chat import ChatCommands
 from bot.commands.preferences import Menu, PreferenceCommands
@@ -42,7 +42,7 @@ from bot.i18n import phrases
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import ResendPolicy, Sender
-from bot.loops.worker import Pace, Worker
+from bot.loops.worker import Worker, WorkerLimits
 from bot.media.attachments import AttachmentReader, MediaLimits
 from bot.media.speech import Speech
 from bot.metrics import Counts
@@ -203,7 +203,7 @@ async def app_harness(
     access: AccessList | None = None,
     budgets: Budgets = TWO_DOLLARS_A_DAY,
     accepts_identities: bool = False,
-    commands: Callable[[Desk], Iterable[Entry]] = lambda _: (),
+    commands: Callable[[CommandContext], Iterable[CommandEntry]] = lambda _: (),
     greets: bool = False,
     **pace: Any,
 ) -> AsyncGenerator[Port]:
@@ -223,7 +223,7 @@ async def app_harness(
         voice=VoiceReplies(speech=speech, turn_seconds=DEADLINE_SECONDS) if speech and speaks else None,
     )
     revisions = Revisions(store, clock, turns, deletes_answers=deletes_answers)
-    desk, approvals = Desk(store, turns, clock), Approvals(store, clock, turns)
+    desk, approvals = CommandContext(store, turns, clock), Approvals(store, clock, turns)
     audience = Audience(transport, lambda: allowed)
     identities = Identities(
         transport,
@@ -294,7 +294,9 @@ async def app_harness(
         live=Live(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
         marks=Marks(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
         group_context=group_context,
-        pace=Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}),
+        pace=WorkerLimits(
+            **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **pace}
+        ),
         authority=authority,
         kept=summary_worker.note,
         greeting=(lambda: phrases.greeting("Aldis", tuple(spec.name for spec in specs))) if greets else None,
@@ -313,7 +315,7 @@ async def app_harness(
     )
     maintenance = Maintenance(store, clock, revisions, retention=retention)
     reminder_scheduler = ReminderScheduler(
-        store, clock, counts, reminders, allowed=lambda: intake.allowed, account=ALDIS.uuid
+        store, clock, counts, reminders, allowed=lambda: intake.access, account=ALDIS.uuid
     )
     running = [asyncio.create_task(loop.run()) for loop in (worker, sender)]
     try:

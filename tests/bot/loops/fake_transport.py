@@ -21,7 +21,7 @@ from bot.events import (
     SentId,
 )
 from bot.formatting.split import is_long
-from bot.transports.base import Contact, Group, Identity, Missed, Progress
+from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
 from bot.transports.bridge_versions import Release
 from tests.waiting import WAIT_SECONDS
 
@@ -94,7 +94,7 @@ class FakeTransport:
     known_contacts: tuple[Contact, ...] = ()
     directory_fails: Exception | None = None
     """How asking for groups, contacts and identities fails."""
-    missed: deque[Missed] = field(default_factory=deque[Missed])
+    missed: deque[MissedRecipient] = field(default_factory=deque[MissedRecipient])
     known_identities: list[Identity] = field(default_factory=list[Identity])
     trusted: list[tuple[PersonId, str | None]] = field(default_factory=list[tuple[PersonId, str | None]])
     """Whose key was trusted, and by which safety number."""

@@ -104,7 +104,7 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
         for _ in range(59):
             clock.move(1)
             await port.maintenance.expire()
-        assert clock.settled() == clock.wall()
+        assert clock.settled_now() == clock.wall()
         await asyncio.sleep(0.05)
         assert await outbox(store) == ["unknown"]
         await passes(port, 1)

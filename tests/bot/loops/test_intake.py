@@ -53,7 +53,7 @@ async def kept(store: Store) -> list[Envelope]:
         lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=busy, most=1000)  # pyright: ignore[reportArgumentType]
     ):
         busy.append(claim.conversation)
-        found += [events.loaded(Envelope, item.envelope) for item in claim.items]
+        found += [events.load_value(Envelope, item.envelope) for item in claim.items]
     return found
 
 

@@ -116,7 +116,7 @@ def names_kept(repos: Repositories) -> list[tuple[str | None, str | None]]:
     busy: list[ConversationId] = []
     while claim := repos.inbox.claim(now=NOON, until=NOON, busy=busy):
         busy.append(claim.conversation)
-        kept = [events.loaded(Envelope, item.envelope) for item in claim.items]
+        kept = [events.load_value(Envelope, item.envelope) for item in claim.items]
         found += [(each.author, each.number) for each in kept]
     return found
 

@@ -12,7 +12,7 @@ import pytest
 from bot import app
 from bot.clock import SetClock
 from bot.i18n import phrases
-from bot.settings import loaded
+from bot.settings import load_settings
 from bot.turn.multimodal import MultimodalAgent
 from store import Store
 from tests.bot.commands.test_commands import plain, told
@@ -22,7 +22,7 @@ from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers import mcp_bad_server
 from tests.servers.envelopes import message, reaction
 from tools.mcp.options import McpOptions
-from tools.mcp.server import Pace
+from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
 
 
@@ -35,7 +35,7 @@ def bulleted(phrase: str) -> str:
 async def club(where: Path, *, command: str = sys.executable) -> AsyncGenerator[McpServers]:
     servers = {"club": {"command": command, "args": [mcp_bad_server.__file__, "plain", str(where)]}}
     options = McpOptions.model_validate({"servers": json.dumps(servers)})
-    source = McpServers(options, pace=Pace(resend_policy=60, first_pause=0.01, longest_pause=0.02))
+    source = McpServers(options, pace=ServerTimeouts(resend_policy=60, first_pause=0.01, longest_pause=0.02))
     try:
         yield source
     finally:
@@ -129,7 +129,7 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
     where = tmp_path / "pid"
     club = {"command": sys.executable, "args": [mcp_bad_server.__file__, "plain", str(where)]}
     environ = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), "STORE__PATH": str(tmp_path / "aldis.db")}
-    async with app.assembled(loaded(environ, None), FakeTransport(), realm="signal") as aldis:
+    async with app.build_aldis(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         assert not where.exists()
         multimodal = aldis.worker._agent
         assert isinstance(multimodal, MultimodalAgent)

@@ -20,7 +20,7 @@ from bot.policy.access import AccessList
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.transports.envelope.frames import FrameReader
-from store import OutboxItem, Store, opened
+from store import OutboxItem, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
@@ -78,13 +78,15 @@ class Owner:
     async def taken(self) -> list[str]:
         """The words of everything in the inbox."""
         claimed = await self.store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=[]))
-        items = [self.desk.event(events.loaded(Envelope, item.envelope)) for item in claimed.items] if claimed else []
+        items = (
+            [self.desk.event(events.load_value(Envelope, item.envelope)) for item in claimed.items] if claimed else []
+        )
         return [getattr(getattr(item, "message", item), "text", type(item).__name__) for item in items]
 
     async def sending(self, text: str) -> OutboxItem:
         """The sender has begun to send an answer to the owner."""
         conversation = await self.store.conversation(ALDIS.chat, now=self.clock.now())
-        reply = events.dumped(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
+        reply = events.dump_value(Reply(chat=ChatId(ALDIS.chat), content=Styled(text=text)))
 
         def begun(repos: Any) -> OutboxItem:
             repos.outbox.execute(
@@ -98,7 +100,7 @@ class Owner:
         return await self.store.transaction(begun)
 
     async def sent(self, item: OutboxItem, sent_at: int) -> None:
-        await self.store.transaction(lambda repos: repos.outbox.sent(item.id, sent_at, now=self.clock.now()))
+        await self.store.transaction(lambda repos: repos.outbox.mark_sent(item.id, sent_at, now=self.clock.now()))
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ async def owner(store: Store, clock: SetClock) -> AsyncGenerator[Owner]:
 
 @asynccontextmanager
 async def reopened(path: Path, clock: SetClock) -> AsyncGenerator[Owner]:
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         owner = Owner(store, clock)
         yield owner
         await owner.intake.aclose()

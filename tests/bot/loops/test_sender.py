@@ -15,7 +15,7 @@ from bot.i18n import phrases
 from bot.i18n.locale import Language, speaking
 from bot.loops.sender import _PLACES, ResendPolicy, Sender
 from bot.metrics import Counts
-from bot.transports.base import Missed
+from bot.transports.base import MissedRecipient
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
@@ -62,7 +62,7 @@ async def say(store: Store, *texts: str, chat: str = "direct:alice", **more: Any
             "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id", (conversation,)
         )
         for position, text in enumerate(texts):
-            reply = events.dumped(Reply(**{"chat": ChatId(chat), "content": Styled(text=text)} | more))
+            reply = events.dump_value(Reply(**{"chat": ChatId(chat), "content": Styled(text=text)} | more))
             repos.outbox.put(conversation, TurnId(turn), position, reply, in_group=False, now=NOON)
 
     await store.transaction(put)
@@ -570,9 +570,9 @@ async def test_whom_a_message_to_a_group_missed_is_counted_and_not_sent_to_again
     bob = PersonId("bob")
     transport.missed.extend(
         [
-            Missed(person=bob, reason="untrusted"),
-            Missed(person=None, reason="untrusted"),
-            Missed(person=bob, reason="network"),
+            MissedRecipient(person=bob, reason="untrusted"),
+            MissedRecipient(person=None, reason="untrusted"),
+            MissedRecipient(person=bob, reason="network"),
         ]
     )
     sender = Sender(

@@ -202,7 +202,7 @@ async def test_a_note_that_is_seen_is_no_problem() -> None:
     assert watch.transport.notes == []
 
     def quick() -> SentId:
-        watch.watchdog.noticed(77)
+        watch.watchdog.on_confirmation(77)
         return SentId(77)
 
     watch.transport.sends.append(quick)
@@ -220,16 +220,16 @@ async def test_a_note_that_nobody_shows_is_a_problem_until_one_is_seen() -> None
     watch.transport.sends += [lambda: SentId(1), lambda: SentId(2), lambda: SentId(3)]
     assert await watch.look(after=HOUR) == ()
     assert await watch.look(after=ANSWER_SECONDS) == ()
-    watch.watchdog.noticed(99)
+    watch.watchdog.on_confirmation(99)
     assert await watch.look(after=1) == (UNHEARD,)
-    watch.watchdog.noticed(1)
+    watch.watchdog.on_confirmation(1)
     assert await watch.look() == ()
 
     assert await watch.look(after=HOUR) == ()
     assert await watch.look(after=ANSWER_SECONDS + 1) == (UNHEARD,)
     assert await watch.look(after=HOUR) == (UNHEARD,)
     assert len(watch.transport.notes) == 3
-    watch.watchdog.noticed(3)
+    watch.watchdog.on_confirmation(3)
     assert await watch.look() == ()
 
 
@@ -240,7 +240,7 @@ async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None
     watch.transport.sends.append(error)
     assert await watch.look(after=HOUR) == (UNSENT,)
     assert await watch.look(after=HOUR) == (UNSENT,)
-    watch.watchdog.noticed(1001)
+    watch.watchdog.on_confirmation(1001)
     assert await watch.look() == ()
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from bot import events
 from bot.clock import SetClock
-from bot.commands.base import Call, Commands, Desk, Entry
+from bot.commands.base import Call, CommandContext, CommandEntry, Commands
 from bot.commands.chat import ChatCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Envelope, Kind, Reply
 from bot.i18n import phrases
-from bot.loops.worker import _MAX_TYPING, Pace, Worker
+from bot.loops.worker import _MAX_TYPING, Worker, WorkerLimits
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.budgets import Budgets
@@ -60,14 +60,16 @@ def worker_of(
     transport: FakeTransport,
     provider: Scripted,
     *,
-    entries: tuple[Entry, ...] = (),
+    entries: tuple[CommandEntry, ...] = (),
     **changes: Any,
 ) -> Worker:
-    pace = Pace(**{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes})
+    pace = WorkerLimits(
+        **{"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **changes}
+    )
     limits = Limits(max_rounds=5, max_history_tokens=1000, max_output_tokens=1000, timeout_seconds=DEADLINE_SECONDS)
     agent = Agent(provider, toolbox(clock), system="Be kind.", limits=limits)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    desk, counts, approvals = Desk(store, turns, clock), Counts(), Approvals(store, clock, turns)
+    desk, counts, approvals = CommandContext(store, turns, clock), Counts(), Approvals(store, clock, turns)
     authority = Authority(name="Aldis", allowed=AccessList(persons=frozenset(), groups=frozenset()))
     group_context = GroupContext(clock, most=0)
     urgent_items = UrgentItems(
@@ -124,7 +126,7 @@ async def arrive(
         device=1,
         sent_at=sent_at,
         kind=came.kind,
-        envelope=b"broken" if text == "broken" else events.dumped(came),
+        envelope=b"broken" if text == "broken" else events.dump_value(came),
         received_at=NOON,
     )
     await store.transaction(lambda repos: repos.inbox.put(arrival))
@@ -143,7 +145,7 @@ async def said(store: Store, count: int) -> list[str]:
     texts: list[str] = []
     while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON, most=9)):
         for item in items:
-            texts.append(events.loaded(Reply, item.reply).content.text)
+            texts.append(events.load_value(Reply, item.reply).content.text)
             await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
     return texts
 
@@ -223,7 +225,7 @@ async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock)
             await gate.wait()
         await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    entry = Entry(name="slow", form="/slow", summary=phrases.ABOUT_STOP, run=slow)
+    entry = CommandEntry(name="slow", form="/slow", summary=phrases.ABOUT_STOP, run=slow)
     async with running(worker_of(store, clock, FakeTransport(), thinker, entries=(entry,))):
         await arrive(store, "/slow", 1, author="alice", urgent=True)
         await arrive(store, "behind", 2, author="alice")

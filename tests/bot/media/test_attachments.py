@@ -11,7 +11,7 @@ from PIL import Image
 from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
 from bot.media.attachments import AttachmentReader, MediaLimits, ReadAttachment
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.speech import Speech
 from bot.messages import Document, Picture
 from tests.bot.loops.fake_transport import FakeTransport
@@ -30,7 +30,7 @@ def attached(content_type: str = "application/octet-stream", **more: Any) -> Att
 
 async def unpacked(data: bytes, *, number: int = 1, speech: Speech | None = None, **more: Any) -> ReadAttachment:
     attachments = AttachmentReader(FakeTransport(files={"a": data}), LIMITS, sandbox(), speech=speech)
-    return await attachments.unpacked(CHAT, attached(**more), number=number)
+    return await attachments.read_attachment(CHAT, attached(**more), number=number)
 
 
 async def line(data: bytes, **more: Any) -> str:
@@ -104,13 +104,13 @@ async def test_size_and_number_are_bounded() -> None:
     """By what is declared before anything is fetched, and by what comes."""
     transport = FakeTransport(files={"a": b"x" * 200_000})
     attachments = AttachmentReader(transport, LIMITS, sandbox())
-    large = await attachments.unpacked(CHAT, attached(size_bytes=200_000), number=1)
+    large = await attachments.read_attachment(CHAT, attached(size_bytes=200_000), number=1)
     assert large.finding.rest == "which was not opened: it is larger than 0 MB"
-    lied = await attachments.unpacked(CHAT, attached(size_bytes=10), number=1)
+    lied = await attachments.read_attachment(CHAT, attached(size_bytes=10), number=1)
     assert "cannot be had" in lied.finding.rest
-    fourth = await attachments.unpacked(CHAT, attached(), number=4)
+    fourth = await attachments.read_attachment(CHAT, attached(), number=4)
     assert fourth.finding.rest == "which was not opened: at most 3 are with one message"
-    gone = await attachments.unpacked(CHAT, attached(id="b"), number=1)
+    gone = await attachments.read_attachment(CHAT, attached(id="b"), number=1)
     assert "cannot be had any more" in gone.finding.rest
 
 
@@ -132,7 +132,7 @@ class Away(FakeTransport):
 async def test_a_bridge_that_is_away_is_waited_for(failures: int, words: str) -> None:
     """For a while; then the question goes on without the file."""
     transport = Away(files={"a": b"hello"}, failures=failures)
-    found = await AttachmentReader(transport, LIMITS, sandbox(), pauses_seconds=(0, 0, 0)).unpacked(
+    found = await AttachmentReader(transport, LIMITS, sandbox(), pauses_seconds=(0, 0, 0)).read_attachment(
         CHAT, attached(), number=1
     )
     assert words in found.finding.rest
@@ -168,5 +168,5 @@ async def test_a_voice_note_that_nobody_can_hear_is_said(service: OpenAIAudio, s
 
 async def test_a_file_that_takes_too_long_is_refused() -> None:
     """Nobody waits for what a file does to its cell."""
-    with pytest.raises(Refused, match="too long"):
+    with pytest.raises(FileRefused, match="too long"):
         await sandbox().open("pdf", slow_pdf(), "1", "1000", timeout_seconds=1)

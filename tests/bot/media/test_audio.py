@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from bot.media.audio import as_m4a, seconds_of
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from tests.bot.media.samples import FRAMES, adts, box, boxes
 
 
@@ -67,7 +67,7 @@ def test_a_cut_off_end_is_left_out() -> None:
 )
 def test_what_has_no_frames_is_refused(data: bytes) -> None:
     """As damaged, or as a kind that no recorder of voice notes makes."""
-    with pytest.raises(Refused):
+    with pytest.raises(FileRefused):
         as_m4a(data)
 
 
@@ -97,5 +97,5 @@ def test_a_length_that_cannot_be_is_not_believed(seconds: int) -> None:
 
 def test_a_file_of_nothing_but_heads_is_refused() -> None:
     """Each frame is an object in memory, and a made file could hold millions of them."""
-    with pytest.raises(Refused, match="too long"):
+    with pytest.raises(FileRefused, match="too long"):
         as_m4a(adts(b"x") * 500_001)

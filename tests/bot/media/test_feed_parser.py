@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.feed_parser import MAX_ENTRIES, read
 from tests.cells import sandbox
 from tests.conftest import NOON
@@ -85,7 +85,7 @@ def test_the_server_knows_the_encoding() -> None:
 @pytest.mark.parametrize("what", ["no feed", "nothing", "noise"])
 def test_what_is_no_feed_is_refused(what: str) -> None:
     """A page of the web, for instance."""
-    with pytest.raises(Refused, match="no feed"):
+    with pytest.raises(FileRefused, match="no feed"):
         read(HOSTILE[what], url=URL, charset="")
 
 
@@ -94,7 +94,7 @@ def test_a_feed_reads_no_file_of_the_machine(tmp_path: Path) -> None:
     assert "root" not in json.dumps(entries(HOSTILE["an external entity"]))
     file = tmp_path / "private.xml"
     file.write_bytes(rss(Item(title="A secret", link="/secret")))
-    with pytest.raises(Refused, match="no feed"):
+    with pytest.raises(FileRefused, match="no feed"):
         read(bytes(file), url=URL, charset="")
 
 
@@ -114,7 +114,7 @@ def test_a_character_that_there_is_not_costs_no_other_word(number: str) -> None:
 
 async def test_a_feed_that_never_ends_is_left_alone_after_its_time() -> None:
     """It keeps a process of its own busy, which is ended: nothing of Aldis waits for it."""
-    with pytest.raises(Refused, match="too long"):
+    with pytest.raises(FileRefused, match="too long"):
         await sandbox().open("feed_parser", ENDLESS, URL, "", timeout_seconds=1)
 
 

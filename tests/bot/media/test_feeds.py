@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 from aiohttp import web
 
-from bot.media.feeds import MAX_BYTES, FeedReader, Gone, Marks, News, Reading, Trouble, Unchanged
+from bot.media.feeds import MAX_BYTES, FeedNews, FeedReader, FeedValidators, Gone, Reading, Trouble, Unchanged
 from tests.bot.media.taken.feed_parser import ANSWERS
 from tests.cells import sandbox
 from tests.conftest import NOON
@@ -30,15 +30,17 @@ class Reader:
     site: FeedSite
     package: str = "bot.media"
 
-    async def __call__(self, path: str = "/feed", marks: Marks | None = None, *, base: str | None = None) -> Reading:
+    async def __call__(
+        self, path: str = "/feed", marks: FeedValidators | None = None, *, base: str | None = None
+    ) -> Reading:
         names = Names({"inside.example": [["127.0.0.2"]]})
         async with Fetcher(USER_AGENT, reach=only_here(self.site.port), resolve=names) as fetcher:
             reader = FeedReader(fetcher, sandbox(self.package))
-            return await reader.read((base or self.site.url) + path, marks or Marks(), now=NOON)
+            return await reader.read((base or self.site.url) + path, marks or FeedValidators(), now=NOON)
 
-    async def news(self, path: str = "/feed") -> News:
+    async def news(self, path: str = "/feed") -> FeedNews:
         reading = await self(path)
-        assert isinstance(reading, News)
+        assert isinstance(reading, FeedNews)
         return reading
 
 
@@ -77,7 +79,7 @@ async def test_a_feed_that_has_not_changed_is_not_sent_again(site: FeedSite, rea
     assert isinstance(bare, Unchanged)
     assert (bare.marks.etag, bare.marks.digest) == (None, first.marks.digest)
     site.feeds["/feed"] = rss(Item(title="Dark", link="/dark"))
-    assert isinstance(await read(marks=first.marks), News)
+    assert isinstance(await read(marks=first.marks), FeedNews)
 
 
 async def test_a_feed_that_has_moved_for_good_is_read_there_from_now_on(site: FeedSite, read: Reader) -> None:

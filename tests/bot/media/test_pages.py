@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.media import pages
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.pdf_port import MAX_LINKS, Library, page_text
-from bot.media.sieve import DEEPEST, MAX_TAGS, sieved
+from bot.media.sieve import DEEPEST, MAX_TAGS, sieve_page
 from tests.cells import sandbox
 from tools import BadArguments, PageLink, PageText
 
@@ -131,7 +131,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_nothing_of_a_page_reaches_the_parser_that_could_hang_it(name: str) -> None:
     """No tag but those known, none long, no more than so many, none deeper than so deep; and the page is read."""
-    safe = sieved(HOSTILE[name]).html
+    safe = sieve_page(HOSTILE[name]).html
     tags = re.findall(r"<[^>]*>?", safe)
     assert len(tags) <= MAX_TAGS + 1
     assert all(re.fullmatch(r"</?[a-z0-9]+( (href|role)=\"[^\"<>]*\")?>", tag) for tag in tags)
@@ -153,7 +153,7 @@ MARKUP = st.lists(
 @given(MARKUP)
 def test_whatever_the_markup_only_known_tags_come_out(page: str) -> None:
     """Every `<` that is handed on begins a tag that was written anew."""
-    safe = sieved(page).html
+    safe = sieve_page(page).html
     assert all(re.match(r"</?(a|div)( href=\"[^\"<>]*\")?>", safe[m.start() :]) for m in re.finditer("<", safe))
     assert isinstance(text_of(page), str)
 
@@ -188,7 +188,7 @@ LIES = {
 @pytest.mark.parametrize("name", LIES)
 async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed(name: str) -> None:
     """It is refused in words; what fits is read as any page."""
-    with pytest.raises(Refused):
+    with pytest.raises(FileRefused):
         page_text(LIES[name], b"", url=HERE, is_html=True)
     found = page_text(
         {"links": [["a\u202eb", "javascript:x()"], ["c", "/d"]]}, b"e\xff\xe2\x80\xae", url=HERE, is_html=True

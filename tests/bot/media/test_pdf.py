@@ -5,7 +5,7 @@ import io
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from bot.media.cell import Facts, Refused
+from bot.media.cell import Facts, FileRefused
 from bot.media.pdf import read
 from tests.bot.media.samples import pdf
 
@@ -52,7 +52,7 @@ def test_one_that_only_forbids_printing_is_read() -> None:
 
 def test_one_that_is_locked_is_refused() -> None:
     """With the reason that helps."""
-    with pytest.raises(Refused, match="password"):
+    with pytest.raises(FileRefused, match="password"):
         words(locked("key"))
 
 
@@ -63,7 +63,7 @@ def test_a_damaged_one_is_refused_or_read(data: bytes) -> None:
     """Whatever the parser runs into, it comes to one or the other."""
     try:
         facts, _ = words(data)
-    except Refused as refusal:
+    except FileRefused as refusal:
         assert "damaged" in str(refusal)  # noqa: PT017 - either is right
     else:
         assert facts["pages"] in {0, 1}

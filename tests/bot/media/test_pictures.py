@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from bot.media.cell import Refused
-from bot.media.pictures import MAX_PIXELS, MAX_SIDE_PIXELS, fitted
+from bot.media.cell import FileRefused
+from bot.media.pictures import MAX_PIXELS, MAX_SIDE_PIXELS, fit_picture
 from tests.bot.media.samples import noise, picture, png_of_size, saved
 
 ORIENTATION, MAKER, PLACE = 0x0112, 0x010F, 0x8825
@@ -23,7 +23,7 @@ def test_it_stands_upright_and_says_nothing_of_place_and_camera() -> None:
     exif = Image.Exif()
     exif[ORIENTATION], exif[MAKER] = 6, "Camera of Anna"
     exif.get_ifd(PLACE)[1] = "N"
-    facts, made = fitted(saved(image, "JPEG", exif=exif, comment=b"at home"), "JPEG")
+    facts, made = fit_picture(saved(image, "JPEG", exif=exif, comment=b"at home"), "JPEG")
     assert (facts["width"], facts["height"]) == opened(made).size == (100, 200)
     assert opened(made).convert("RGB").getpixel((50, 5))[0] > 200  # pyright: ignore[reportOptionalSubscript, reportIndexIssue]
     assert not opened(made).getexif()
@@ -34,7 +34,7 @@ def test_it_stands_upright_and_says_nothing_of_place_and_camera() -> None:
 @pytest.mark.parametrize("size", [(2000, 1500), (3000, 100), (1569, 900)])
 def test_a_large_one_is_scaled_to_the_longer_side(size: tuple[int, int]) -> None:
     """In its proportions; vendors would do it anyway, and bill the bytes."""
-    facts, made = fitted(noise(*size), "JPEG")
+    facts, made = fit_picture(noise(*size), "JPEG")
     width, height = opened(made).size
     assert max(width, height) == MAX_SIDE_PIXELS
     assert abs(width / height - size[0] / size[1]) < 0.3
@@ -43,13 +43,13 @@ def test_a_large_one_is_scaled_to_the_longer_side(size: tuple[int, int]) -> None
 
 def test_a_small_one_keeps_its_size() -> None:
     """Nothing is invented."""
-    assert opened(fitted(noise(300, 200), "JPEG")[1]).size == (300, 200)
+    assert opened(fit_picture(noise(300, 200), "JPEG")[1]).size == (300, 200)
 
 
 @pytest.mark.parametrize("file_format", ["PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG"])
 def test_every_format_becomes_one_that_models_take(file_format: str) -> None:
     """JPEG for photographs, whatever they came in."""
-    facts, made = fitted(noise(64, 64, file_format), file_format)
+    facts, made = fit_picture(noise(64, 64, file_format), file_format)
     expected = "PNG" if file_format == "GIF" else "JPEG"  # a GIF has 256 colours at most
     assert (opened(made).format, facts["content_type"]) == (expected, f"image/{expected.lower()}")
 
@@ -57,15 +57,15 @@ def test_every_format_becomes_one_that_models_take(file_format: str) -> None:
 def test_transparency_and_few_colours_stay_as_they_are() -> None:
     """A screenshot would get smeared letters as JPEG, a logo a black background."""
     see_through = picture(mode="RGBA", colour=(255, 0, 0, 100), file_format="PNG")
-    assert opened(fitted(see_through, "PNG")[1]).convert("RGBA").getpixel((5, 5)) == (255, 0, 0, 100)
-    assert fitted(picture(file_format="PNG"), "PNG")[0]["content_type"] == "image/png"
-    assert fitted(picture(file_format="JPEG"), "JPEG")[0]["content_type"] == "image/jpeg"
+    assert opened(fit_picture(see_through, "PNG")[1]).convert("RGBA").getpixel((5, 5)) == (255, 0, 0, 100)
+    assert fit_picture(picture(file_format="PNG"), "PNG")[0]["content_type"] == "image/png"
+    assert fit_picture(picture(file_format="JPEG"), "JPEG")[0]["content_type"] == "image/jpeg"
 
 
 def test_a_heavy_transparent_one_is_put_on_white() -> None:
     """Rather that than megabytes."""
     image = Image.merge("RGBA", [Image.effect_noise((700, 700), 90) for _ in "RGBA"])
-    facts, made = fitted(saved(image, "PNG"), "PNG")
+    facts, made = fit_picture(saved(image, "PNG"), "PNG")
     assert (facts["content_type"], opened(made).mode) == ("image/jpeg", "RGB")
 
 
@@ -73,14 +73,14 @@ def test_a_heavy_transparent_one_is_put_on_white() -> None:
 def test_every_kind_of_colour_is_read(mode: str) -> None:
     """Printers' colours, greys, palettes."""
     file_format = "TIFF" if mode == "CMYK" else "PNG"
-    facts, _ = fitted(saved(Image.new(mode, (30, 20)), file_format), file_format)
+    facts, _ = fit_picture(saved(Image.new(mode, (30, 20)), file_format), file_format)
     assert (facts["width"], facts["height"]) == (30, 20)
 
 
 def test_of_an_animation_there_is_the_first_picture() -> None:
     """And it is said that it moves."""
     frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]
-    facts, made = fitted(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), "GIF")
+    facts, made = fit_picture(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), "GIF")
     assert facts["is_animation"] is True
     assert opened(made).convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
@@ -88,7 +88,7 @@ def test_of_an_animation_there_is_the_first_picture() -> None:
 def test_a_photo_with_its_brightness_behind_it_is_no_animation() -> None:
     """Phones put a second picture into the file, which tells screens how bright the first one is."""
     data = saved(Image.new("RGB", (40, 40), "red"), "MPO", save_all=True, append_images=[Image.new("RGB", (20, 20))])
-    facts, made = fitted(data, "JPEG")
+    facts, made = fit_picture(data, "JPEG")
     assert facts["is_animation"] is False
     assert facts["content_type"] == "image/jpeg"
     assert opened(made).size == (40, 40)
@@ -98,8 +98,8 @@ def test_a_photo_with_its_brightness_behind_it_is_no_animation() -> None:
 def test_a_bomb_is_refused_before_it_is_decoded(side: int) -> None:
     """A file of some hundred bytes that would unfold to gigabytes."""
     assert side * side > MAX_PIXELS
-    with pytest.raises(Refused, match="megapixels"):
-        fitted(png_of_size(side, side), "PNG")
+    with pytest.raises(FileRefused, match="megapixels"):
+        fit_picture(png_of_size(side, side), "PNG")
 
 
 @pytest.mark.parametrize("file_format", ["JPEG", "PNG", "GIF", "WEBP", "TIFF", "AVIF"])
@@ -107,11 +107,11 @@ def test_a_damaged_one_is_refused(file_format: str) -> None:
     """Cut off in the middle, or rubbish behind a good beginning; never another error."""
     whole = noise(100, 100, file_format)
     for broken in (whole[: len(whole) // 2], whole[:20] + b"\xaa" * 500, whole[:12]):
-        with pytest.raises(Refused):
-            fitted(broken, file_format)
+        with pytest.raises(FileRefused):
+            fit_picture(broken, file_format)
 
 
 def test_only_the_format_that_it_seems_to_be_is_tried() -> None:
     """Readers of formats that hardly anybody uses are where mistakes are found."""
-    with pytest.raises(Refused):
-        fitted(picture(file_format="PNG"), "JPEG")
+    with pytest.raises(FileRefused):
+        fit_picture(picture(file_format="PNG"), "JPEG")

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from bot.media.room import Room
+from bot.media.room import MemoryRoom
 from tests.waiting import WAIT_SECONDS
 
 
 async def test_who_needs_more_than_is_free_waits_and_others_do_not() -> None:
     """It is let in as soon as there is room for it."""
-    room, gate, came = Room(10), asyncio.Event(), asyncio.Event()
+    room, gate, came = MemoryRoom(10), asyncio.Event(), asyncio.Event()
 
     async def stay(size_bytes: int, *, is_last: bool = False) -> None:
         async with room.of(size_bytes):
@@ -31,7 +31,7 @@ async def test_who_needs_more_than_is_free_waits_and_others_do_not() -> None:
 
 async def test_what_is_larger_than_the_room_comes_alone() -> None:
     """It is not refused for that."""
-    room = Room(10)
+    room = MemoryRoom(10)
     async with room.of(50), room.of(0):
         waiting = asyncio.create_task(room.of(1).__aenter__())
         await asyncio.sleep(0)
@@ -41,7 +41,7 @@ async def test_what_is_larger_than_the_room_comes_alone() -> None:
 
 async def test_who_gives_up_while_waiting_takes_no_room() -> None:
     """A turn that is stopped meanwhile leaves nothing behind."""
-    room = Room(10)
+    room = MemoryRoom(10)
     async with room.of(10):
         waiting = asyncio.create_task(room.of(5).__aenter__())
         await asyncio.sleep(0)

@@ -17,7 +17,7 @@ from PIL import Image
 
 from bot.media import feed_parser, pictures
 from bot.media import pdf as papers
-from bot.media.cell import Refused
+from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox, Zygote
 from tests.bot.media.escapes import CALLS
@@ -253,7 +253,7 @@ PDFS = {
 async def test_a_picture_is_the_same_in_a_cell(file_format: str) -> None:
     """Nothing is missing there that its library would have loaded later."""
     for data in (noise(300, 200, file_format), picture(2000, 1000, file_format)):
-        assert await opened_by("pictures", data, file_format) == pictures.fitted(data, file_format)
+        assert await opened_by("pictures", data, file_format) == pictures.fit_picture(data, file_format)
 
 
 @pytest.mark.parametrize("mode", ["L", "CMYK", "1", "P", "LA", "I;16", "RGBA"])
@@ -263,7 +263,7 @@ async def test_every_kind_of_colour_is_the_same_in_a_cell(mode: str) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     data = saved(Image.new(mode, (30, 20)), file_format, exif=exif)
-    assert await opened_by("pictures", data, file_format) == pictures.fitted(data, file_format)
+    assert await opened_by("pictures", data, file_format) == pictures.fit_picture(data, file_format)
 
 
 @pytest.mark.parametrize("name", PDFS)
@@ -280,8 +280,8 @@ async def test_a_feed_is_the_same_in_a_cell(charset: str) -> None:
     for feed in (data, data[: len(data) // 2], data.replace(b'version="2.0"', b""), b"<feed" + data):
         try:
             expected = feed_parser.read(feed, url="http://a.example/", charset=charset)
-        except Refused:
-            with pytest.raises(Refused):
+        except FileRefused:
+            with pytest.raises(FileRefused):
                 await opened_by("feed_parser", feed, "http://a.example/", charset)
         else:
             assert await opened_by("feed_parser", feed, "http://a.example/", charset) == expected
@@ -337,7 +337,7 @@ async def test_one_file_leaves_nothing_for_the_next() -> None:
 
 async def test_a_cell_that_takes_too_long_is_killed(zygote: Zygote) -> None:
     """When the refusal is said, it is gone already."""
-    with pytest.raises(Refused, match="too long"):
+    with pytest.raises(FileRefused, match="too long"):
         await (await hanging(zygote, seconds=0.5))
     assert cells_of(zygote) == []
 
@@ -347,7 +347,7 @@ async def test_a_cell_that_falls_silent_costs_nobody_else_theirs(zygote: Zygote)
     own = Sandbox(zygote, package=HOSTILE, kill_seconds=DEADLINE_SECONDS)
     await own.level()
     process = zygote._process
-    with pytest.raises(Refused, match="too long"):
+    with pytest.raises(FileRefused, match="too long"):
         await own.open("hostile", b"", "falls silent", timeout_seconds=1)
     assert (zygote._process, cells_of(zygote)) == (process, [])
 
@@ -367,7 +367,7 @@ async def test_without_the_zygote_there_is_no_cell_and_then_a_new_one(zygote: Zy
     assert zygote._process is not None
     [cell] = cells_of(zygote)
     zygote._process.kill()
-    with pytest.raises(Refused, match="no room"):
+    with pytest.raises(FileRefused, match="no room"):
         await task
     await eventually(lambda: not is_there(cell))
     again = Sandbox(zygote, package=HOSTILE)
@@ -380,7 +380,7 @@ async def test_a_zygote_that_hangs_is_started_again(zygote: Zygote) -> None:
     [cell] = cells_of(zygote)
     assert zygote._process is not None
     zygote._process.send_signal(signal.SIGSTOP)
-    with pytest.raises(Refused, match="too long"):
+    with pytest.raises(FileRefused, match="too long"):
         await task
     await eventually(lambda: not is_there(cell))
     assert await Sandbox(zygote).level()
@@ -413,20 +413,20 @@ async def test_everything_ends_with_aldis() -> None:
 @pytest.mark.parametrize("said", ["endless", "no JSON", "7"])
 async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
     """It could write without end, into the memory of Aldis, or nonsense."""
-    with pytest.raises(Refused, match="damaged"):
+    with pytest.raises(FileRefused, match="damaged"):
         await opened(said, data=b"x" * 1_000_000)
 
 
 @pytest.mark.parametrize("arguments", [("dies", "1"), ("too much", "0"), ()])
 async def test_a_cell_that_dies_is_a_refusal(arguments: tuple[str, ...]) -> None:
     """As when a decoder crashes on what it was given; whatever it has said before."""
-    with pytest.raises(Refused, match="damaged"):
+    with pytest.raises(FileRefused, match="damaged"):
         await opened(*arguments)
 
 
 async def test_a_module_that_nobody_loaded_opens_nothing() -> None:
     """The zygote imports nothing later on."""
-    with pytest.raises(Refused, match="damaged"):
+    with pytest.raises(FileRefused, match="damaged"):
         await sandbox("os").open("path", b"", timeout_seconds=DEADLINE_SECONDS)
 
 

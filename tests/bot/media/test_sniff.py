@@ -3,7 +3,7 @@
 import pytest
 
 from bot.media.sniff import kind_of
-from bot.media.texts import decoded
+from bot.media.texts import decode_text
 from tests.bot.media.samples import adts, box, pdf, picture, video
 
 BODY = bytes(40)
@@ -63,7 +63,7 @@ def test_a_pdf_may_begin_late() -> None:
 def test_all_else_may_be_text(data: bytes) -> None:
     """A text may begin with the letters of a picture; whether it is one is seen when it is decoded."""
     assert kind_of(data).family == "text"
-    assert decoded(data) is not None
+    assert decode_text(data) is not None
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_all_else_may_be_text(data: bytes) -> None:
 )
 def test_texts_of_all_usual_encodings_are_read(data: bytes, text: str) -> None:
     """By their mark, else as UTF-8, else as Windows wrote them for decades."""
-    assert decoded(data) == text
+    assert decode_text(data) == text
 
 
 @pytest.mark.parametrize("data", [b"abc\x00def", bytes(range(256)), b"\xff\xfe\x00", b"\x01\x02"])
 def test_bytes_that_are_no_text_are_none(data: bytes) -> None:
     """A model is not given rubbish to make sense of."""
-    assert decoded(data) is None
+    assert decode_text(data) is None

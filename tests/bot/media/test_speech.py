@@ -44,7 +44,7 @@ def speech(
 async def test_a_recording_becomes_words(http: Http, service: OpenAIAudio) -> None:
     """The form holds what the service wants, and the sound byte for byte."""
     service.says = [" Buy milk. \n"]
-    heard = await speech(http, service, language="de").heard(M4A, "m4a", seconds=SECONDS)
+    heard = await speech(http, service, language="de").transcribe(M4A, "m4a", seconds=SECONDS)
     assert (heard.text, heard.fee.outcome, heard.fee.name, heard.fee.provider) == (
         "Buy milk.",
         "ok",
@@ -76,13 +76,13 @@ async def test_a_minute_has_its_price(
 ) -> None:
     """By the service's own count where it gives one, else by the file's; unknown where nobody knows either."""
     service.says, service.usage = ["Hello"], usage
-    heard = await speech(http, service, priced=priced).heard(M4A, "m4a", seconds=seconds)
+    heard = await speech(http, service, priced=priced).transcribe(M4A, "m4a", seconds=seconds)
     assert heard.fee.cost_usd == (None if cost is None else Decimal(cost))
 
 
 async def test_raw_aac_would_be_refused(http: Http, service: OpenAIAudio) -> None:
     """That is why it becomes an M4A first: a name alone does not help. What was refused cost nothing."""
-    heard = await speech(http, service).heard(adts(), "m4a", seconds=None)
+    heard = await speech(http, service).transcribe(adts(), "m4a", seconds=None)
     assert (heard.text, heard.fee.outcome, heard.fee.cost_usd) == (None, "status_400", 0)
 
 
@@ -90,38 +90,38 @@ async def test_raw_aac_would_be_refused(http: Http, service: OpenAIAudio) -> Non
 async def test_an_answer_that_makes_no_sense_is_no_transcript(http: Http, service: OpenAIAudio, broken: Any) -> None:
     """Nothing is taken for words that is none; whether it cost something nobody knows."""
     service.faults.append(answer_json(broken))
-    heard = await speech(http, service).heard(M4A, "m4a", seconds=SECONDS)
+    heard = await speech(http, service).transcribe(M4A, "m4a", seconds=SECONDS)
     assert (heard.text, heard.fee.cost_usd) == (None, None)
 
 
 async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIAudio) -> None:
     """Nothing is raised: the message goes on without its words."""
     await service.stop()
-    assert (await speech(http, service).heard(M4A, "m4a", seconds=1)).fee.outcome == "unavailable"
-    assert (await speech(http, service).said("Hi", timeout_seconds=DEADLINE_SECONDS)).fee.outcome == "unavailable"
+    assert (await speech(http, service).transcribe(M4A, "m4a", seconds=1)).fee.outcome == "unavailable"
+    assert (await speech(http, service).speak("Hi", timeout_seconds=DEADLINE_SECONDS)).fee.outcome == "unavailable"
 
 
 async def test_a_wrong_key_is_not_sent_twice(http: Http, service: OpenAIAudio) -> None:
     """Asking again changes nothing."""
-    heard = await speech(http, service, api_key="wrong").heard(M4A, "m4a", seconds=1)
+    heard = await speech(http, service, api_key="wrong").transcribe(M4A, "m4a", seconds=1)
     assert (heard.fee.outcome, len(service.requests)) == ("status_401", 1)
 
 
 async def test_words_become_a_sound(http: Http, service: OpenAIAudio) -> None:
     """In the format that Signal itself uses for voice notes, priced by the character."""
-    said = await speech(http, service).said("Hello there", timeout_seconds=DEADLINE_SECONDS)
+    said = await speech(http, service).speak("Hello there", timeout_seconds=DEADLINE_SECONDS)
     assert (said.sound, said.fee.outcome, said.fee.cost_usd) == (SOUND, "ok", Decimal("0.000165"))
     assert service.spoken == [{"model": "tts-1", "voice": "alloy", "input": "Hello there", "response_format": "aac"}]
 
 
 async def test_what_cannot_be_spoken_is_no_sound(http: Http, service: OpenAIAudio) -> None:
     """A text that is too long, a service that fails: silence, and no costs."""
-    said = await speech(http, service).said("x" * 5000, timeout_seconds=DEADLINE_SECONDS)
+    said = await speech(http, service).speak("x" * 5000, timeout_seconds=DEADLINE_SECONDS)
     assert (said.sound, said.fee.outcome, said.fee.cost_usd) == (None, "status_400", 0)
 
 
 async def test_without_a_key_none_is_sent(http: Http, service: OpenAIAudio) -> None:
     """Servers at home want none."""
     service.key, service.says = None, ["Hello"]
-    assert (await speech(http, service, api_key=None).heard(M4A, "m4a", seconds=1)).text == "Hello"
+    assert (await speech(http, service, api_key=None).transcribe(M4A, "m4a", seconds=1)).text == "Hello"
     assert "authorization" not in service.requests[0].headers

@@ -7,16 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.policy.budgets import Budgets, NearlyUsedUp, Periods, Scope, Span, Spent, UsedUp, days, periods, used_up
+from bot.policy.budgets import (
+    Budgets,
+    NearlyUsedUp,
+    Periods,
+    Scope,
+    ScopeSpending,
+    Span,
+    UsedUp,
+    days,
+    periods,
+    used_up,
+)
 from bot.policy.budgets import nearly_used_up as nearly
 
 SCOPES: tuple[Scope, ...] = ("person", "group", "all")
 SPANS: tuple[Span, ...] = ("day", "month")
 
 
-def spent(usd: str, scope: Scope = "person", span: Span = "day", *, warned: bool = False) -> Spent:
+def spent(usd: str, scope: Scope = "person", span: Span = "day", *, warned: bool = False) -> ScopeSpending:
     period = "2026-11-21" if span == "day" else "2026-11"
-    return Spent(scope=scope, span=span, period=period, usd=Decimal(usd), warned=warned)
+    return ScopeSpending(scope=scope, span=span, period=period, usd=Decimal(usd), warned=warned)
 
 
 def limits(**limit_usd: str) -> Budgets:
@@ -24,7 +35,7 @@ def limits(**limit_usd: str) -> Budgets:
     return Budgets(**{f"{name}_usd": Decimal(usd) for name, usd in limit_usd.items()})
 
 
-def everything(usd: str) -> list[Spent]:
+def everything(usd: str) -> list[ScopeSpending]:
     """So much in every scope and span."""
     return [spent(usd, scope, span) for scope in SCOPES for span in SPANS]
 
@@ -100,7 +111,7 @@ def test_people_are_told_once() -> None:
     ],
     ids=["month", "day", "everybody", "as much"],
 )
-def test_of_several_the_tightest_is_told(amounts: list[Spent], scope: Scope, span: Span) -> None:
+def test_of_several_the_tightest_is_told(amounts: list[ScopeSpending], scope: Scope, span: Span) -> None:
     """The one of which most is used; where it is as much, the narrowest."""
     told = nearly(limits(person_day="1", person_month="10", group_day="10", all_day="100"), amounts)
     assert told is not None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.events import PersonId
-from bot.policy.chat import JSON_VERSION, ChatSettings, Persona, UnreadableSettings, dumped, loaded
+from bot.policy.chat import JSON_VERSION, ChatSettings, Persona, UnreadableSettings, dump_settings, parse_settings
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ALICE, BOB = PersonId("alice"), PersonId("bob")
@@ -25,23 +25,23 @@ FULL = ChatSettings(
 @pytest.mark.parametrize("settings", [ChatSettings(), FULL])
 def test_what_is_stored_is_read_again(settings: ChatSettings) -> None:
     """With its version in front."""
-    assert loaded(dumped(settings)) == settings
-    assert dumped(settings).startswith(b"%d:" % JSON_VERSION)
+    assert parse_settings(dump_settings(settings)) == settings
+    assert dump_settings(settings).startswith(b"%d:" % JSON_VERSION)
 
 
 @pytest.mark.parametrize("line", [b"", b"2:{}", b"1:", b"1:[]", b'1:{"language":"tlh"}', b'1:{"tools_off":"all"}'])
 def test_what_cannot_be_read_says_so(line: bytes) -> None:
     """A newer version, or damage; the words are not in the message."""
     with pytest.raises(UnreadableSettings) as caught:
-        loaded(line)
+        parse_settings(line)
     assert "tlh" not in str(caught.value)
 
 
 def test_tools_are_switched_each_by_itself() -> None:
     """In a stable order, twice the same as once."""
-    settings = ChatSettings().switched("b", is_on=False).switched("a", is_on=False).switched("b", is_on=False)
+    settings = ChatSettings().with_tool("b", is_on=False).with_tool("a", is_on=False).with_tool("b", is_on=False)
     assert settings.tools_off == ("a", "b")
-    assert settings.switched("a", is_on=True).switched("c", is_on=True).tools_off == ("b",)
+    assert settings.with_tool("a", is_on=True).with_tool("c", is_on=True).tools_off == ("b",)
 
 
 def test_a_persona_goes_with_its_message() -> None:

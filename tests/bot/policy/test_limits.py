@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Envelope, Kind
-from bot.policy.limits import Quota, Rate
+from bot.policy.limits import CallRate, Quota
 from tests.bot.loops.fake_transport import envelope
 from tests.conftest import NOON
 
@@ -17,7 +17,7 @@ SECOND = timedelta(seconds=1)
 
 def test_no_more_than_so_many_a_minute() -> None:
     """The call beyond the limit is refused, and each one that has become a minute old makes room for one."""
-    rate = Rate(3)
+    rate = CallRate(3)
     assert [rate.admits("anna", NOON + n * SECOND) for n in range(5)] == [True, True, True, False, False]
     assert not rate.admits("anna", NOON + 59 * SECOND)
     assert rate.admits("anna", NOON + 60 * SECOND)
@@ -27,13 +27,13 @@ def test_no_more_than_so_many_a_minute() -> None:
 
 def test_the_minute_slides() -> None:
     """Calls at the end of one minute count at the beginning of the next: no double burst."""
-    rate = Rate(2)
+    rate = CallRate(2)
     assert [rate.admits("anna", NOON + n * SECOND) for n in (58, 59, 61, 62)] == [True, True, False, False]
 
 
 def test_refused_calls_do_not_count() -> None:
     """Who goes on asking is not refused for longer."""
-    rate = Rate(1)
+    rate = CallRate(1)
     assert rate.admits("anna", NOON)
     assert not any(rate.admits("anna", NOON + n * SECOND) for n in range(60))
     assert rate.admits("anna", NOON + 60 * SECOND)
@@ -41,26 +41,26 @@ def test_refused_calls_do_not_count() -> None:
 
 def test_each_key_has_its_own_limit() -> None:
     """One person's calls take nothing from another's."""
-    rate = Rate(1)
+    rate = CallRate(1)
     assert [rate.admits(key, NOON) for key in ("anna", "ben", "anna", "carl")] == [True, True, False, True]
 
 
 @pytest.mark.parametrize("calls", [0, -1])
 def test_a_limit_of_none_admits_none(calls: int) -> None:
     """Nobody gets through a closed gate."""
-    assert not Rate(calls).admits("anna", NOON)
+    assert not CallRate(calls).admits("anna", NOON)
 
 
 def test_a_clock_that_was_set_back_does_not_open_the_gate() -> None:
     """Calls from the future still count."""
-    rate = Rate(1)
+    rate = CallRate(1)
     assert rate.admits("anna", NOON)
     assert not rate.admits("anna", NOON - timedelta(hours=1))
 
 
 def test_the_key_used_longest_ago_is_forgotten_first() -> None:
     """Ten thousand keys are remembered; whoever came lately is among them."""
-    rate = Rate(1)
+    rate = CallRate(1)
     assert rate.admits("anna", NOON)
     assert rate.admits("ben", NOON)
     for number in range(9_998):
@@ -74,7 +74,7 @@ def test_the_key_used_longest_ago_is_forgotten_first() -> None:
 
 def test_looking_does_not_count() -> None:
     """Room is used up by what is counted, and by nothing else."""
-    rate = Rate(1)
+    rate = CallRate(1)
     assert all(rate.has_room("anna", NOON) for _ in range(3))
     rate.count("anna", NOON)
     assert not rate.has_room("anna", NOON)
@@ -82,7 +82,7 @@ def test_looking_does_not_count() -> None:
 
 def test_what_was_counted_beyond_the_limit_takes_no_memory() -> None:
     """Who counts without looking does not make it grow."""
-    rate = Rate(2)
+    rate = CallRate(2)
     for number in range(50):
         rate.count("anna", NOON + number * SECOND)
     assert len(rate._calls["anna"]) == 2
@@ -158,7 +158,7 @@ def test_a_refusal_is_told_once_a_minute_in_a_conversation() -> None:
     """Whoever wrote what was refused; another conversation is told for itself, notes are never answered."""
     quota = Quota()
     assert quota.may_tell(sent(chat="group:G"), NOON)
-    quota.told(sent(chat="group:G"), NOON)
+    quota.on_refusal(sent(chat="group:G"), NOON)
     assert not quota.may_tell(sent(author="ben", chat="group:G"), NOON + 59 * SECOND)
     assert quota.may_tell(sent(), NOON)
     assert quota.may_tell(sent(chat="group:G"), NOON + 60 * SECOND)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.policy.own_words import Takes, names
-from bot.policy.records import Known, is_cut, is_plain
+from bot.policy.records import ReadRecords, is_cut, is_plain
 from tools import Records
-from tools.text import fitted
+from tools.text import fit_json
 
 EVENTS = Records(kind="event", key="id", named_by=("title",))
 PEOPLE = Records(kind="contact", key="email", named_by=("name",))
@@ -21,15 +21,15 @@ BEN = {"name": "Ben Miller", "email": "ben@lamps.example"}
 CLARA = {"name": "Clara", "email": "clara@lamps.example"}
 
 
-def known(*answers: Any, told: Records = EVENTS, looked_up: dict[str, object] | None = None) -> Known:
-    found = Known()
+def known(*answers: Any, told: Records = EVENTS, looked_up: dict[str, object] | None = None) -> ReadRecords:
+    found = ReadRecords()
     for answer in answers:
         data = {"structured": answer}
         found = found.reading(data, told, is_catalogue=False, is_cut=False, looked_up=looked_up)
     return found
 
 
-def of_event(found: Known) -> Takes:
+def of_event(found: ReadRecords) -> Takes:
     return Takes(of_records={"event_id": ("event",), "guests": ("event.guests", "contact.email")}, known=found)
 
 
@@ -108,10 +108,10 @@ def test_nobody_is_led_past_the_one_that_is_meant(looked_up: dict[str, object] |
 
 def test_what_is_cut_off_may_be_of_the_same_name() -> None:
     """So none of that kind counts."""
-    whole = Known().reading({"structured": [MEETING]}, EVENTS, is_catalogue=False, is_cut=True, looked_up=None)
+    whole = ReadRecords().reading({"structured": [MEETING]}, EVENTS, is_catalogue=False, is_cut=True, looked_up=None)
     assert not names("Cancel the introductory meeting", {"event_id": "24"}, takes=of_event(whole))
-    assert is_cut(fitted({"structured": [MEETING] * 50}, 1_000))
-    assert not is_cut(fitted({"structured": [MEETING]}, 1_000))
+    assert is_cut(fit_json({"structured": [MEETING] * 50}, 1_000))
+    assert not is_cut(fit_json({"structured": [MEETING]}, 1_000))
 
 
 def test_a_name_of_a_list_may_be_told_to_its_own_server() -> None:
@@ -140,7 +140,7 @@ def test_a_name_of_a_list_may_be_told_to_its_own_server() -> None:
 def test_values_of_a_catalogue_stand_between_words_of_the_person(text: str, is_filled: bool) -> None:
     """As a whole, and never alone; never what is one thing to a machine."""
     data = {"structured": {"Le Phare": "Address: 1 Rue de la Paix", "Owner": "mallory@evil.example"}}
-    found = Known().reading(data, None, is_catalogue=True, is_cut=False, looked_up=None)
+    found = ReadRecords().reading(data, None, is_catalogue=True, is_cut=False, looked_up=None)
     takes = Takes(fills=frozenset({"title"}), known=found)
     words = "Find a table for me, and add the event 'Dinner at {restaurant}'"
     assert names(words, {"title": text}, takes=takes) is is_filled
@@ -174,5 +174,5 @@ def test_what_has_room_for_an_order_is_not_plain(data: dict[str, Any], plain: bo
 def test_anything_may_be_answered(answer: Any) -> None:
     """Nothing raises, and what no words name is not named."""
     for told in (EVENTS, CHANNELS, None):
-        found = Known().reading({"structured": answer}, told, is_catalogue=True, is_cut=False, looked_up=None)
+        found = ReadRecords().reading({"structured": answer}, told, is_catalogue=True, is_cut=False, looked_up=None)
         assert not names("", {"event_id": answer}, takes=of_event(found))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.policy import schedules
-from bot.policy.schedules import Plan, Unfit, instant, is_skipped, next_after, planned, worded
+from bot.policy.schedules import Plan, UnfitWish, describe_moment, first_plan, instant, is_skipped, next_after
 from tools import Repeat, Wish
 
 BERLIN = "Europe/Berlin"
@@ -23,7 +23,7 @@ def utc(text: str) -> datetime:
 
 def times(wish: Wish, now: datetime, count: int, zone: str = BERLIN) -> list[str]:
     """The first so many times, as UTC."""
-    plan, at = planned(wish, now=now, zone=zone)
+    plan, at = first_plan(wish, now=now, zone=zone)
     found: list[str] = []
     due: datetime | None = at
     while due is not None and len(found) < count:
@@ -50,9 +50,9 @@ def test_a_local_time_is_one_instant(local: str, now: datetime, expected: str) -
 
 def test_a_delay_is_elapsed_time_whatever_the_clocks_do() -> None:
     """In 24 hours over the change it is another time on the wall."""
-    _, at = planned(Wish(text="x", delay_seconds=86_400), now=NOON, zone=BERLIN)
+    _, at = first_plan(Wish(text="x", delay_seconds=86_400), now=NOON, zone=BERLIN)
     assert at == NOON + timedelta(days=1)
-    assert worded(at, BERLIN) == "Sunday 2027-03-28 13:00 Europe/Berlin"
+    assert describe_moment(at, BERLIN) == "Sunday 2027-03-28 13:00 Europe/Berlin"
 
 
 def test_a_daily_time_stays_on_the_wall_clock() -> None:
@@ -129,14 +129,14 @@ def test_the_last_day_of_months_is_only_in_those_that_have_it() -> None:
 )
 def test_what_cannot_be_is_refused_by_name(wish: Wish, reason: str) -> None:
     """The past, what is more than five years away, what no clock or calendar shows."""
-    with pytest.raises(Unfit) as refused:
-        planned(wish, now=NOON, zone=BERLIN)
+    with pytest.raises(UnfitWish) as refused:
+        first_plan(wish, now=NOON, zone=BERLIN)
     assert refused.value.reason == reason
 
 
 def test_a_wish_may_name_another_zone() -> None:
     """Then its wall clock counts."""
-    _, at = planned(Wish(text="x", local="2027-04-01T09:00", timezone="Asia/Tokyo"), now=NOON, zone=BERLIN)
+    _, at = first_plan(Wish(text="x", local="2027-04-01T09:00", timezone="Asia/Tokyo"), now=NOON, zone=BERLIN)
     assert at == utc("2027-04-01T00:00")
 
 

@@ -10,7 +10,7 @@ from bot.app import policies
 from bot.clock import SetClock
 from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall
 from bot.policy.secrets import CUT, Secrets
-from bot.settings import loaded
+from bot.settings import load_settings
 from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Outcome
 from store import Store
@@ -74,7 +74,7 @@ def test_every_secret_of_the_settings_is_one() -> None:
         "TOOLS__MCP__SERVERS": json.dumps(servers),
         "TOOLS__DB_QUERY__DATABASES": json.dumps(databases),
     }
-    found = policies.secrets(loaded(environment))
+    found = policies.secrets(load_settings(environment))
     for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005"):
         assert found.cut(secret) == CUT
 

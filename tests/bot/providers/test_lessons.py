@@ -9,11 +9,11 @@ import pytest
 
 from bot.app.lessons import KeptLessons
 from bot.clock import SetClock
-from bot.providers.lessons import Lessons
+from bot.providers.lessons import ModelLessons
 from bot.providers.media import ALL
 from bot.providers.openai.provider import OpenAI
 from bot.providers.openai.quirks import Habits, lessons_of, with_lessons
-from bot.turn.room import Room
+from bot.turn.room import ContextRoom
 from store import Store
 from tests.bot.providers.prompted.test_provider import QUESTION
 from tests.servers.openai import OpenAIServer
@@ -31,8 +31,8 @@ class Shelf:
     def keep(self, subject: str, lessons: Mapping[str, Any]) -> None:
         self.rows[subject] = json.dumps(lessons)
 
-    def lessons(self) -> Lessons:
-        return Lessons({subject: json.loads(row) for subject, row in self.rows.items()}, self.keep)
+    def lessons(self) -> ModelLessons:
+        return ModelLessons({subject: json.loads(row) for subject, row in self.rows.items()}, self.keep)
 
 
 async def asked(server: OpenAIServer, shelf: Shelf, *, model: str = "old-8b", **settings: Any) -> list[bool]:
@@ -107,14 +107,14 @@ def test_a_window_outlasts_the_process() -> None:
     def server(model: str | None) -> tuple[str, str] | None:
         return ("http://gpu", model or "first") if model != "nameless" else None
 
-    room = Room(shelf.lessons(), server)
-    room.refused(None, 8192)
-    room.refused("nameless", 4096)
-    again = Room(shelf.lessons(), server)
+    room = ContextRoom(shelf.lessons(), server)
+    room.on_refusal(None, 8192)
+    room.on_refusal("nameless", 4096)
+    again = ContextRoom(shelf.lessons(), server)
     assert (again.window_tokens(None), again.window_tokens("first")) == (8192, 8192)
     assert (again.window_tokens("other"), again.window_tokens("nameless")) == (None, None)
     shelf.rows = dict.fromkeys(shelf.rows, '{"window_tokens": "many"}')
-    assert Room(shelf.lessons(), server).window_tokens(None) is None
+    assert ContextRoom(shelf.lessons(), server).window_tokens(None) is None
 
 
 async def test_they_are_kept_in_the_store_for_a_month(store: Store, clock: SetClock) -> None:

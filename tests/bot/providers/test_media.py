@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from bot.errors import ContextTooLong, Rejected
-from bot.messages import AssistantMessage, Document, Message, Picture, Text, UserMessage, dumped, loaded
+from bot.messages import AssistantMessage, Document, Message, Picture, Text, UserMessage, dump_messages, load_messages
 from bot.providers import media
 from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Request
@@ -245,4 +245,4 @@ async def test_estimates_of_tokens(medium: Picture | Document, tokens: int) -> N
 async def test_media_survive_their_json() -> None:
     """What the journal keeps of a question with media is what was asked."""
     messages = _asked(PHOTO, REPORT).messages
-    assert loaded(dumped(messages)) == messages
+    assert load_messages(dump_messages(messages)) == messages

@@ -6,7 +6,7 @@ import pytest
 
 from bot.messages import AssistantMessage, CallId, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.base import Request, ToolOffer
-from bot.providers.more_tools import NAME, MoreTools, wrapped
+from bot.providers.more_tools import NAME, MoreTools, defer_tools
 from tests.bot.turn.turn_helpers import Scripted, calls
 
 LOOK = ToolOffer(name="look", description="Looks.", parameters={})
@@ -79,7 +79,7 @@ async def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> No
 
 def test_the_list_names_the_seldom_tools_and_only_the_others_are_told() -> None:
     """What is told in full is the same whatever is called."""
-    request = wrapped(ASKED, {"bet"})
+    request = defer_tools(ASKED, {"bet"})
     assert [offer.name for offer in request.told_tools] == ["look", NAME]
     assert request.told_tools[-1].description == "More:\n- bet(on): a bet"
 
@@ -87,4 +87,4 @@ def test_the_list_names_the_seldom_tools_and_only_the_others_are_told() -> None:
 def test_without_seldom_tools_nothing_changes() -> None:
     """Whoever has switched them off here is not told of them."""
     plain = replace(ASKED, tools=(LOOK,))
-    assert wrapped(plain, set()) == plain
+    assert defer_tools(plain, set()) == plain

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.i18n.locale import speaking
-from bot.providers.offline.intents import Intent, intents, not_understood
+from bot.providers.offline.intents import OfflineIntent, intents, not_understood
 from bot.providers.phrasebook import in_english
 from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, found, words_for
 
@@ -43,7 +43,7 @@ def test_what_is_asked_in_four_languages(sentence: str, tool: str, arguments: di
 
 def test_what_is_planned_can_be_listed() -> None:
     """In each language."""
-    expected = (Intent(tool="remind", arguments={"action": "list"}),)
+    expected = (OfflineIntent(tool="remind", arguments={"action": "list"}),)
     assert [intents(words) for words in ("show my reminders", "meine Erinnerungen", "mes rappels")] == [expected] * 3
 
 

@@ -13,7 +13,7 @@ from openai.types.shared import ChatModel
 from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Usage
 from bot.providers.openai.provider import OpenAI
-from bot.providers.prices import published, unknown_cost, unknown_price
+from bot.providers.prices import published_prices, unknown_cost, unknown_price
 from tests.bot.providers.vendors import QUESTION
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
@@ -47,7 +47,7 @@ HOUR = Usage(input_tokens=MILLION, cache_write_tokens=MILLION, cache_write_hour_
 )
 def test_what_a_completion_costs(model: str, usage: Usage, expected: str) -> None:
     """The price is that of fresh, cached, written and answered tokens, exact to the last digit."""
-    assert published().cost(model, usage) == Decimal(expected)
+    assert published_prices().cost(model, usage) == Decimal(expected)
 
 
 @pytest.mark.parametrize(
@@ -56,20 +56,22 @@ def test_what_a_completion_costs(model: str, usage: Usage, expected: str) -> Non
 )
 def test_an_unknown_model_has_no_price(model: str) -> None:
     """A price is never guessed from a name that is merely alike."""
-    assert published().of(model) is None
-    assert published().cost(model, Usage(input_tokens=1)) is None
+    assert published_prices().of(model) is None
+    assert published_prices().cost(model, Usage(input_tokens=1)) is None
 
 
 def test_a_long_prompt_costs_what_long_prompts_cost() -> None:
     """The rates beyond the limit hold for all of it; at the limit itself they do not."""
-    at, beyond = (published().cost("claude-haiku-5-5", Usage(input_tokens=count)) for count in (100_000, 100_001))
+    at, beyond = (
+        published_prices().cost("claude-haiku-5-5", Usage(input_tokens=count)) for count in (100_000, 100_001)
+    )
     assert at == Decimal("0.01")
     assert beyond == Decimal("0.0500005")
 
 
 def test_every_model_of_the_sdks_that_has_a_published_price_has_one_here() -> None:
     """The table is as new as the SDKs; a model that neither has is for the operator to price."""
-    unpriced = {name for name in (*get_args(ChatModel), *_names(ModelParam)) if published().of(name) is None}
+    unpriced = {name for name in (*get_args(ChatModel), *_names(ModelParam)) if published_prices().of(name) is None}
     known_to_lack = {"claude-mythos-5", "claude-mythos-5-1", "claude-mythos-preview", "gpt-6.2-astra", "gpt-6.2-sol"}
     assert unpriced == known_to_lack
 
@@ -81,29 +83,31 @@ def _names(literal: object) -> Iterator[str]:
 
 def test_a_prompt_that_nobody_counted() -> None:
     """A server that tells no usage has not given its answer away: what it cost is not known."""
-    assert published().cost("claude-haiku-5-5", Usage()) is None
+    assert published_prices().cost("claude-haiku-5-5", Usage()) is None
 
 
 def test_the_operator_knows_more_prices() -> None:
     """A model of the operator's has its price, dated or not, and the published ones stay."""
-    prices = published().with_own([("gpt-next", Decimal("0.25"), Decimal(2)), ("qwen4:8b", Decimal(0), Decimal(0))])
+    prices = published_prices().with_own(
+        [("gpt-next", Decimal("0.25"), Decimal(2)), ("qwen4:8b", Decimal(0), Decimal(0))]
+    )
     usage = Usage(input_tokens=MILLION, output_tokens=MILLION)
     costs = [prices.cost(model, usage) for model in ("gpt-next", "gpt-next-20261101", "qwen4:8b", "gpt-nobody")]
     assert costs == [Decimal("2.25"), Decimal("2.25"), Decimal(0), None]
     assert prices.cost("claude-opus-5-5", usage) == Decimal(24)
-    assert published().cost("gpt-next", usage) is None
+    assert published_prices().cost("gpt-next", usage) is None
 
 
 def test_the_operator_knows_better() -> None:
     """Their price stands in the place of the published one, for any prompt; the cache saves as much as before."""
-    prices = published().with_own([("claude-haiku-5-5", Decimal(1), Decimal(5))])
+    prices = published_prices().with_own([("claude-haiku-5-5", Decimal(1), Decimal(5))])
     assert prices.cost("claude-haiku-5-5", Usage(input_tokens=MILLION, output_tokens=MILLION)) == Decimal(6)
     assert prices.cost("claude-haiku-5-5", Usage(input_tokens=MILLION, cached_input_tokens=MILLION)) == Decimal("0.1")
 
 
 def test_a_dated_model_can_have_a_price_of_its_own() -> None:
     """What the operator wrote for exactly this name comes first."""
-    prices = published().with_own([("claude-opus-5-5-20260901", Decimal(1), Decimal(1))])
+    prices = published_prices().with_own([("claude-opus-5-5-20260901", Decimal(1), Decimal(1))])
     usage = Usage(input_tokens=MILLION)
     costs = [prices.cost(model, usage) for model in ("claude-opus-5-5-20260901", "claude-opus-5-5-20261001")]
     assert costs == [Decimal(1), Decimal(4)]
@@ -111,7 +115,7 @@ def test_a_dated_model_can_have_a_price_of_its_own() -> None:
 
 def test_of_an_unknown_cache_nothing_is_saved() -> None:
     """Where only two prices are known, every token of the prompt counts in full."""
-    prices = published().with_own([("gpt-next", Decimal(1), Decimal(1))])
+    prices = published_prices().with_own([("gpt-next", Decimal(1), Decimal(1))])
     cached = Usage(input_tokens=MILLION, cached_input_tokens=MILLION // 2, cache_write_tokens=MILLION // 4)
     assert prices.cost("gpt-next", cached) == Decimal(1)
 
@@ -130,14 +134,14 @@ def test_the_operator_is_told_what_to_do() -> None:
 def test_a_cost_is_never_negative(prompt: int, read: int, written: int, output: int) -> None:
     """Whatever a server counts, nobody is paid for asking."""
     usage = Usage(input_tokens=prompt, cached_input_tokens=read, cache_write_tokens=written, output_tokens=output)
-    price = published().cost("claude-opus-5-5", usage)
+    price = published_prices().cost("claude-opus-5-5", usage)
     assert price is not None
     assert price >= 0
 
 
 async def test_a_vendor_counts_by_the_prices_it_is_given() -> None:
     """The operator's price of a model that nobody else knows is that of its completions."""
-    prices = published().with_own([("next-year", Decimal(1), Decimal(1000))])
+    prices = published_prices().with_own([("next-year", Decimal(1), Decimal(1000))])
     answer = say("Hi.").using(Tokens(fresh=100, output=10))
     async with AnthropicServer(models=("next-year",)) as one, OpenAIServer(models=("next-year",)) as two:
         vendors = (

@@ -245,7 +245,7 @@ END = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 )
 async def test_how_servers_cut_calls(chunks: list[dict[str, Any]]) -> None:
     """Numbered, whole, all of one number, or with the id in every piece: they are the same two calls."""
-    gathered = chat_stream.Gathered()
+    gathered = chat_stream.PartialChat()
     for chunk in chunks:
         gathered.take(chunk)
     asked = openai_chat.read(gathered.body(), QUESTION)
@@ -311,13 +311,13 @@ async def test_a_server_that_never_ends_is_left() -> None:
     """Some models repeat themselves for ever; the words are no more than any answer can have."""
     heard: list[str] = []
     with pytest.raises(ValueError, match="does not end"):
-        await streams.gathered(_endless("x" * 100_000), chat_stream.Gathered(), heard.append)
+        await streams.read_stream(_endless("x" * 100_000), chat_stream.PartialChat(), heard.append)
     assert len(heard[-1]) == streams.MAX_CHARACTERS
 
 
 async def test_a_fast_server_leaves_others_their_turn() -> None:
     """The deadline comes through, though no piece is ever waited for."""
-    listening = asyncio.create_task(streams.gathered(_endless(" "), chat_stream.Gathered(), print))
+    listening = asyncio.create_task(streams.read_stream(_endless(" "), chat_stream.PartialChat(), print))
     for _ in range(10):
         await asyncio.sleep(0)
     listening.cancel()

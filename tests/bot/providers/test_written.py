@@ -13,7 +13,7 @@ from bot.errors import Unavailable
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.providers.base import Request, Stop, Usage
 from bot.providers.openai.provider import OpenAI
-from bot.providers.wire import Answered, answered
+from bot.providers.wire import WireAnswer, wire_answer
 from bot.providers.written import Reader, without_thoughts
 from tests.bot.providers.vendors import NAMES, QUESTION, Listening, Vendor, calls, opened, texts
 from tests.servers.openai import OpenAIServer
@@ -76,8 +76,8 @@ def _heard(vendor: Vendor) -> list[str]:
     return vendor.provider.heard
 
 
-def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> Answered:
-    return Reader(request).read(answered([Text(text=text)], stop, Usage()))
+def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> WireAnswer:
+    return Reader(request).read(wire_answer([Text(text=text)], stop, Usage()))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -122,7 +122,7 @@ async def test_nothing_of_it_shows_however_it_comes(form: str) -> None:
     """Cut anywhere."""
     reader = Reader(QUESTION)
     for text in accumulate(form):
-        shown = reader.shown(text)
+        shown = reader.visible(text)
         assert not any(sign in shown for sign in ("think", "tool", "get_", "name", "<", "TOOL", "b", "{"))
 
 
@@ -182,7 +182,7 @@ async def test_a_call_that_cannot_be_read_is_malformed(written: str) -> None:
 async def test_long_hostile_texts_take_little_time(text: str) -> None:
     """Whatever they are made of: the time limit of the suite is the measure."""
     _read(text)
-    Reader(QUESTION).shown(text)
+    Reader(QUESTION).visible(text)
     without_thoughts(text)
 
 

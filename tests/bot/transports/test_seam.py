@@ -46,7 +46,7 @@ from bot.events import (
     StyleRange,
     Undecryptable,
 )
-from bot.transports.base import Contact, Group, Identity, Missed, ToolStarted, Transport
+from bot.transports.base import Contact, Group, Identity, MissedRecipient, ToolStarted, Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
 from tests.bot.transports.bridges import (
@@ -592,7 +592,7 @@ async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
     await bridge.server.change_key(BOB)
     transport = bridge.transport()
     assert await transport.send(reply(chat=IN_GROUP))
-    assert list(transport.missed) == [Missed(person=PersonId(BOB.uuid), reason="untrusted")]
+    assert list(transport.missed) == [MissedRecipient(person=PersonId(BOB.uuid), reason="untrusted")]
     transport.missed.clear()
     bridge.server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
     assert await transport.send(reply(chat=IN_GROUP))

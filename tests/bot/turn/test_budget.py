@@ -20,7 +20,7 @@ from bot.turn.agent import Agent, Limits
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, Turn
 from bot.turn.turns import Turns
-from store import Store, StoreError, opened
+from store import Store, StoreError, open_store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
@@ -225,7 +225,7 @@ async def test_a_turn_that_ended_otherwise_is_let_go_of(store: Store, clock: Set
 
 async def test_without_a_limit_nothing_is_read(path: Path, clock: SetClock) -> None:
     """No limit at all, or none that counts here: the store is not asked, as one that is closed shows."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         turn = await purse(store, clock).asked()
     for free in (Budgets(), limits(group_day="0", group_month="5")):
         assert await Budget(store, clock, free, timezone="UTC").used_up(turn, Decimal(99)) is None

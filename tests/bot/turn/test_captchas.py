@@ -53,7 +53,7 @@ async def waiting(store: Store, *, due_in: timedelta) -> None:
 
     def put(repos: Repositories) -> None:
         turn = repos.inbox.begin_turn(conversation, now=NOON)
-        reply = events.dumped(Reply(chat=ChatId("direct:alice"), content=Styled(text="one")))
+        reply = events.dump_value(Reply(chat=ChatId("direct:alice"), content=Styled(text="one")))
         repos.outbox.put(conversation, turn, 0, reply, in_group=False, now=NOON + due_in)
 
     await store.transaction(put)

@@ -13,8 +13,17 @@ from bot import messages
 from bot.clock import SetClock
 from bot.events import PersonId, Quote, SentId
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
-from bot.turn.citations import MAX_NUMBER, Pages, as_kept, cited, in_hosts, numbered, shown, streamed
-from bot.turn.export import gathered
+from bot.turn.citations import (
+    MAX_NUMBER,
+    CitedPages,
+    as_kept,
+    cite,
+    in_hosts,
+    number_pages,
+    visible_beginning,
+    visible_words,
+)
+from bot.turn.export import gather_export
 from store import Store
 from tests.bot.providers import vendors
 from tests.bot.providers.vendors import NAMES, Vendor
@@ -58,22 +67,22 @@ def found(*urls: str, snippet: str = "x") -> dict[str, Any]:
 class Told:
     """A turn so far: what was said before it, and what its searches have found."""
 
-    pages: Pages
+    pages: CitedPages
     read: tuple[Message, ...]
 
     def answer(self, text: str) -> AssistantMessage | None:
-        return cited(text, self.pages, self.read, lambda _: True)
+        return cite(text, self.pages, self.read, lambda _: True)
 
     def shown(self, text: str) -> str:
         answer = self.answer(text)
-        return "" if answer is None else shown(answer)
+        return "" if answer is None else visible_words(answer)
 
 
 def told(*history: Message, asked: str = "[Sat] What of lamps?", finds: Sequence[dict[str, Any]] = ()) -> Told:
-    pages = Pages(history, searches)
+    pages = CitedPages(history, searches)
     read = [*history, question(asked)]
     for data in finds:
-        read += tools_said(numbered(data, pages))
+        read += tools_said(number_pages(data, pages))
     return Told(pages, tuple(read))
 
 
@@ -119,7 +128,7 @@ def test_what_is_kept_has_the_pages_own_numbers() -> None:
     kept = searched().answer("Flags [102], lamps [999, 101].")
     assert kept == answered("Flags [102], lamps [101].", (102, FLAGS), (101, LAMPS))
     assert kept is not None
-    assert messages.loaded(messages.dumped((kept,))) == (kept,)
+    assert messages.load_messages(messages.dump_messages((kept,))) == (kept,)
 
 
 def test_a_page_that_two_searches_found_is_one_source() -> None:
@@ -191,23 +200,23 @@ def test_only_a_search_gives_numbers() -> None:
 
 def test_numbers_go_on_and_are_given_again_when_all_are_used() -> None:
     """Not one that is still in use: what was given in a turn that is in no history yet is not given again either."""
-    assert Pages((), searches, last_number=140).find(LAMPS) == 141
+    assert CitedPages((), searches, last_number=140).find(LAMPS) == 141
     full = (question(), answered("x [101]", (101, FLAGS)), question(), answered("y [999]", (MAX_NUMBER, BELLS)))
-    pages = Pages(full, searches)
+    pages = CitedPages(full, searches)
     assert [pages.find(url) for url in (LAMPS, FLAGS, GOOD)] == [102, 101, 103]
 
 
 def test_what_is_not_a_row_of_a_search_is_left_as_it_is() -> None:
-    pages = Pages((), searches)
+    pages = CitedPages((), searches)
     for data in ({"results": "none"}, {"x": 1}, {"results": ["x", {"url": 7}, {"title": "no address"}]}):
-        assert numbered(data, pages) == data
+        assert number_pages(data, pages) == data
     assert pages.last_number == 0
 
 
 def test_words_that_are_still_being_written_are_shown_like_the_whole() -> None:
     """At each character, up to a bracket that is not closed yet."""
     whole = "Both [102, 101], `x[101]`; nothing [999]; lamps 【101】."
-    seen = [streamed(whole[:end], searched().pages) for end in range(len(whole) + 1)]
+    seen = [visible_beginning(whole[:end], searched().pages) for end in range(len(whole) + 1)]
     assert seen[-1] == "Both [1][2], `x[101]`; nothing; lamps [2]."
     assert not any("10" in text.replace("x[101]", "").replace("`x[10", "") for text in seen)
 
@@ -295,18 +304,20 @@ def test_every_citation_leads_to_its_page_in_every_turn(finds: list[list[str]], 
     last = 0
     numbers: dict[str, int] = {}
     for urls in finds:
-        pages = Pages(tuple(history), searches, last_number=last)
-        rows = numbered(found(*urls), pages)
+        pages = CitedPages(tuple(history), searches, last_number=last)
+        rows = number_pages(found(*urls), pages)
         for row in rows["results"]:
             assert numbers.setdefault(row["url"], row["number"]) == row["number"]
         last = pages.last_number
         turn = [question(), *tools_said(rows)] if urls else [question()]
         known = data.draw(st.lists(st.sampled_from(sorted(numbers)), max_size=3)) if numbers else []
         text = " ".join(["Said", *(f"{url.split('/')[2]} [{numbers[url]}]" for url in known), "[998]."])
-        answer = cited(text, pages, (*history, *turn), lambda _: True)
+        answer = cite(text, pages, (*history, *turn), lambda _: True)
         assert answer is not None
-        lines = dict(line.split(" ", 1) for line in shown(answer).split("\n\n")[1:] for line in line.split("\n"))
-        seen = shown(answer).split("\n\n")[0].split()[1:]
+        lines = dict(
+            line.split(" ", 1) for line in visible_words(answer).split("\n\n")[1:] for line in line.split("\n")
+        )
+        seen = visible_words(answer).split("\n\n")[0].split()[1:]
         for host, number in zip(seen[:-1:2], seen[1::2], strict=False):
             assert lines[number.strip(".")].split("/")[2] == host
         kept = turn if data.draw(st.booleans()) else [turn[0]]  # the search is read no more, its answer is
@@ -315,7 +326,7 @@ def test_every_citation_leads_to_its_page_in_every_turn(finds: list[list[str]], 
 
 
 def _is_known(history: Sequence[Message], url: str) -> bool:
-    return url in "".join(messages.dumped((message,)).decode() for message in history).replace("\\", "")
+    return url in "".join(messages.dump_messages((message,)).decode() for message in history).replace("\\", "")
 
 
 @settings(max_examples=200, deadline=None)
@@ -419,7 +430,7 @@ async def test_a_quoted_answer_is_told_as_the_model_knows_it(store: Store, clock
     desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
     await desk.kept("What of lamps?")
     [sent] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), most=1))
-    await store.transaction(lambda repos: repos.outbox.sent(sent.id, 77, now=clock.now()))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(sent.id, 77, now=clock.now()))
     await desk.arrive()
     quote = Quote(author=PersonId("aldis"), sent_at=SentId(77), text=f"Lamps [1].\n\n[1] {GOOD}")
     asked = replace(incoming("More of [1]?", desk.arrivals), quote=quote, quotes_me=True)
@@ -431,7 +442,7 @@ async def test_a_quoted_answer_is_told_as_the_model_knows_it(store: Store, clock
 async def test_an_export_tells_what_people_saw(store: Store, clock: SetClock) -> None:
     desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
     seen = (await desk.kept("What of lamps?")).text
-    export = await gathered(store, PersonId("alice"), incoming().chat, now=clock.now())
+    export = await gather_export(store, PersonId("alice"), incoming().chat, now=clock.now())
     assert seen in export.words()
 
 

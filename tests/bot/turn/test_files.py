@@ -8,7 +8,7 @@ import pytest
 
 from bot.events import ChatId, File, Reply, Styled
 from bot.messages import CallId, ToolAnswer
-from bot.turn.files import MAX_BYTES, MAX_FILES, enclosed, files_of, with_enclosures
+from bot.turn.files import MAX_BYTES, MAX_FILES, enclosed_files, files_of, with_enclosures
 from bot.turn.journal import Outcome, ToolRun
 from tools import ResultFile
 
@@ -89,5 +89,5 @@ def run_with(*files: File) -> ToolRun:
 def test_the_files_of_a_turn_are_the_last_ones_each_once() -> None:
     """A tool that was called twice for the same chart has made one."""
     others = [File(name=f"{number}.png", content_type="image/png", data=b"png") for number in range(MAX_FILES)]
-    assert enclosed([run_with(FILE), run_with(FILE)]) == (FILE,)
-    assert enclosed([run_with(FILE), run_with(*others)]) == tuple(others)
+    assert enclosed_files([run_with(FILE), run_with(FILE)]) == (FILE,)
+    assert enclosed_files([run_with(FILE), run_with(*others)]) == tuple(others)

@@ -11,7 +11,7 @@ from bot.formatting.split import visible
 from bot.i18n import phrases
 from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.messages import CallId, ToolCall
-from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quoted
+from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quote
 from tests.bot.turn.turn_helpers import Echo
 from tests.tools.test_catalog import all_tools, tool_deps
 from tools import ToolDeps, ToolSpec
@@ -162,7 +162,7 @@ def test_what_is_missing_in_a_call_is_no_bug() -> None:
 @example("$1$ \\[ 1 \\]")
 def test_whatever_is_filled_in_looks_like_a_quotation(text: str) -> None:
     """On one line, with one beginning and one end, unstyled, and without a link."""
-    shown = visible(f"May I say {quoted(text)}?")
+    shown = visible(f"May I say {quote(text)}?")
     inner = shown.text.removeprefix("May I say “").removesuffix("”?")
     assert len(inner) == len(shown.text) - len("May I say “”?")
     assert not {"“", "”", "\n", "\r", "\u2028", "\u202e", "\u2066"} & set(inner)
@@ -172,5 +172,5 @@ def test_whatever_is_filled_in_looks_like_a_quotation(text: str) -> None:
 
 def test_what_is_long_is_cut_and_says_so() -> None:
     """Nobody agrees to what they cannot see without knowing that."""
-    shown = quoted("x" * (MAX_VALUE_CHARACTERS + 1))
+    shown = quote("x" * (MAX_VALUE_CHARACTERS + 1))
     assert shown.endswith(f"x…” (shortened; {MAX_VALUE_CHARACTERS + 1} characters in all)")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.formatting.split import visible
 from bot.labels import Labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
-from bot.turn.links import defanged, given_in, inert
+from bot.turn.links import defang, given_in, inert
 
 GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.example/Flag_(signal)#top"
 
@@ -44,7 +44,7 @@ GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.e
 )
 def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
     """With a scheme or without, in code or not, with capitals or a fragment of its own; the sentence stays readable."""
-    assert defanged(text, GIVEN) == shown
+    assert defang(text, GIVEN) == shown
     assert "4711" not in re.sub(r"\S*\[.\]\S*", "", visible(shown).text)
 
 
@@ -62,7 +62,7 @@ def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
 )
 def test_what_was_given_or_is_none_stays(text: str) -> None:
     """So do names of files, figures, and code."""
-    assert defanged(text, GIVEN) == text
+    assert defang(text, GIVEN) == text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_was_given_or_is_none_stays(text: str) -> None:
 )
 def test_signs_of_style_hide_no_address(text: str) -> None:
     """What counts is what people see in the end."""
-    seen = visible(defanged(text, GIVEN)).text
+    seen = visible(defang(text, GIVEN)).text
     assert re.search(r"evil[.。]example", seen) is None
 
 
@@ -94,7 +94,7 @@ def test_signs_of_style_hide_no_address(text: str) -> None:
 @given(st.lists(st.sampled_from([*"*_~|`[]()<>\\\n &#46;", ".", "evil", ".example", "/?d=4711", "https://", "a"])))
 def test_whatever_is_answered_no_made_up_address_is_seen(parts: list[str]) -> None:
     """Neither in the answer nor in what is left of it without styles."""
-    seen = visible(defanged("".join(parts), GIVEN)).text
+    seen = visible(defang("".join(parts), GIVEN)).text
     assert "evil.example/?d" not in seen
     assert "://evil" not in seen
 
@@ -111,7 +111,7 @@ def test_long_answers_are_looked_through_quickly() -> None:
         "http" * 15_000,
     ):
         began = time.process_time()
-        defanged(text, GIVEN)
+        defang(text, GIVEN)
         assert time.process_time() - began < 20
 
 

@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import Named, PersonId, Style, Styled, StyleRange
-from bot.turn.mentions import found
+from bot.events import NamedPerson, PersonId, Style, Styled, StyleRange
+from bot.turn.mentions import find_mentions
 
 
-def people(*names: str) -> tuple[Named, ...]:
+def people(*names: str) -> tuple[NamedPerson, ...]:
     """Each with their name as their id."""
-    return tuple(Named(name=name, person=PersonId(f"id of {name}")) for name in names)
+    return tuple(NamedPerson(name=name, person=PersonId(f"id of {name}")) for name in names)
 
 
 def named(text: str, *names: str) -> list[str]:
     """The words that are mentions, after checking whom they mean."""
     units = text.encode("utf-16-le")
     words: list[str] = []
-    for one in found(Styled(text=text), people(*names)):
+    for one in find_mentions(Styled(text=text), people(*names)):
         word = units[2 * one.start : 2 * (one.start + one.length)].decode("utf-16-le")
         assert one.person == f"id of {word[1:]}"
         words.append(word)
@@ -46,21 +46,21 @@ def test_a_name_is_exact_and_the_longest(text: str, names: list[str], mentioned:
 
 def test_a_name_of_two_people_is_nobodys() -> None:
     """Nobody can tell who is meant; the same person twice is one."""
-    one, other = Named(name="Alex", person=PersonId("1")), Named(name="Alex", person=PersonId("2"))
-    assert found(Styled(text="@Alex"), (one, other)) == ()
-    assert len(found(Styled(text="@Alex"), (one, one))) == 1
+    one, other = NamedPerson(name="Alex", person=PersonId("1")), NamedPerson(name="Alex", person=PersonId("2"))
+    assert find_mentions(Styled(text="@Alex"), (one, other)) == ()
+    assert len(find_mentions(Styled(text="@Alex"), (one, one))) == 1
 
 
 def test_the_name_that_the_model_is_shown_counts_as_well() -> None:
     """What cannot stand in the bracket is left out there, so the model cannot write it."""
-    [one] = found(Styled(text="Hi @Anna x"), (Named(name="[Anna] x", person=PersonId("1")),))
+    [one] = find_mentions(Styled(text="Hi @Anna x"), (NamedPerson(name="[Anna] x", person=PersonId("1")),))
     assert (one.start, one.length, one.person) == (3, 7, "1")
 
 
 def test_code_is_left_alone() -> None:
     """There a name is part of the code."""
     code = StyleRange(start=0, length=5, style=Style.MONOSPACE)
-    [one] = found(Styled(text="@Anna @Anna", styles=(code,)), people("Anna"))
+    [one] = find_mentions(Styled(text="@Anna @Anna", styles=(code,)), people("Anna"))
     assert one.start == 6
 
 
@@ -69,7 +69,7 @@ def test_mentions_lie_apart_and_within_the_text(text: str, names: list[str]) -> 
     """Whatever people call themselves and whatever the model writes."""
     whole = Styled(text="@".join([text, *names]))
     end = 0
-    for one in found(whole, people(*names)):
+    for one in find_mentions(whole, people(*names)):
         assert one.start >= end
         end = one.start + one.length
     assert end <= len(whole.text.encode("utf-16-le", "surrogatepass")) // 2

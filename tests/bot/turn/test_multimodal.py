@@ -13,7 +13,7 @@ from bot.media.attachments import AttachmentReader, MediaLimits
 from bot.media.speech import Speech
 from bot.policy.budgets import Budgets
 from bot.turn.budget import Budget
-from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dumped, loaded
+from bot.turn.journal import Asked, Opened, Outcome, Spoken, Turn, dump_step, load_step
 from bot.turn.multimodal import MultimodalAgent, VoiceReplies
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
@@ -174,4 +174,4 @@ async def test_every_step_survives_the_journal(store: Store, clock: SetClock, sp
     assert kinds[0] is Opened
     assert kinds[1] is Asked
     assert kinds[-1] is Spoken
-    assert tuple(loaded(dumped(step)) for step in steps) == steps
+    assert tuple(load_step(dump_step(step)) for step in steps) == steps

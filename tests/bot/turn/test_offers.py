@@ -12,7 +12,7 @@ from bot.events import PersonId
 from bot.messages import CallId, ToolCall, UserMessage
 from bot.providers import more_tools
 from bot.providers.base import Request, ToolOffer
-from bot.settings import loaded
+from bot.settings import load_settings
 from bot.turn.offers import brief
 from bot.turn.toolbox import Toolbox
 from tests.bot.turn.turn_helpers import Echo, toolbox
@@ -36,7 +36,7 @@ SELDOM: dict[str, dict[str, Any]] = {
 
 
 async def _offers() -> tuple[ToolOffer, ...]:
-    settings = loaded({}, None)
+    settings = load_settings({}, None)
     async with surroundings_alone(None) as around:
         return await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
 
@@ -51,7 +51,7 @@ def _request(offers: tuple[ToolOffer, ...]) -> Request:
         timeout_seconds=10,
         conversation="c1",
     )
-    return more_tools.wrapped(request, {offer.name for offer in offers if offer.seldom})
+    return more_tools.defer_tools(request, {offer.name for offer in offers if offer.seldom})
 
 
 async def test_the_tools_of_every_request_are_small() -> None:

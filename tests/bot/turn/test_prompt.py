@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Attachment, ChatId, Incoming, PersonId, Quote, SentId
-from bot.media.findings import TRANSCRIPT, Finding
+from bot.media.findings import TRANSCRIPT, FileDescription
 from bot.messages import (
     AssistantMessage,
     CallId,
@@ -26,14 +26,14 @@ from bot.messages import (
     is_sendable,
 )
 from bot.turn.prompt import (
-    corrected,
+    correct_question,
     estimated_tokens,
     media_bytes,
     question,
-    recalled,
     system,
     transcripts,
     window,
+    without_old_media,
     without_tools,
 )
 
@@ -213,8 +213,10 @@ SHOWN = Picture(data=b"jpeg", content_type="image/jpeg", width=3, height=2)
 PAPER = Document(data=b"pdf", name="document-1.pdf", pages=2, text="Page 1:\n[Sat] obey\n📎 me")
 VOICE = replace(PICTURE, id="2", name=None, is_voice_note=True)
 FOUND = {
-    "1": Finding(what="a picture", rest="which is attached", medium=SHOWN),
-    "2": Finding(what="a voice note of 3 seconds", rest=TRANSCRIPT, text="Buy milk.\n[Sat · Bob] and keys\r📎 x"),
+    "1": FileDescription(what="a picture", rest="which is attached", medium=SHOWN),
+    "2": FileDescription(
+        what="a voice note of 3 seconds", rest=TRANSCRIPT, text="Buy milk.\n[Sat · Bob] and keys\r📎 x"
+    ),
 }
 
 
@@ -258,7 +260,7 @@ class TestFindings:
         """The words change; the file may be gone by then."""
         asked = question([replace(HELLO, attachments=(VOICE,)), HELLO], now=NOW, timezone="UTC", findings=FOUND)
         asked = replace(asked, sent_at=(1, 2))
-        other = corrected(asked, {1}, replace(HELLO, text="Please write it down", attachments=(VOICE,)))
+        other = correct_question(asked, {1}, replace(HELLO, text="Please write it down", attachments=(VOICE,)))
         assert other.text == asked.text.replace("Hello, world", "Please write it down", 1)
         assert transcripts(other) == transcripts(asked)
 
@@ -277,7 +279,7 @@ class TestMediaInTheWindow:
         oldest = shown[0]
         assert isinstance(oldest, UserMessage)
         assert oldest.text == "What is it?\n📎 what came with this message is not shown again"
-        assert [media_bytes(turn) for turn in recalled(turns)] == [0, 0, 4, 4, 0, 4]
+        assert [media_bytes(turn) for turn in without_old_media(turns)] == [0, 0, 4, 4, 0, 4]
 
     def test_what_has_no_room_is_left_out_before_its_words_are(self) -> None:
         """A picture counts as much as it costs; without it, the turn is small."""

@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.messages import CallId, ToolAnswer, ToolMessage
 from bot.providers.base import Provider, ToolOffer
 from bot.providers.wire import window_tokens
-from bot.turn.room import SIZES, Room, offer_tokens, shortened
+from bot.turn.room import SIZES, ContextRoom, offer_tokens, shorten_answers
 from store import Store
 from tests.bot.providers.vendors import NAMES, provider_of, server_of
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted
@@ -57,10 +57,10 @@ def _offers(*names: str, size: int = 300) -> tuple[ToolOffer, ...]:
 
 def test_tools_are_left_out_by_use() -> None:
     """What is called in this turn stays, then what is called often, then what the question names."""
-    room = Room()
+    room = ContextRoom()
     room.uses.update({"convert": 5, "weather": 2})
     offers = _offers("chart", "convert", "news", "translate", "weather")
-    room.refused("m", 10 * offer_tokens(offers[0]))  # so that some four tools fit
+    room.on_refusal("m", 10 * offer_tokens(offers[0]))  # so that some four tools fit
     few = room.offers(offers, SIZES[0], "m", called=["chart"], words="what is in the news?")
     assert [offer.name for offer in few] == ["chart", "convert", "news", "weather"]
     assert room.offers(offers, SIZES[-1], "m", called=["chart"], words="") == ()
@@ -69,8 +69,8 @@ def test_tools_are_left_out_by_use() -> None:
 
 def test_a_known_window_sizes_history_and_answers() -> None:
     """So that nothing is refused again."""
-    room = Room()
-    room.refused("m", 8000)
+    room = ContextRoom()
+    room.on_refusal("m", 8000)
     assert room.output_tokens(4096, SIZES[0], "m") == 2000
     assert room.history_tokens(16_000, SIZES[0], "m", beside_tokens=5000) == 3000
     assert room.history_tokens(16_000, SIZES[0], "m", beside_tokens=9000) == 0
@@ -82,7 +82,7 @@ def test_a_shortened_answer_is_still_an_answer() -> None:
     answer = ToolAnswer(
         call_id=CallId("a"), name="fetch", content='{"ok": true, "untrusted_data": "' + "x" * 9000, ok=True
     )
-    message = shortened(ToolMessage(answers=(answer,)), SIZES[-1])
+    message = shorten_answers(ToolMessage(answers=(answer,)), SIZES[-1])
     assert isinstance(message, ToolMessage)
     assert len(message.answers[0].content) < 1200
     assert '"untrusted_data"' in message.answers[0].content[:40]

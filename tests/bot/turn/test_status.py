@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.formatting.split import parts
 from bot.transports.base import ToolEnded, ToolStarted
-from bot.turn.status import StatusMessage, unfinished
+from bot.turn.status import StatusMessage, unfinished_part
 
 ANSWER = """\
 **Roses** need *much* water, about `2 l` a day:
@@ -42,14 +42,14 @@ That is ||all|| 👩‍👩‍👧 there is."""
 )
 def test_what_is_not_whole_yet_is_left_out(text: str, shown: str) -> None:
     """The last word, and what stands behind a marker without a partner."""
-    assert unfinished(text) == shown
+    assert unfinished_part(text) == shown
 
 
 def test_no_marker_shows_at_any_moment() -> None:
     """However far it is written: the plain text holds no star of a style and no half of a character."""
     whole = parts(ANSWER)[0].text
     for length in range(len(ANSWER)):
-        for part in parts(unfinished(ANSWER[:length]), max_parts=1, cut_mark="…"):
+        for part in parts(unfinished_part(ANSWER[:length]), max_parts=1, cut_mark="…"):
             assert "**" not in part.text
             assert "~~" not in part.text
             assert "](" not in part.text
@@ -60,7 +60,7 @@ def test_no_marker_shows_at_any_moment() -> None:
 @given(st.text())
 def test_anything_can_be_shown(text: str) -> None:
     """Whatever a model writes: it fits one message, and shows that it goes on."""
-    for part in parts(unfinished(text), max_parts=1, cut_mark="…"):
+    for part in parts(unfinished_part(text), max_parts=1, cut_mark="…"):
         assert len(part.text.encode()) <= 2000
         assert part.text.endswith("…") or "```" in text or "~~~" in text
 

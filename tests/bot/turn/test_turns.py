@@ -18,7 +18,7 @@ async def replies(store: Store) -> list[Reply]:
     found: list[Reply] = []
     while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), most=9)):
         for item in items:
-            found.append(events.loaded(Reply, item.reply))
+            found.append(events.load_value(Reply, item.reply))
             await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
     return found
 
@@ -141,7 +141,7 @@ async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: S
     there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), (Echo(),))
     turn = await there.loaded()
     journal = there.turns.journal(turn)
-    await journal.completed(calls(("echo", {"word": "a"})))
+    await journal.keep_completion(calls(("echo", {"word": "a"})))
     await there.turns.bury(await there.again())
     [reply] = await replies(store)
     assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)

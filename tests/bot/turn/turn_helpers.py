@@ -16,7 +16,7 @@ from bot.providers.base import Completion, Request, Stop, Told, Usage
 from bot.transports.base import Progress
 from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Outcome, Turn
-from bot.turn.room import Room
+from bot.turn.room import ContextRoom
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
 from store import Arrival, Claim, Store
@@ -152,7 +152,7 @@ class Desk:
     tools: tuple[Tool, ...] = ()
     max_rounds: int = 5
     max_calls_per_round: int = 8
-    room: Room = field(default_factory=Room)
+    room: ContextRoom = field(default_factory=ContextRoom)
     max_history_tokens: int = 16_000
     shows_sources: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -20,8 +20,8 @@ from bot.metrics import Counts
 from bot.transports.base import Identity
 from bot.turn.captchas import Captchas
 from bot.turn.notices import Admins
-from bot.web.control import Control, State, asked, listening, socket_path
-from store import NOT_INCLUDED, Store, StoreError, opened
+from bot.web.control import Control, State, ask_running, listening, socket_path
+from store import NOT_INCLUDED, Store, StoreError, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 
@@ -67,7 +67,7 @@ async def speaking(path: Path, answer: web.StreamResponse | None) -> AsyncGenera
 async def test_the_running_one_makes_the_backup(running: Path, tmp_path: Path) -> None:
     """It says where the copy is, and that the master key is not in it."""
     folder = tmp_path / "backups"
-    answer = await asked(running, "backup", {"folder": str(folder)})
+    answer = await ask_running(running, "backup", {"folder": str(folder)})
     assert answer == {"file": str(folder / "aldis-20261121T120000Z.db"), "note": NOT_INCLUDED}
     assert len(names(folder)) == 2
 
@@ -76,28 +76,28 @@ async def test_the_running_one_rotates_the_key(running: Path) -> None:
     """It tells how many keys were wrapped again, and its key file is another one then."""
     master = running.with_name("aldis.db-master-key")
     former = text(master)
-    assert await asked(running, "rotate-key") == {"keys": 1}
+    assert await ask_running(running, "rotate-key") == {"keys": 1}
     assert text(master) != former
 
 
 async def test_the_running_one_tells_its_state(running: Path) -> None:
     """Whatever it was given to tell."""
-    assert await asked(running, "state") == {"ok": True}
+    assert await ask_running(running, "state") == {"ok": True}
 
 
 async def test_the_running_one_tells_the_way_of_a_message(running: Path) -> None:
     """Or says that there is none, in the sentence of the verb."""
-    assert await asked(running, "trace", {"turn": None}) == {"text": "no turn is kept"}
+    assert await ask_running(running, "trace", {"turn": None}) == {"text": "no turn is kept"}
     with pytest.raises(StoreError, match="turn 7: there is none yet"):
-        await asked(running, "trace", {"turn": 7})
+        await ask_running(running, "trace", {"turn": 7})
     with pytest.raises(StoreError, match="and nothing else"):
-        await asked(running, "trace", {"turn": "seven"})
+        await ask_running(running, "trace", {"turn": "seven"})
 
 
 async def test_where_nothing_can_be_restarted_that_is_told(running: Path) -> None:
     """A chat in a terminal, say."""
     with pytest.raises(StoreError, match="no Aldis that can be restarted"):
-        await asked(running, "restart")
+        await ask_running(running, "restart")
 
 
 async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: Path, clock: SetClock) -> None:
@@ -108,7 +108,7 @@ async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: P
 
     async with listening(control_of(store, clock, failing), path):
         with pytest.raises(StoreError, match="the store is closed"):
-            await asked(path, "state")
+            await ask_running(path, "state")
 
 
 async def test_somebody_who_may_not_ask_is_told(path: Path) -> None:
@@ -117,45 +117,48 @@ async def test_somebody_who_may_not_ask_is_told(path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
         other.bind(str(socket_path(path)))
         with pytest.raises(StoreError, match="the running Aldis cannot be asked"):
-            await asked(path, "state")
+            await ask_running(path, "state")
 
 
 async def test_a_refusal_is_the_sentence_of_the_running_one(running: Path, tmp_path: Path) -> None:
     """As if the verb had opened the store itself."""
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(StoreError, match=str(tmp_path / "file")):
-        await asked(running, "backup", {"folder": str(tmp_path / "file")})
+        await ask_running(running, "backup", {"folder": str(tmp_path / "file")})
     with pytest.raises(StoreError, match="has to be a whole path, not backups"):
-        await asked(running, "backup", {"folder": "backups"})
+        await ask_running(running, "backup", {"folder": "backups"})
     for body in ({}, {"folder": 7}, {"folder": "/x", "more": "y"}, None):
         with pytest.raises(StoreError, match="is asked for with"):
-            await asked(running, "backup", body)
+            await ask_running(running, "backup", body)
 
 
 async def test_a_key_from_the_settings_is_refused_with_the_way(path: Path, clock: SetClock) -> None:
     """The sentence comes through the socket as it is."""
-    async with opened(path, realm="signal", key=b"k" * 32) as store, listening(control_of(store, clock, well), path):
+    async with (
+        open_store(path, realm="signal", key=b"k" * 32) as store,
+        listening(control_of(store, clock, well), path),
+    ):
         with pytest.raises(StoreError, match="set STORE__OLD_KEY to it and STORE__KEY to a new one"):
-            await asked(path, "rotate-key")
+            await ask_running(path, "rotate-key")
 
 
 async def test_where_nobody_runs_the_verb_is_told_so(path: Path, tmp_path: Path) -> None:
     """No folder, no socket, or one that a killed process left: all the same, nobody is there."""
-    assert await asked(path, "state") is None
-    assert await asked(tmp_path / ("x" * 100) / "aldis.db", "state") is None
+    assert await ask_running(path, "state") is None
+    assert await ask_running(tmp_path / ("x" * 100) / "aldis.db", "state") is None
     path.parent.mkdir()
-    assert await asked(path, "state") is None
+    assert await ask_running(path, "state") is None
     leave_behind(socket_path(path))
-    assert await asked(path, "state") is None
+    assert await ask_running(path, "state") is None
 
 
 async def test_a_socket_that_was_left_behind_is_replaced(store: Store, path: Path, clock: SetClock) -> None:
     """Only one process can have the store open, so what stands there is nobody's."""
     leave_behind(socket_path(path))
     async with listening(control_of(store, clock, well), path):
-        assert await asked(path, "state") == {"ok": True}
+        assert await ask_running(path, "state") == {"ok": True}
     assert not is_there(socket_path(path))
-    assert await asked(path, "state") is None
+    assert await ask_running(path, "state") is None
 
 
 async def test_it_is_the_owners_alone(running: Path) -> None:
@@ -176,8 +179,8 @@ async def test_nothing_else_is_served(running: Path) -> None:
 async def test_a_path_that_is_too_long_for_a_socket_has_one_all_the_same(tmp_path: Path, clock: SetClock) -> None:
     """The address of a socket has 108 bytes; a store may stand deeper."""
     path = tmp_path / ("deep" * 20) / ("deeper" * 20) / "aldis.db"
-    async with opened(path, realm="signal") as store, listening(control_of(store, clock, well), path):
-        assert await asked(path, "state") == {"ok": True}
+    async with open_store(path, realm="signal") as store, listening(control_of(store, clock, well), path):
+        assert await ask_running(path, "state") == {"ok": True}
         assert stat.S_IMODE(mode(socket_path(path))) == 0o600
     assert not is_there(socket_path(path))
 
@@ -185,12 +188,12 @@ async def test_a_path_that_is_too_long_for_a_socket_has_one_all_the_same(tmp_pat
 async def test_a_name_that_is_too_long_is_the_operators_mistake(tmp_path: Path, clock: SetClock) -> None:
     """Where no name of it fits, the setting is named."""
     path = tmp_path / ("x" * 120)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
             async with listening(control_of(store, clock, well), path):
                 raise AssertionError("it was served")
     with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
-        await asked(path, "state")
+        await ask_running(path, "state")
 
 
 async def test_a_place_where_no_socket_can_be_is_named(store: Store, path: Path, clock: SetClock) -> None:
@@ -217,7 +220,7 @@ async def test_an_answer_that_is_none_is_told(path: Path, answer: web.Response) 
     path.parent.mkdir()
     async with speaking(path, answer):
         with pytest.raises(StoreError, match="no answer that can be understood"):
-            await asked(path, "state")
+            await ask_running(path, "state")
 
 
 async def test_nobody_waits_for_ever(path: Path) -> None:
@@ -225,14 +228,14 @@ async def test_nobody_waits_for_ever(path: Path) -> None:
     path.parent.mkdir()
     async with speaking(path, None):
         with pytest.raises(StoreError, match="has not answered within 0 s"):
-            await asked(path, "state", within_seconds=0.05)
+            await ask_running(path, "state", within_seconds=0.05)
 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
     """Stopping leaves no half of a copy behind."""
     clock = SetClock(NOON)
     async with listening(control_of(store, clock, well), path):
-        asking = asyncio.create_task(asked(path, "backup", {"folder": str(tmp_path / "backups")}))
+        asking = asyncio.create_task(ask_running(path, "backup", {"folder": str(tmp_path / "backups")}))
         while not is_there(tmp_path / "backups"):
             await asyncio.sleep(0.001)
     await asyncio.gather(asking, return_exceptions=True)
@@ -274,8 +277,8 @@ async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Pat
     )
     async with listening(control_of(store, clock, well, transport), path):
         with pytest.raises(StoreError, match="has changed since you were told"):
-            await asked(path, "trust", {"name": label})
-        [suspect] = (await asked(path, "trust", {}) or {})["suspects"]
+            await ask_running(path, "trust", {"name": label})
+        [suspect] = (await ask_running(path, "trust", {}) or {})["suspects"]
         assert suspect == {
             "label": label,
             "person": ALICE,
@@ -284,18 +287,18 @@ async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Pat
             "since": NOON.isoformat(timespec="seconds"),
         }
         with pytest.raises(StoreError, match="nobody of this label or uuid"):
-            await asked(path, "trust", {"name": "beef1234"})
+            await ask_running(path, "trust", {"name": "beef1234"})
         transport.refuses = CallRefused("make sure the number is correct")
         with pytest.raises(StoreError, match="make sure the number is correct"):
-            await asked(path, "trust", {"name": label, "safety_number": "1"})
+            await ask_running(path, "trust", {"name": label, "safety_number": "1"})
         transport.refuses = None
-        assert await asked(path, "trust", {"name": ALICE, "safety_number": "11111 22222"}) == {"trusted": label}
+        assert await ask_running(path, "trust", {"name": ALICE, "safety_number": "11111 22222"}) == {"trusted": label}
         assert transport.trusted == [(ALICE, "11111 22222")]
         with pytest.raises(StoreError, match="and nothing else"):
-            await asked(path, "trust", {"everybody": True})
+            await ask_running(path, "trust", {"everybody": True})
         transport.directory_fails = Disconnected("the bridge is down")
         with pytest.raises(StoreError, match="the bridge is down"):
-            await asked(path, "trust", {})
+            await ask_running(path, "trust", {})
 
 
 async def test_a_captcha_is_handed_in(store: Store, path: Path, clock: SetClock) -> None:
@@ -303,12 +306,12 @@ async def test_a_captcha_is_handed_in(store: Store, path: Path, clock: SetClock)
     transport = FakeTransport(challenge="token")
     async with listening(control_of(store, clock, well, transport), path):
         with pytest.raises(StoreError, match="no solved captcha"):
-            await asked(path, "captcha", {"captcha": "https://example.org"})
+            await ask_running(path, "captcha", {"captcha": "https://example.org"})
         transport.refuses = CallRefused("Captcha rejected")
         with pytest.raises(StoreError, match="Captcha rejected"):
-            await asked(path, "captcha", {"captcha": "signalcaptcha://a.b"})
+            await ask_running(path, "captcha", {"captcha": "signalcaptcha://a.b"})
         transport.refuses = None
-        assert await asked(path, "captcha", {"captcha": "signalcaptcha://a.b"}) == {}
+        assert await ask_running(path, "captcha", {"captcha": "signalcaptcha://a.b"}) == {}
         assert (transport.captchas, transport.challenge) == (["a.b"], None)
         with pytest.raises(StoreError, match="and nothing else"):
-            await asked(path, "captcha", {"token": "x"})
+            await ask_running(path, "captcha", {"token": "x"})

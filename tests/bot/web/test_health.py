@@ -18,8 +18,8 @@ from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.turn.notices import Notice
-from bot.web.health import STARTS, STOPS, HealthPage, Pages, served
-from store import Arrival, Store, opened
+from bot.web.health import STARTS, STOPS, HealthPage, HealthPages, serve
+from store import Arrival, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 
@@ -41,16 +41,16 @@ def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransp
 @asynccontextmanager
 async def asking(page: HealthPage) -> AsyncGenerator[aiohttp.ClientSession]:
     """The page, served, and somebody who asks it."""
-    pages = Pages()
+    pages = HealthPages()
     async with asking_of(pages) as http:
         with pages.showing(page):
             yield http
 
 
 @asynccontextmanager
-async def asking_of(pages: Pages) -> AsyncGenerator[aiohttp.ClientSession]:
+async def asking_of(pages: HealthPages) -> AsyncGenerator[aiohttp.ClientSession]:
     port = free_port()
-    async with served(pages, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:
+    async with serve(pages, LOOPBACK, port), aiohttp.ClientSession(f"http://{LOOPBACK}:{port}") as http:
         yield http
 
 
@@ -69,7 +69,7 @@ async def arrive(store: Store) -> None:
         device=1,
         sent_at=1,
         kind=came.kind,
-        envelope=events.dumped(came),
+        envelope=events.dump_value(came),
         received_at=NOON,
     )
     await store.transaction(lambda repos: repos.inbox.put(arrival))
@@ -95,7 +95,7 @@ async def test_what_the_page_says_of_messages_that_wait(store: Store, clock: Set
 
 async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> None:
     """The page answers all the same, and says what the store says."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         page = page_of(store, clock, Counts())
     async with asking(page) as http:
         status, state = await state_of(http)
@@ -104,11 +104,11 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
 
 async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clock: SetClock) -> None:
     """It is named on the page until the operator has decided."""
-    async with opened(path, realm="signal"):
+    async with open_store(path, realm="signal"):
         pass
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO people VALUES (x'01', 0, x'02', NULL)")
-    async with opened(path, realm="signal") as store, asking(page_of(store, clock, Counts())) as http:
+    async with open_store(path, realm="signal") as store, asking(page_of(store, clock, Counts())) as http:
         status, state = await state_of(http)
     assert (status, state["ok"]) == (503, False)
     assert "1 row on who was let in not written by Aldis" in state["problems"]
@@ -195,7 +195,7 @@ async def test_what_is_still_to_come_has_not_waited(store: Store, clock: SetCloc
 
 async def test_figures_without_a_store(path: Path, clock: SetClock) -> None:
     """A store that fails is a figure of its own, and the others are there all the same."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         page = page_of(store, clock, Counts())
     async with asking(page) as http:
         figures = await figures_of(http)
@@ -235,7 +235,7 @@ async def test_what_hurts_and_what_is_used_up_are_figures(store: Store, clock: S
 
 async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, clock: SetClock) -> None:
     """From the first second, and again when it stops: ill, one sentence, and figures that say as much."""
-    pages = Pages()
+    pages = HealthPages()
     async with asking_of(pages) as http:
         assert await state_of(http) == (503, {"ok": False, "problems": [STARTS]})
         pages.wait_for("waiting for Signal")
@@ -253,9 +253,9 @@ async def test_a_port_that_is_taken_is_the_operators_mistake() -> None:
     with socket.create_server((LOOPBACK, 0)) as listening:
         port = listening.getsockname()[1]
         with pytest.raises(ConfigError, match=rf"^WEB__PORT: {LOOPBACK}:{port} cannot be listened on; .* 0 for none$"):
-            async with served(Pages(), LOOPBACK, port):
+            async with serve(HealthPages(), LOOPBACK, port):
                 raise AssertionError("it was served")
-    async with served(Pages(), "no such host", 0):
+    async with serve(HealthPages(), "no such host", 0):
         pass
 
 

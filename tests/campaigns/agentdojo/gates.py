@@ -3,8 +3,8 @@
 from bot.events import PersonId
 from bot.labels import Labels, Source
 from bot.messages import ToolCall
-from bot.policy.records import Known
-from bot.policy.trust import untrusted
+from bot.policy.records import ReadRecords
+from bot.policy.trust import untrusted_sources
 from bot.turn.toolbox import Toolbox
 
 
@@ -12,7 +12,7 @@ class Open(Toolbox):
     """Nobody is asked about anything."""
 
     def approval(
-        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: Known | None = None
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: ReadRecords | None = None
     ) -> tuple[Source, ...] | None:
         return None
 
@@ -21,11 +21,11 @@ class Plain(Toolbox):
     """Whatever changes something, or reaches out, asks once anything was read that somebody else may have written."""
 
     def approval(
-        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: Known | None = None
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, known: ReadRecords | None = None
     ) -> tuple[Source, ...] | None:
         spec = self.spec(call.name)
         only_looks = spec is None or (spec.effects == "none" and not spec.is_disclosing)
-        return None if only_looks else untrusted(labels, person) or None
+        return None if only_looks else untrusted_sources(labels, person) or None
 
 
 GATES: dict[str, type[Toolbox]] = {"no gate": Open, "plain taint gate": Plain, "Aldis": Toolbox}

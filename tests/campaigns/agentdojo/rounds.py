@@ -18,7 +18,7 @@ from bot.turn.agent import Agent, Limits
 from bot.turn.journal import Decided, Outcome, Pause, Turn
 from bot.turn.toolbox import Toolbox
 from bot.turn.turns import Turns
-from store import Arrival, Repositories, Store, opened
+from store import Arrival, Repositories, Store, open_store
 from tests.bot.turn.turn_helpers import incoming
 from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.model import Obeying
@@ -27,7 +27,7 @@ from tests.campaigns.agentdojo.server import Dojo, serving
 from tests.campaigns.agentdojo.suites import Task
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
-from tools.mcp.server import Pace
+from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
 
 _LONG = 1_000_000
@@ -128,7 +128,7 @@ class Ring:
     async def _refused(self, turns: Turns, turn: Turn, pause: Pause) -> Turn:
         """The turn as it is taken up after the person was asked and has said no."""
         await turns.pause(turn, pause, until=self.clock.now() + timedelta(hours=1))
-        said = journal.dumped(Decided(call_ids=tuple(call.id for call in pause.calls), is_yes=False))
+        said = journal.dump_step(Decided(call_ids=tuple(call.id for call in pause.calls), is_yes=False))
 
         def decide(repos: Repositories) -> tuple[bytes, ...]:
             place = len(repos.journal.steps(turn.conversation, turn.id))
@@ -139,7 +139,7 @@ class Ring:
         lines = await self.store.transaction(decide)
         [claim], _ = await turns.claim(busy=(), seconds=DEADLINE_SECONDS)
         assert claim.turn == turn.id
-        return replace(turn, steps=tuple(journal.loaded(line) for line in lines))
+        return replace(turn, steps=tuple(journal.load_step(line) for line in lines))
 
 
 @asynccontextmanager
@@ -147,9 +147,9 @@ async def ring(suite: Any, folder: Path) -> AsyncGenerator[Ring]:
     """A suite, served to an Aldis with a store in this folder."""
     async with AsyncExitStack() as stack:
         dojo = await stack.enter_async_context(serving(suite))
-        source = McpServers(options(suite.name, dojo.port), pace=Pace(resend_policy=DEADLINE_SECONDS))
+        source = McpServers(options(suite.name, dojo.port), pace=ServerTimeouts(resend_policy=DEADLINE_SECONDS))
         stack.push_async_callback(source.aclose)
-        store = await stack.enter_async_context(opened(folder / suite.name / "aldis.db", realm="signal"))
+        store = await stack.enter_async_context(open_store(folder / suite.name / "aldis.db", realm="signal"))
         offered = {tool.spec.name for tool in await source.tools()}
         assert offered == {f"{suite.name}_{tool.name}" for tool in suite.tools}, offered
         yield Ring(dojo, source, store, SetClock(NOON))

@@ -15,7 +15,7 @@ from pathlib import Path
 from bot import app, logs, settings
 from bot.errors import Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
-from bot.transports.base import Contact, Group, Identity, Missed, Progress
+from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
 from tests.campaigns.bench import blocks
 from tools import CATALOG
 
@@ -38,7 +38,7 @@ class Pier:
     challenge: str | None = None
 
     def __init__(self) -> None:
-        self.missed: deque[Missed] = deque()
+        self.missed: deque[MissedRecipient] = deque()
         self._arriving: asyncio.Queue[Envelope] = asyncio.Queue()
         self._answers: dict[ChatId, asyncio.Future[str]] = {}
         self._parts: defaultdict[ChatId, list[str]] = defaultdict(list)
@@ -169,7 +169,7 @@ async def at_work(chosen: dict[str, str]) -> AsyncGenerator[Pier]:
     }
     pier, stop = Pier(), asyncio.Event()
     async with (
-        app.assembled(settings.loaded(chosen, None), pier, realm="signal") as aldis,
+        app.build_aldis(settings.load_settings(chosen, None), pier, realm="signal") as aldis,
         asyncio.TaskGroup() as group,
     ):
         group.create_task(aldis.chat(stop))

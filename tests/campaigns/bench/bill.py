@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bot.providers.base import Usage
-from bot.providers.prices import published
+from bot.providers.prices import published_prices
 from tests.campaigns.bench import aldis, double
 from tests.servers import caches
 from tests.servers.anthropic import AnthropicServer
@@ -54,7 +54,7 @@ class Bill:
             cache_write_tokens=tokens.cache_write,
             cache_write_hour_tokens=tokens.cache_write_hour,
         )
-        prices = published()
+        prices = published_prices()
         self.billed_usd += prices.cost(self.model, usage) or Decimal(0)
         self.anew_usd += prices.cost(self.model, Usage(input_tokens=total)) or Decimal(0)
         self.tokens += total

@@ -5,7 +5,7 @@ import math
 import random
 from contextlib import suppress
 
-from bot.web.control import asked
+from bot.web.control import ask_running
 from tests.campaigns.chaos.lives import Life, Nursery
 from tests.campaigns.chaos.mortal import Step
 from tests.campaigns.chaos.phones import KEEPING
@@ -100,7 +100,7 @@ async def _stopped(here: World, life: Life, lots: random.Random) -> None:
 
 async def _asked_to_restart(here: World) -> bool:
     """As `aldis restart` asks; gives whether somebody was there to be asked."""
-    return await asked(here.folder / "aldis.db", "restart") is not None
+    return await ask_running(here.folder / "aldis.db", "restart") is not None
 
 
 async def _killed(here: World, life: Life, how: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bot import messages
 from bot.messages import Message, ToolMessage
-from store import ConversationId, StoredMessage, opened
+from store import ConversationId, StoredMessage, open_store
 from tests.campaigns.chaos.crowd import canaries_in
 
 _ALL_TURNS = 1_000_000
@@ -70,7 +70,7 @@ async def read(path: Path, chats: Collection[str]) -> Remains:
     """Open the store, as Aldis would, and read its bare files."""
     with closing(_bare(path)) as bare:
         numbered = dict(bare.execute("SELECT id, handle FROM conversations"))
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         handles = await store.read(lambda repos: {repos.inbox.chat_handle(chat): chat for chat in chats})
         known = {number: handles.get(handle) for number, handle in numbered.items()}
         stored = await store.read(
@@ -145,7 +145,7 @@ def _turns(rows: tuple[StoredMessage, ...]) -> tuple[tuple[int, tuple[Message, .
 def _joined(rows: tuple[StoredMessage, ...]) -> tuple[Message, ...]:
     """The messages of a turn; the answers of tools, a row each, stand together in one."""
     joined: list[Message] = []
-    for message in (message for row in rows for message in messages.loaded(row.message)):
+    for message in (message for row in rows for message in messages.load_messages(row.message)):
         before = joined[-1] if joined else None
         if isinstance(message, ToolMessage) and isinstance(before, ToolMessage):
             joined[-1] = ToolMessage(answers=(*before.answers, *message.answers))

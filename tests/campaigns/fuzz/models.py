@@ -21,9 +21,9 @@ from bot.messages import (
     Text,
     ToolCall,
     UserMessage,
-    dumped,
+    dump_messages,
     is_sendable,
-    loaded,
+    load_messages,
 )
 from bot.providers.base import Completion, Request, Stop
 from tests.bot.providers.vendors import QUESTION, Vendor, answered, followed_by, opened, stripped
@@ -158,7 +158,7 @@ def _judge_message(request: Request, message: AssistantMessage, stop: Stop) -> N
     told = _told(message)
     assert is_sendable((*request.messages, *told)), "the message cannot be sent back"
     assert is_sendable((*request.messages, *stripped(told))), "the message cannot be kept"
-    assert stripped(loaded(dumped(told))) == stripped(told), "the journal changes it"
+    assert stripped(load_messages(dump_messages(told))) == stripped(told), "the journal changes it"
 
 
 def _told(message: AssistantMessage) -> tuple[Message, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from bot.errors import ConfigError
-from bot.settings import Settings, known_names, loaded
+from bot.settings import Settings, known_names, load_settings
 from tests.campaigns.fuzz.rounds import Round
 
 COUNT = 20_000
@@ -61,7 +61,7 @@ def check(round_: Round, folder: Path) -> None:
 def outcome_of(environ: dict[str, str]) -> str:
     """Load it; what came of it in a word."""
     try:
-        found = loaded(environ, None)
+        found = load_settings(environ, None)
     except ConfigError as error:
         _judge_line(str(error), environ)
         return "refused in a line"

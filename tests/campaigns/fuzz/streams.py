@@ -13,12 +13,12 @@ from pathlib import Path
 
 from bot import app, settings
 from bot.events import ChatId, Envelope, Incoming
-from bot.events import loaded as envelope_of
+from bot.events import load_value as envelope_of
 from bot.transports.base import Transport
 from bot.transports.envelope.frames import FrameReader
 from bot.transports.rest_api.transport import MAX_FRAME_BYTES
 from bot.transports.signal_cli.transport import SignalCli
-from store import ConversationId, InboxItem, Repositories, Store, opened
+from store import ConversationId, InboxItem, Repositories, Store, open_store
 from tests.bot.transports import bridges
 from tests.bot.transports.bridges import OWN_ACCOUNT, Bridge
 from tests.campaigns.fuzz import oracle
@@ -159,14 +159,14 @@ async def check_intake(round_: Round, folder: Path, *, beside: Path | None = BES
                 await bridge.server.deliver(good)
                 await _read(bridge.server, good["envelope"]["timestamp"])
             round_.outcomes["frames"] += len(batch)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         with round_.trying("the store", is_example=False):
             await _judge_store(round_, store)
 
 
 @asynccontextmanager
 async def _taking_in(server: SignalServer, path: Path) -> AsyncGenerator[None]:
-    given = settings.loaded(
+    given = settings.load_settings(
         {
             "STORE__PATH": str(path),
             "ACCESS__GREETING": "false",
@@ -179,7 +179,7 @@ async def _taking_in(server: SignalServer, path: Path) -> AsyncGenerator[None]:
         None,
     )
     transport = SignalCli(server.url, OWN_ACCOUNT, silence_seconds=_WAIT_SECONDS)
-    async with app.assembled(given, transport, realm="signal") as aldis:
+    async with app.build_aldis(given, transport, realm="signal") as aldis:
         taking = asyncio.create_task(aldis.intake.run())
         try:
             yield

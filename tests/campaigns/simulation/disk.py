@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
-from store import Store, opened
+from store import Store, open_store
 from store.database import Database
 from tests.campaigns.simulation.crashes import Killed, Life, never
 from tests.campaigns.simulation.timeline import resend_policy
@@ -120,7 +120,7 @@ class Thread:
 async def _new_files() -> dict[str, bytes]:
     """The files of a new store, which is the same in all stories."""
     with folder() as place, resend_policy():
-        async with opened(Path(place) / _NAME, realm=REALM):
+        async with open_store(Path(place) / _NAME, realm=REALM):
             pass
         return contents(Path(place))
 
@@ -172,7 +172,7 @@ class Disk:
         """The store, open for one life; closed at the end unless that ends by death."""
         async with AsyncExitStack() as stack:
             with resend_policy():
-                store = await stack.enter_async_context(opened(self.folder / _NAME, realm=REALM))
+                store = await stack.enter_async_context(open_store(self.folder / _NAME, realm=REALM))
             self._store = store
             self._database._thread = cast("Any", Thread(self._database._thread, life, self._seconds))
             yield store

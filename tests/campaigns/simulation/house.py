@@ -9,7 +9,7 @@ from bot.loops.sender import ResendPolicy
 from bot.media.sandbox import Sandbox
 from bot.providers.fallback import Fallback
 from bot.service import Aldis
-from bot.settings import Settings, loaded
+from bot.settings import Settings, load_settings
 from store import Store
 from tests.campaigns.simulation.crashes import Life
 from tests.campaigns.simulation.disk import REALM
@@ -50,4 +50,4 @@ def settings(scenario: Scenario) -> Settings:
         "SIGNAL__UNKNOWN_GRACE_SECONDS": f"{PATIENCE.grace_seconds:g}",
         "WORKER__CONVERSATIONS_AT_ONCE": str(scenario.conversations_at_once),
     }
-    return loaded({name: value for name, value in environ.items() if value}, None)
+    return load_settings({name: value for name, value in environ.items() if value}, None)

@@ -12,7 +12,7 @@ from bot.messages import (
     Text,
     ToolCall,
     UserMessage,
-    dumped,
+    dump_messages,
     is_sendable,
 )
 from bot.providers.base import Completion, Request, Stop, Told, Usage
@@ -52,7 +52,7 @@ class Model:
         """Note what it reads, and what a real model's service would refuse."""
         if not is_sendable(request.messages) or request.messages[-1].role == "assistant":
             self._network.record.troubles.append("a request that no provider accepts")
-        self._network.record.prompts.append(words_in(dumped(request.messages).decode()))
+        self._network.record.prompts.append(words_in(dump_messages(request.messages).decode()))
 
     async def _fail(self, said: Said) -> None:
         times = self._network.nth("asked", said.number)
@@ -117,7 +117,7 @@ def _calls(said: Said, position: int) -> tuple[ToolCall, ...]:
 
 
 def _words(request: Request, said: Said) -> str:
-    seen = " ".join(f"qz{chat}x{number}z" for chat, number in words_in(dumped(request.messages).decode()))
+    seen = " ".join(f"qz{chat}x{number}z" for chat, number in words_in(dump_messages(request.messages).decode()))
     return f"About {said.word}: I have read {seen}"
 
 

@@ -27,7 +27,7 @@ from bot.events import (
     TimerChanged,
 )
 from bot.i18n import phrases
-from bot.transports.base import Group, Identity, Missed, Progress
+from bot.transports.base import Group, Identity, MissedRecipient, Progress
 from tests.campaigns.simulation.crashes import Life, Steps, never
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
@@ -340,7 +340,7 @@ class Line:
     challenge = None
 
     @property
-    def missed(self) -> deque[Missed]:
+    def missed(self) -> deque[MissedRecipient]:
         return deque()
 
     async def identities(self) -> tuple[Identity, ...]:

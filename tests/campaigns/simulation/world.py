@@ -201,7 +201,7 @@ def _inheritance(repos: Repositories) -> Inheritance:
     notes: set[str] = set()
     for turn, conversation in rows("SELECT id, conversation_id FROM turns WHERE state = 'running'"):
         lines = repos.journal.steps(ConversationId(conversation), TurnId(turn))
-        written = [steps.loaded(line) for line in lines]
+        written = [steps.load_step(line) for line in lines]
         asked = next((step.question.text for step in written if isinstance(step, Asked)), "")
         question = tuple(number for _, number in words_in(asked))
         finished = sum(isinstance(step, Completed) for step in written)

@@ -55,9 +55,9 @@ async def opened(folder: Path, more: Mapping[str, str]) -> AsyncGenerator[tuple[
     async with AsyncExitStack() as stack:
         for server in (house.signal, house.model, house.weather, house.audio, house.images):
             await stack.enter_async_context(server)
-        given = settings.loaded({**house.settings(folder), **more}, None)
+        given = settings.load_settings({**house.settings(folder), **more}, None)
         transport = await app.signal_transport(given)
-        aldis = await stack.enter_async_context(app.assembled(given, transport, realm="signal"))
+        aldis = await stack.enter_async_context(app.build_aldis(given, transport, realm="signal"))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         group.create_task(aldis.chat(stop))
         await house.signal.connected()

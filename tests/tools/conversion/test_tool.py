@@ -20,7 +20,7 @@ from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut,
 from tools.conversion import units
 from tools.conversion.rates import ATTRIBUTION
 from tools.conversion.tool import Convert, ConvertArguments, ConvertOptions
-from tools.conversion.units import carried, unit
+from tools.conversion.units import convert_amount, unit
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_every_exact_name_that_is_offered_is_understood() -> None:
             unit(name)
         for choice, told in re.findall(r"([A-Za-z ]+?) \((?:U[SK], )?([\d.]+ \w+)\)", str(caught.value).split(": ")[1]):
             size, measure = told.split()
-            exact = carried(Decimal(1), unit(choice.strip()), unit(sizes[measure]))
+            exact = convert_amount(Decimal(1), unit(choice.strip()), unit(sizes[measure]))
             assert float(exact) == pytest.approx(float(size), rel=0.005), choice
 
 
@@ -183,7 +183,7 @@ def test_any_text_is_a_unit_or_is_refused_in_words(near: str, wild: str) -> None
     """No other error comes out of the grammar or of pint, whatever a model writes."""
     for text in (near, wild):
         with contextlib.suppress(BadArguments):
-            carried(Decimal(1), unit(text), unit("m"))
+            convert_amount(Decimal(1), unit(text), unit("m"))
 
 
 async def test_first_questions_that_come_together_share_one_table(ask: Asked) -> None:

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import ConfigError
-from bot.settings import loaded
+from bot.settings import load_settings
 from tests.tools.databases.samples import CONTEXT, Asked, options, where
 from tools import BadArguments, Disabled
 from tools.databases.query import DbQueryArguments
@@ -328,7 +328,7 @@ ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
 def test_a_list_that_cannot_work_is_refused_without_repeating_it(document: str) -> None:
     """At the start, in one line that names the variable; an address holds a password."""
     with pytest.raises(ConfigError) as caught:
-        loaded({"TOOLS__DB_QUERY__DATABASES": document}, None)
+        load_settings({"TOOLS__DB_QUERY__DATABASES": document}, None)
     assert str(caught.value).startswith("TOOLS__DB_QUERY__DATABASES: ")
     assert "SECRET" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -339,7 +339,7 @@ def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
     file = tmp_path / "databases.json"
     listed = {"shop": {"address": ADDRESS, "about": "Käse", "tables": {"t": ["a", "a"]}}}
     file.write_text(json.dumps(listed, indent=2, ensure_ascii=False), encoding="utf-8")
-    given = loaded({"TOOLS__DB_QUERY__DATABASES_FILE": str(file)}, None).tools.options_by_name["db_query"]
+    given = load_settings({"TOOLS__DB_QUERY__DATABASES_FILE": str(file)}, None).tools.options_by_name["db_query"]
     assert isinstance(given, DbQueryOptions)
     [access] = given.accesses
     assert (access.name, access.engine, access.about, access.tables) == ("shop", "postgresql", "Käse", {"t": ("a",)})

@@ -29,7 +29,7 @@ from tools import (
     ToolContext,
     ToolError,
     Unavailable,
-    fitted,
+    fit_json,
 )
 from tools.evidence.tool import NOTE, NOTE_UNREAD, VerifyNews, VerifyNewsArguments, VerifyNewsOptions
 from tools.search.service import SearchService
@@ -462,7 +462,7 @@ async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, p
     assert (len(data["results"]), data["more_pages"]) == (10, 10)
     assert data["results"][0]["site"] == "snopes.com"
     spec = VerifyNews(VerifyNewsOptions(), newsroom.desk, newsroom.reading).spec
-    told = fitted(data, spec.max_result_chars or 0)
+    told = fit_json(data, spec.max_result_chars or 0)
     assert all(row["url"] in told for row in data["results"])
     assert "cut:" not in told
 

@@ -7,7 +7,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.servers.mcp_server import PNG
-from tools.mcp.content import MAX_PICTURES, MAX_TEXT_CHARS, quoted, result_of
+from tools.mcp.content import MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
 
 
 def answer(*content: dict[str, Any], **more: Any) -> CallToolResult:
@@ -69,6 +69,6 @@ def test_pictures_are_what_their_bytes_say() -> None:
 
 def test_what_a_server_says_of_its_failure_is_short_and_clean() -> None:
     """One line of bounded length."""
-    said = quoted(answer(text("no\u202e such\n\nlamp " + "x" * 9000), isError=True))
+    said = quote_failure(answer(text("no\u202e such\n\nlamp " + "x" * 9000), isError=True))
     assert said.startswith("no such lamp xxx")
     assert len(said) <= 500

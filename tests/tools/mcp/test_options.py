@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import ConfigError
-from bot.settings import loaded
+from bot.settings import load_settings
 from tools.mcp.options import MAX_SERVERS, McpOptions
 
 FILES = {"command": "mcp-files", "args": ["/srv"], "env": {"TOKEN": "canary"}}
@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said_and_not_shown(servers: Any, words: str) -> None:
     """In one line that begins with the variable; a key that was pasted is nowhere in it."""
     text = servers if isinstance(servers, str) else json.dumps(servers)
     with pytest.raises(ConfigError) as caught:
-        loaded({"TOOLS__MCP__SERVERS": text}, None)
+        load_settings({"TOOLS__MCP__SERVERS": text}, None)
     message = str(caught.value)
     assert message.startswith("TOOLS__MCP__SERVERS: ")
     assert words in message
@@ -90,6 +90,6 @@ def test_without_the_extra_servers_cannot_be_set(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "mcp", None)  # as where it is not installed
     assert McpOptions().servers == ()
     with pytest.raises(ConfigError, match=r"TOOLS__MCP__SERVERS: needs the package mcp.*pip install"):
-        loaded({"TOOLS__MCP__SERVERS": json.dumps({"files": FILES})}, None)
+        load_settings({"TOOLS__MCP__SERVERS": json.dumps({"files": FILES})}, None)
     with pytest.raises(ValidationError):
         options({"files": FILES})

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tools.mcp.schemas import MAX_SCHEMA_BYTES, Unfit, arguments_of
+from tools.mcp.schemas import MAX_SCHEMA_BYTES, UnfitSchema, arguments_of
 
 PLACE = {
     "title": "placeArguments",
@@ -109,7 +109,7 @@ def test_arguments_that_fit_are_kept_as_they_came() -> None:
 )
 def test_what_cannot_be_made_fit_is_refused(properties: dict[str, Any]) -> None:
     """A vendor that refuses one tool refuses the whole question."""
-    with pytest.raises(Unfit):
+    with pytest.raises(UnfitSchema):
         arguments_of({"type": "object", "description": "x", "properties": properties})
 
 

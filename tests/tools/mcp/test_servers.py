@@ -18,11 +18,11 @@ from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Records, Result, Tool, ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.options import McpOptions
-from tools.mcp.server import Pace
+from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
 
 LAMPS, ROUGH = mcp_server.__file__, mcp_bad_server.__file__
-QUICK = Pace(resend_policy=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
+QUICK = ServerTimeouts(resend_policy=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
 
 
 def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def running(servers: Mapping[str, Any], pace: Pace = QUICK) -> AsyncGenerator[McpServers]:
+async def running(servers: Mapping[str, Any], pace: ServerTimeouts = QUICK) -> AsyncGenerator[McpServers]:
     async with AsyncExitStack() as stack:
         source = McpServers(
             McpOptions.model_validate({"servers": json.dumps(servers)}), taken={"rough_echo"}, pace=pace
@@ -180,7 +180,7 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     """It costs one question the patience that is set, later ones nothing, and the others are offered meanwhile."""
     silent, plain = tmp_path / "silent", tmp_path / "plain"
     servers = {"mute": command(ROUGH, "silent", str(silent)), "rough": command(ROUGH, "plain", str(plain))}
-    async with running(servers, Pace(resend_policy=0.01)) as source:
+    async with running(servers, ServerTimeouts(resend_policy=0.01)) as source:
         await source.tools()
         await eventually(lambda: source.absent == ["mute"] and silent.exists() and " " in silent.read_text())
         assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
@@ -192,7 +192,7 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
 async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is ended and told in the log once, by the operator's own name for it."""
     caplog.set_level(logging.WARNING)
-    async with running({"mute": command(ROUGH, "mute", str(tmp_path / "pid"))}, Pace(start=0.2)) as source:
+    async with running({"mute": command(ROUGH, "mute", str(tmp_path / "pid"))}, ServerTimeouts(start=0.2)) as source:
         assert await source.tools() == []
     assert "the MCP server mute is down (it did not come up in time)" in caplog.text
 
@@ -245,7 +245,7 @@ async def test_what_a_server_babbles_is_in_no_log(
 async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolContext) -> None:
     """It is read up to a most size; the server is ended, and who asked is told."""
     where = tmp_path / "pid"
-    async with running({"rough": command(ROUGH, "flood", str(where))}, Pace(first_pause=60)) as source:
+    async with running({"rough": command(ROUGH, "flood", str(where))}, ServerTimeouts(first_pause=60)) as source:
         tools = await by_name(source)
         pid = int(where.read_text())
         async with asyncio.timeout(WAIT_SECONDS):
@@ -257,7 +257,7 @@ async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolCo
 async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
     """It was not sent, so it has surely not happened, whatever the tool does."""
     servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
-    async with running(servers, Pace(resend_policy=0.01, first_pause=60)) as source:
+    async with running(servers, ServerTimeouts(resend_policy=0.01, first_pause=60)) as source:
         await source.tools()
         await eventually(lambda: not source.absent)
         tools = await by_name(source)

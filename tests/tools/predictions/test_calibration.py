@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.predictions.calibration import Score, Settled, bins, by_domain, score
+from tools.predictions.calibration import Score, SettledPrediction, bins, by_domain, score
 
 SETTLED = st.lists(
     st.builds(
-        Settled,
+        SettledPrediction,
         probability=st.floats(0, 1),
         came_true=st.booleans(),
         domain=st.sampled_from([None, "a", "b"]),
@@ -20,7 +20,7 @@ SETTLED = st.lists(
 
 @settings(max_examples=25)
 @given(SETTLED)
-def test_parts_make_the_whole(settled: list[Settled]) -> None:
+def test_parts_make_the_whole(settled: list[SettledPrediction]) -> None:
     """Each prediction is in one bin and in one domain, and the means of these, weighed, are those of all."""
     whole = score(settled)
     assert whole is not None
@@ -34,7 +34,7 @@ def test_parts_make_the_whole(settled: list[Settled]) -> None:
 
 @settings(max_examples=25)
 @given(SETTLED)
-def test_every_figure_is_a_share_and_no_order_matters(settled: list[Settled]) -> None:
+def test_every_figure_is_a_share_and_no_order_matters(settled: list[SettledPrediction]) -> None:
     """From 0 to 1; a bin's mean lies within the bin."""
     whole = score(settled)
     assert whole is not None

@@ -35,16 +35,16 @@ from tools import (
     ToolError,
     Unavailable,
 )
-from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trimmed, with_operators
+from tools.search.base import Hit, Query, SearchBackend, hit, lies_in, trim_query, with_operators
 from tools.search.brave import Brave
-from tools.search.cache import KEPT, MOST, Found, Recent
+from tools.search.cache import KEPT, MOST, CachedHits, Recent
 from tools.search.perplexity import Perplexity
 from tools.search.searxng import SearXNG
 from tools.search.serpapi import SerpApi
 from tools.search.service import SearchService
 from tools.search.tavily import Tavily
 from tools.search.tool import WebSearch, WebSearchArguments, WebSearchOptions
-from tools.search.wikipedia import Wikipedia
+from tools.search.wikipedia import WikipediaBackend
 
 KEY = brave_server.KEY
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -93,9 +93,9 @@ def searxng(services: Services, http: Http, timeout_seconds: float = DEADLINE_SE
     return SearXNG(http=http, base_url=services.searxng.url, timeout_seconds=timeout_seconds)
 
 
-def wikipedia(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> Wikipedia:
+def wikipedia(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> WikipediaBackend:
     url = services.wikipedia.url + "/{language}"
-    return Wikipedia(http=http, base_url=url, language="de", timeout_seconds=timeout_seconds)
+    return WikipediaBackend(http=http, base_url=url, language="de", timeout_seconds=timeout_seconds)
 
 
 def tavily(
@@ -428,7 +428,7 @@ def test_an_address_that_is_none_makes_no_hit(url: str) -> None:
 )
 def test_a_query_is_cut_behind_a_word(query: str, max_chars: int, max_words: int | None, left: str) -> None:
     """Unless the first word alone is too long."""
-    assert trimmed(query, max_chars=max_chars, max_words=max_words) == left
+    assert trim_query(query, max_chars=max_chars, max_words=max_words) == left
 
 
 @pytest.mark.parametrize(
@@ -737,7 +737,7 @@ def test_no_more_is_kept_than_so_much(context: ToolContext) -> None:
     """The oldest goes first."""
     recent = Recent()
     for number in range(MOST + 1):
-        recent.put(asked(f"words {number}"), Found(source="x", hits=()), context.now)
+        recent.put(asked(f"words {number}"), CachedHits(source="x", hits=()), context.now)
     assert recent.get(asked("words 0"), context.now) is None
     assert recent.get(asked("words 1"), context.now) is not None
 
@@ -811,9 +811,9 @@ def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
 def test_the_options_say_what_is_passed_over(given: dict[str, Any], missing: str | None, unasked: set[str]) -> None:
     """Of the services of the order, each with its variable; something is missing only if none of them can be asked."""
     options = WebSearchOptions(**given)
-    assert (options.missing(), set(options.unasked())) == (missing, unasked)
+    assert (options.missing(), set(options.idle_services())) == (missing, unasked)
     assert not set(options.seen_by()) & unasked
-    assert all(hasattr(options, variable.lower()) for variable in options.unasked().values())
+    assert all(hasattr(options, variable.lower()) for variable in options.idle_services().values())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.servers.x import mistake_of_rule
 from tools import BadArguments
-from tools.twitter.query import MAX_QUERY_CHARS, Words, checked, in_words
+from tools.twitter.query import MAX_QUERY_CHARS, Words, check_query, in_words
 
 FINE = [
     "lamp",
@@ -25,7 +25,7 @@ FINE = [
 @pytest.mark.parametrize("query", FINE)
 def test_what_x_takes_is_left_as_it_is(query: str) -> None:
     """Not a sign is changed."""
-    assert checked(query) == query
+    assert check_query(query) == query
     assert mistake_of_rule(query) is None
 
 
@@ -70,7 +70,7 @@ def test_what_x_takes_is_left_as_it_is(query: str) -> None:
 def test_what_x_refuses_is_told_with_what_to_write_instead(query: str, words: str) -> None:
     """The model's next query is right."""
     with pytest.raises(BadArguments) as caught:
-        checked(query)
+        check_query(query)
     assert words in str(caught.value)
     assert len(str(caught.value)) < 200
 
@@ -102,7 +102,7 @@ def test_for_a_search_engine_the_words_are_left(query: str, expected: Words) -> 
 def test_nothing_gets_through_that_x_refuses(query: str) -> None:
     """Whatever a model puts together."""
     try:
-        checked(query)
+        check_query(query)
     except BadArguments:
         return
     assert mistake_of_rule(query) is None

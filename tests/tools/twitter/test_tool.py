@@ -232,7 +232,7 @@ def test_an_operator_is_told_who_sees_what_is_asked(
     """With a token X does; without one it does not, and the token is what switches X on."""
     options = TwitterOptions(bearer_token=token)
     assert (options.missing(), options.seen_by()) == (missing, seen_by)
-    assert dict(options.unasked()) == ({} if token else {"X": "BEARER_TOKEN"})
+    assert dict(options.idle_services()) == ({} if token else {"X": "BEARER_TOKEN"})
 
 
 async def test_when_nobody_answers_both_reasons_are_told(x: X, brave: Brave, http: Http) -> None:

@@ -18,7 +18,7 @@ from tests.servers.base import Answer, Seen, Server
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, INSIDE, SECRET, Line, Names, fetch, line, only_here
 from tools import BadArguments, Denied, Fetcher, NotFound, ToolError, Unavailable, canonical_url
-from tools.web.addresses import MAX_CHARS, Reach, WebAddress, is_public, redirected, web_address
+from tools.web.addresses import MAX_CHARS, FetchReach, WebAddress, is_public, resolve_redirect, web_address
 
 PUBLIC = "93.184.216.34"
 
@@ -148,7 +148,7 @@ NUMBERS = [
 async def test_no_spelling_of_an_inner_address_is_connected_to(trap: Line, host: str) -> None:
     """Decimal, octal, hexadecimal, shortened, wrapped in IPv6, full stops of other scripts: it is where it leads."""
     names = Names({})
-    async with Fetcher(USER_AGENT, reach=Reach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
         with pytest.raises(Denied, match="private or reserved network"):
             await fetch(fetcher, f"http://{host}:{trap.port}/latest/meta-data/")
     assert (trap.accepted, sum(names.asked.values())) == (0, 1)
@@ -182,7 +182,7 @@ async def test_no_name_leads_to_an_inner_address(trap: Line, host: str, addresse
     """A name is nothing but its addresses, and one bad among them is enough."""
     spelled = web_address(f"http://{host}").host
     names = Names({spelled: [addresses]})
-    async with Fetcher(USER_AGENT, reach=Reach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
         with pytest.raises(Denied, match="private or reserved network") as caught:
             await fetch(fetcher, f"http://{host}:{trap.port}/")
     assert (trap.accepted, dict(names.asked)) == (0, {spelled: 1})
@@ -268,7 +268,7 @@ async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line, form: str, k
     """Other schemes, passwords, backslashes, line ends and half addresses are refused, in words without the address."""
     names = Names({"site.example": [[PUBLIC]]})
     url = form.replace("{port}", str(trap.port))
-    async with Fetcher(USER_AGENT, reach=Reach(ports=frozenset({trap.port})), resolve=names) as fetcher:
+    async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
         with pytest.raises(kind) as caught:
             await fetch(fetcher, url)
     assert (trap.accepted, names.asked["site.example"]) == (0, 0)
@@ -486,7 +486,7 @@ def test_every_redirect_leads_to_an_address_or_is_refused(location: str) -> None
     """No Location makes the reader fail otherwise."""
     origin = web_address("https://site.example/a/b?c")
     try:
-        address = redirected(origin, location)
+        address = resolve_redirect(origin, location)
     except ToolError:
         return
     assert isinstance(address, WebAddress)
@@ -499,8 +499,8 @@ def test_a_redirect_with_disputed_signs_leads_nowhere(sign: str) -> None:
     origin = web_address("https://site.example/a/b?c")
     for location in (f"/x{sign}y", f"ht{sign}tps://site.example/", f"{sign}/x", f"/x{sign}"):
         with pytest.raises(Unavailable):
-            redirected(origin, location)
-    assert str(redirected(origin, " x y ")) == "https://site.example/a/x%20y"
+            resolve_redirect(origin, location)
+    assert str(resolve_redirect(origin, " x y ")) == "https://site.example/a/x%20y"
 
 
 async def test_a_fetch_that_is_stopped_leaves_nothing_behind(trap: Line) -> None:

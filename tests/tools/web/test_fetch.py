@@ -16,7 +16,7 @@ from tests.servers.base import Answer, Seen, Server, hang
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, SECRET, Names, Talk, certified, fetch, line, only_here, says
 from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
-from tools.web.addresses import IpAddress, Reach
+from tools.web.addresses import FetchReach, IpAddress
 from tools.web.fetch import MAX_AT_ONCE, MAX_REDIRECTS
 
 SITE = "site.example"
@@ -144,7 +144,7 @@ async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetche
 
 async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site) -> None:
     """A host that has several is reached over any."""
-    everywhere = Reach(ports=frozenset({site.port}), admits=lambda _: True)
+    everywhere = FetchReach(ports=frozenset({site.port}), admits=lambda _: True)
     names = Names({SITE: [["::1", HERE]]})
     async with Fetcher(USER_AGENT, reach=everywhere, resolve=names) as fetcher:
         assert (await fetch(fetcher, url_of(site))).ok
@@ -152,7 +152,7 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site)
 
 async def test_the_system_looks_names_up(site: Site) -> None:
     """With no resolver given it is the system's, in threads of its own."""
-    loopback = Reach(ports=frozenset({site.port}), admits=lambda address: address.is_loopback)
+    loopback = FetchReach(ports=frozenset({site.port}), admits=lambda address: address.is_loopback)
     async with Fetcher(USER_AGENT, reach=loopback) as fetcher:
         assert (await fetch(fetcher, url_of(site, host="localhost"))).ok
     assert site.requests[0].headers["host"] == f"localhost:{site.port}"

@@ -27,7 +27,7 @@ from tools import (
     ToolContext,
     ToolError,
     Unavailable,
-    fitted,
+    fit_json,
 )
 from tools.web.robots import REMEMBERED_SECONDS
 from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, PageOptions, WebFetch
@@ -103,7 +103,7 @@ async def test_a_long_page_is_read_on_without_a_gap(fetcher: Fetcher, site: Site
     while offset is not None:
         data = await fetched(tool, context, site.url_of("/long"), offset=offset)
         assert tool.spec.max_result_chars is not None
-        assert "[cut" not in fitted(data, tool.spec.max_result_chars)
+        assert "[cut" not in fit_json(data, tool.spec.max_result_chars)
         assert len(data["text"]) <= 1_000
         pieces += data["text"]
         offset = data.get("next_offset")
@@ -121,8 +121,8 @@ async def test_the_fullest_page_fits_its_result(fetcher: Fetcher, site: Site, co
     data = await fetched(tool, context, site.url_of("/full"))
     assert len(data["links"]) > 5
     assert tool.spec.max_result_chars is not None
-    assert "[cut" not in fitted(data, tool.spec.max_result_chars)
-    assert "left out" not in fitted(data, tool.spec.max_result_chars)
+    assert "[cut" not in fit_json(data, tool.spec.max_result_chars)
+    assert "left out" not in fit_json(data, tool.spec.max_result_chars)
 
 
 @pytest.mark.parametrize(

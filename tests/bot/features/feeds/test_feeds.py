@@ -14,13 +14,13 @@ from aiohttp import web
 
 from bot import app
 from bot.clock import SetClock
-from bot.features.feeds.poller import FeedPoller, Subscription
+from bot.features.feeds.poller import FeedPoller, FeedSubscription
 from bot.features.feeds.service import Feeds, FeedService
 from bot.i18n import phrases
-from bot.media.feeds import FeedReader, Marks, Reading
+from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
-from bot.settings import loaded
-from store import Article, Feed, Store, opened
+from bot.settings import load_settings
+from store import Article, Feed, Store, open_store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
 from tests.bot.loops.fake_transport import FakeTransport
@@ -51,7 +51,7 @@ class Newsroom:
 
     def feed_poller(self, store: Store, *paths: str, is_on: bool = True, most: int = 100) -> FeedPoller:
         urls = [self.site.url + path for path in paths]
-        subscription = Subscription(urls=urls, every_seconds=HOUR, kept=timedelta(days=30), most=most)
+        subscription = FeedSubscription(urls=urls, every_seconds=HOUR, kept=timedelta(days=30), most=most)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
         return FeedPoller(store, self.clock, self.counts, reader, subscription=subscription, chance=lambda: 0.5)
 
@@ -103,11 +103,11 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
 async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroom) -> None:
     """Neither is a feed read before it is due, nor are its marks forgotten, nor is anything told twice."""
     for _ in range(2):
-        async with opened(path, realm="signal") as store:
+        async with open_store(path, realm="signal") as store:
             await room.feed_poller(store, "/feed").attend_all()
     assert len(room.site.requests) == 1
     room.clock.move(2 * HOUR)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await room.feed_poller(store, "/feed").attend_all()
         assert room.site.requests[-1].headers["if-none-match"]
         assert await titles(store, room.clock) == ["The lamp is lit"]
@@ -159,7 +159,7 @@ class Broken(FeedReader):
 
     inner: FeedReader
 
-    async def read(self, url: str, marks: Marks, *, now: datetime) -> Reading:
+    async def read(self, url: str, marks: FeedValidators, *, now: datetime) -> Reading:
         if url.endswith("/strange"):
             raise LookupError("words of a stranger")
         return await self.inner.read(url, marks, now=now)
@@ -228,7 +228,7 @@ async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
     """As it is put together from the settings; a feed on this very machine is refused, and that is told."""
     environ = {"STORE__PATH": str(path), "TOOLS__NEWS__FEEDS": "http://127.0.0.1/feed"}
     stop = asyncio.Event()
-    async with app.assembled(loaded(environ, None), FakeTransport(), realm="signal") as aldis:
+    async with app.build_aldis(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
         running = asyncio.create_task(aldis.chat(stop))
         store = aldis.feed_poller._store
         await eventually_found(lambda: troubles(store))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.clock import SetClock
 from bot.features.reminders.backlog import Backlog, backlog, replay, settle
-from store import Restoration, Store, Waiting, opened, restore
+from store import Restoration, Store, Waiting, open_store, restore
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import app_harness
@@ -22,7 +22,7 @@ PLANS = ("in 1h tea", "every day at 13:00 bins", "in 90m ask: what is the weathe
 @asynccontextmanager
 async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[Store]:
     """The store of noon with all this planned: it was restored at two, and nobody decided until four."""
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         async with app_harness(store, clock) as port:
             for plan in PLANS:
                 await told(port, f"/remind {plan}")
@@ -31,7 +31,7 @@ async def restored(path: Path, folder: Path, clock: SetClock) -> AsyncGenerator[
     clock.move(2 * 3600)
     restore(copy, path, now=clock.now())
     clock.move(2 * 3600)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         yield store
 
 

@@ -14,7 +14,7 @@ from bot.i18n import phrases
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.turn.turns import Turns
-from store import Store, opened
+from store import Store, open_store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.test_edits import on_disk
@@ -192,13 +192,13 @@ async def test_the_loop_wakes_for_what_is_due(store: Store, clock: SetClock) -> 
 
 async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetClock) -> None:
     """Planned, due while Aldis is away, come in the next life, and not again in the one after."""
-    async with opened(path, realm="signal") as store, app_harness(store, clock) as port:
+    async with open_store(path, realm="signal") as store, app_harness(store, clock) as port:
         await told(port, "/remind in 1h tea")
     clock.move(HOUR)
-    async with opened(path, realm="signal") as store:
+    async with open_store(path, realm="signal") as store:
         await reminder_scheduler(store, clock).attend_all()  # dies before anything is sent
         assert (await store.read(lambda repos: repos.outbox.backlog())).items == 1
-    async with opened(path, realm="signal") as store, app_harness(store, clock) as port:
+    async with open_store(path, realm="signal") as store, app_harness(store, clock) as port:
         await come(port)
         assert texts(port) == ["⏰ tea"]
         await come(port)

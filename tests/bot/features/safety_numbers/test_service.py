@@ -14,7 +14,7 @@ from bot.events import PersonId, Reply, SentId
 from bot.i18n import phrases
 from bot.i18n.locale import speaking
 from bot.policy.access import AccessList
-from bot.transports.base import Contact, Group, Identity, Missed
+from bot.transports.base import Contact, Group, Identity, MissedRecipient
 from store import Store
 from tests.bot.loops.app_harness import Berth, Port, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, undecryptable
@@ -43,7 +43,9 @@ class Locks(Berth):
             members = {person.uuid for person in (ALICE, BOB, CAROL)}
             if members <= untrusted:
                 raise Untrusted("new")
-            self.missed.extend(Missed(person=PersonId(one), reason="untrusted") for one in sorted(members & untrusted))
+            self.missed.extend(
+                MissedRecipient(person=PersonId(one), reason="untrusted") for one in sorted(members & untrusted)
+            )
         return await super().send(reply)
 
 
@@ -131,7 +133,7 @@ async def test_an_answer_is_held_until_an_admin_trusts_the_new_key(store: Store,
         await port.quiet()
         assert transport.trusted == [(ALICE.uuid, None)]
         assert texts(transport, ALICE) == ["re: hi", "re: and now?"]
-        assert texts(transport, BOB)[2] == phrases.trusted(ALICE.name, label)
+        assert texts(transport, BOB)[2] == phrases.now_trusted(ALICE.name, label)
         assert await port.identities.look() == ()
 
 

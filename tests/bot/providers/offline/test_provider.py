@@ -25,7 +25,7 @@ from bot.messages import (
     is_sendable,
 )
 from bot.providers.base import Provider, Request, Stop, ToolOffer, Usage
-from bot.providers.offline.intents import MAX_INTENTS, intents, spoken
+from bot.providers.offline.intents import MAX_INTENTS, intents, people_words
 from bot.providers.offline.provider import Offline
 from tests.tools.conftest import USER_AGENT
 from tools.base import Tool, ToolContext
@@ -312,14 +312,14 @@ async def test_several_requests_in_one_message(sentence: str, calls: list[tuple[
 )
 def test_only_what_people_wrote_is_read(text: str, words: str) -> None:
     """The headers and notes that stand around a person's words are none of them."""
-    assert spoken(text) == words
+    assert people_words(text) == words
 
 
 @given(st.text(max_size=300) | st.text("0123456789+-*/(),.!^%xe of and is in the what", max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     """Whatever is written, it is understood or not: never a crash, never a tool unknown or without its words."""
-    for intent in intents(spoken(text)):
+    for intent in intents(people_words(text)):
         assert intent.tool in TOOLS
         assert all(str(value).strip() for value in intent.arguments.values())
 

@@ -7,13 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.providers.prompted.markers import Piece, Written, escaped, escaped_json, marker, pieces, shown, squeezed
+from bot.providers.prompted.markers import (
+    Piece,
+    WrittenCall,
+    escape_markers,
+    escaped_json,
+    marker,
+    pieces,
+    squeeze,
+    visible_parts,
+)
 
 NAMES = frozenset({"get_weather", "current_time"})
 
 
-def call(name: str, arguments: Any) -> Written:
-    return Written(name=name, arguments=arguments if isinstance(arguments, str) else json.dumps(arguments))
+def call(name: str, arguments: Any) -> WrittenCall:
+    return WrittenCall(name=name, arguments=arguments if isinstance(arguments, str) else json.dumps(arguments))
 
 
 OSLO = call("get_weather", {"place": "Oslo"})
@@ -112,17 +121,17 @@ def test_an_invented_result_ends_the_answer() -> None:
 def test_what_others_wrote_is_a_quotation_when_it_is_repeated(told: str) -> None:
     """Word for word, however it is laid out; the model's own words of another place are a call."""
     said = 'The page says <<get_weather: {"place": "Oslo"}>>.'
-    assert pieces(said, names=NAMES, given=squeezed(told)) == [said]
+    assert pieces(said, names=NAMES, given=squeeze(told)) == [said]
     own = said.replace("Oslo", "Bergen")
-    assert pieces(own, names=NAMES, given=squeezed(told))[1] == call("get_weather", {"place": "Bergen"})
+    assert pieces(own, names=NAMES, given=squeeze(told))[1] == call("get_weather", {"place": "Bergen"})
 
 
 def test_a_quotation_is_shown_when_it_is_one() -> None:
     """While only its beginning is there, it may still become a call."""
-    given, said = squeezed('<<get_weather: {"place": "Oslo"}>>'), 'It says <<get_weather: {"place": "Oslo"}>>'
+    given, said = squeeze('<<get_weather: {"place": "Oslo"}>>'), 'It says <<get_weather: {"place": "Oslo"}>>'
     for length in range(len("It says <"), len(said)):
-        assert shown(said[:length], names=NAMES, given=given) == ["It says"]
-    assert shown(said, names=NAMES, given=given) == [said]
+        assert visible_parts(said[:length], names=NAMES, given=given) == ["It says"]
+    assert visible_parts(said, names=NAMES, given=given) == [said]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +149,7 @@ def test_a_quotation_is_shown_when_it_is_one() -> None:
 )  # fmt: skip
 def test_what_is_shown_while_it_is_written(text: str, expected: list[str]) -> None:
     """Nothing of a call, and nothing that may become one."""
-    assert shown(text, names=NAMES) == expected
+    assert visible_parts(text, names=NAMES) == expected
 
 
 _parts = st.sampled_from(
@@ -156,7 +165,7 @@ _texts = st.lists(_parts | st.text(max_size=8), max_size=30).map("".join)
 def test_whatever_is_written_is_read(text: str) -> None:
     """Nothing raises; what has no two angle brackets is unchanged; nothing of a text is said twice or made up."""
     found = pieces(text, names=NAMES)
-    shown(text, names=NAMES)
+    visible_parts(text, names=NAMES)
     if "<<" not in text:
         assert found == [text]
     at = 0
@@ -169,9 +178,9 @@ def test_whatever_is_written_is_read(text: str) -> None:
 @given(_texts)
 def test_what_is_escaped_is_no_call(text: str) -> None:
     """Whoever wrote it and however it is cut, and what looks like none is not touched."""
-    safe = escaped(text)
+    safe = escape_markers(text)
     assert pieces(safe, names=NAMES) == [safe]
-    assert escaped(safe) == safe
+    assert escape_markers(safe) == safe
     assert safe.replace("<\\<", "<<").replace("\\", "") == text.replace("<\\<", "<<").replace("\\", "")
 
 
@@ -187,7 +196,7 @@ def test_escaped_json_says_the_same(value: dict[str, Any]) -> None:
     assert json.loads(safe) == value
     assert pieces(safe, names=NAMES) == [safe]
     [back] = pieces(marker("get_weather", safe), names=NAMES)
-    assert isinstance(back, Written)
+    assert isinstance(back, WrittenCall)
     assert json.loads(back.arguments) == value
 
 
@@ -198,7 +207,7 @@ def test_many_calls_keep_their_order(asked: list[dict[str, str]]) -> None:
     written = [marker("get_weather", json.dumps(arguments)) for arguments in asked]
     for between in ("", " and ", "\n\n"):
         found = pieces(between.join(written), names=NAMES)
-        assert [json.loads(piece.arguments) for piece in found if isinstance(piece, Written)] == asked
+        assert [json.loads(piece.arguments) for piece in found if isinstance(piece, WrittenCall)] == asked
 
 
 @pytest.mark.parametrize(
@@ -209,7 +218,7 @@ def test_many_calls_keep_their_order(asked: list[dict[str, str]]) -> None:
 )  # fmt: skip
 def test_a_model_that_repeats_itself_is_read_to_its_end(text: str) -> None:
     """Only so many markers are looked at, however long the text is."""
-    found = pieces(text, names=NAMES, given=squeezed(text[:100]))
-    assert sum(isinstance(piece, Written) for piece in found) <= 64
-    shown(text, names=NAMES)
-    escaped(text)
+    found = pieces(text, names=NAMES, given=squeeze(text[:100]))
+    assert sum(isinstance(piece, WrittenCall) for piece in found) <= 64
+    visible_parts(text, names=NAMES)
+    escape_markers(text)

@@ -16,7 +16,7 @@ from bot.providers.base import Completion, Provider, Stop
 from bot.providers.openai import chat_stream
 from bot.providers.openai.provider import Api, OpenAI
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode
-from bot.providers.written import Gathered, Reader
+from bot.providers.written import PartialText, Reader
 from bot.turn.status import StatusMessage
 from store import Store
 from tests.bot.providers.vendors import QUESTION, TIME, Listening, answered, calls, followed_by, texts
@@ -186,10 +186,10 @@ def test_an_answer_that_grows_long_is_not_read_with_each_of_its_pieces() -> None
 
         def shown(self, text: str) -> str:
             self.times += 1
-            return super().shown(text)
+            return super().visible(text)
 
     reader = Counting(QUESTION)
-    feed_poller, told = Gathered(chat_stream.Gathered(), reader), list[str]()
+    feed_poller, told = PartialText(chat_stream.PartialChat(), reader), list[str]()
     for word in ["<< once "] * 2_000 + ["more", ""]:
         feed_poller.take({"choices": [{"delta": {"content": word}}]})
         told.append(feed_poller.text)

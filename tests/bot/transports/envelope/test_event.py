@@ -27,7 +27,7 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
-from bot.transports.envelope.event import Own, event, peeked
+from bot.transports.envelope.event import Own, event, peek_envelope
 from bot.transports.envelope.files import files_in
 from bot.transports.envelope.json import MAX_FRAME_CHARS
 from tests.servers import envelopes
@@ -175,7 +175,7 @@ NO_ENVELOPE = {"rest_error_frame"}
 
 def peek(frame: Frame | str, own_uuid: PersonId | None = ALDIS_ID, *, takes_notes: bool = False) -> Envelope | None:
     raw = frame if isinstance(frame, str) else json.dumps(frame)
-    return peeked(raw, own=replace(OWN, uuid=own_uuid), takes_notes=takes_notes)
+    return peek_envelope(raw, own=replace(OWN, uuid=own_uuid), takes_notes=takes_notes)
 
 
 def read(frame: Frame | str, own: Own = OWN) -> Event | None:
@@ -227,7 +227,7 @@ def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
     """Frames from other sources become the same kind, and nobody else's words come from the account's own."""
     raw = path.read_text(encoding="utf-8")
     frame = json.loads(raw)
-    found = peeked(raw, own=Own(number=frame.get("account", ""), uuid=None))
+    found = peek_envelope(raw, own=Own(number=frame.get("account", ""), uuid=None))
     if path.stem in NO_ENVELOPE or "envelope" not in frame:
         assert found is None
         return
@@ -338,7 +338,7 @@ def test_a_frame_of_another_account_is_none() -> None:
     del nameless["account"]
     assert peek(nameless) is not None
     assert peek(message(account=ALDIS.uuid)) is not None
-    assert peeked(json.dumps(message(account="+15550109999")), own=OWN, is_exclusive=True) is not None
+    assert peek_envelope(json.dumps(message(account="+15550109999")), own=OWN, is_exclusive=True) is not None
 
 
 def test_the_five_that_make_an_envelope_unique() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import Unfetchable
 from bot.events import File
-from bot.transports.envelope.files import Folder, data_uri, decoded, files_in
+from bot.transports.envelope.files import Folder, data_uri, decode_file, files_in
 from tests.servers.envelopes import ALICE, attachment, envelope, message, note, quote_of
 from tests.servers.signal_server import SentFile, file_of
 
@@ -71,10 +71,10 @@ def test_a_frame_full_of_files_costs_a_bounded_time() -> None:
 def test_what_is_no_base64_is_no_file(text: str) -> None:
     """An empty text is an empty file."""
     if not text:
-        assert decoded(text, 5) == b""
+        assert decode_file(text, 5) == b""
         return
     with pytest.raises(Unfetchable):
-        decoded(text, 5)
+        decode_file(text, 5)
 
 
 def kept(folder: Path) -> set[str]:

@@ -36,7 +36,7 @@ from bot.events import (
     StyleRange,
 )
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted, Transport
-from bot.transports.terminal.transport import Terminal, painted, progress_line, wrapped
+from bot.transports.terminal.transport import Terminal, paint, progress_line, wrap
 from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
@@ -129,7 +129,7 @@ async def texts_of(terminal: Terminal) -> list[str]:
         async for envelope in terminal.envelopes():
             texts.append(text_of(terminal, envelope))
             await terminal.send(answer_to(envelope))
-        await terminal.finished()
+        await terminal.wait_finished()
     return texts
 
 
@@ -155,7 +155,7 @@ async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
     await terminal.send(answer_to(envelope, "4"))
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    await concrete.finished()
+    await concrete.wait_finished()
     assert (desk.out, desk.err, concrete.failed, terminal.has_receipts) == ("4\n", "", False, False)
 
 
@@ -306,7 +306,7 @@ async def test_nobody_reads_the_answers(desk: Desk) -> None:
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
     async with asyncio.timeout(WAIT_SECONDS):
-        await terminal.finished()
+        await terminal.wait_finished()
     assert terminal.failed
     desk.output_end = os.dup(desk.input_end)
 
@@ -337,7 +337,7 @@ async def test_closing_ends_it(desk: Desk) -> None:
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
     async with asyncio.timeout(WAIT_SECONDS):
-        await terminal.finished()
+        await terminal.wait_finished()
 
 
 async def test_an_answer_of_another_conversation_is_announced(desk: Desk) -> None:
@@ -423,7 +423,7 @@ async def test_a_closed_standard_error_prevents_nothing(desk: Desk) -> None:
 def test_styles_as_the_terminal_paints_them(text: str, styles: list[tuple[int, int, Style]], painting: str) -> None:
     """Bold, italic and struck through become codes by UTF-16 offsets; foreign control characters never get through."""
     ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
-    assert painted(Styled(text=text, styles=ranges)) == painting
+    assert paint(Styled(text=text, styles=ranges)) == painting
 
 
 @given(
@@ -438,7 +438,7 @@ def test_painting_changes_no_word(text: str, styles: list[tuple[int, int, Style]
         replace(span, length=borders[min(first + count, len(text))] - span.start)
         for span, (first, count, _) in zip(ranges, styles, strict=True)
     ]
-    assert re.sub(r"\x1b\[[0-9;]*m", "", painted(Styled(text=text, styles=tuple(ranges)))) == text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", paint(Styled(text=text, styles=tuple(ranges)))) == text
 
 
 class Screen:
@@ -635,18 +635,18 @@ def test_a_silent_pipe_does_not_keep_the_process(tmp_path: Path) -> None:
 )
 def test_a_line_is_broken_between_words(text: str, lines: list[str]) -> None:
     """By the width that is seen; what is one word is left whole."""
-    assert wrapped(Styled(text=text), 8).text.split("\n") == lines
+    assert wrap(Styled(text=text), 8).text.split("\n") == lines
 
 
 def test_code_is_not_broken() -> None:
     """Nobody could copy it then."""
     code = StyleRange(start=0, length=13, style=Style.MONOSPACE)
-    assert wrapped(Styled(text="one two three and more", styles=(code,)), 8).text == "one two three\nand more"
+    assert wrap(Styled(text="one two three and more", styles=(code,)), 8).text == "one two three\nand more"
 
 
 @given(st.text(alphabet="ab \n漢😀", max_size=60), st.integers(1, 20))
 def test_wrapping_moves_nothing(text: str, columns: int) -> None:
     """Blanks become breaks, so every style stays where it was."""
-    shown = wrapped(Styled(text=text), columns).text
+    shown = wrap(Styled(text=text), columns).text
     assert len(shown) == len(text)
     assert all(new == old or (old == " " and new == "\n") for new, old in zip(shown, text, strict=True))

@@ -10,10 +10,10 @@ from pathlib import Path
 import aiohttp
 
 from bot.app import doctor_deps
-from bot.settings import Settings, loaded
+from bot.settings import Settings, load_settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
-from bot.web.admin.guard import Place
+from bot.web.admin.guard import PagesAddress
 from bot.web.admin.sessions import SecondFactor, Sessions
 from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World
@@ -28,7 +28,7 @@ class Visitor:
     """Asks the pages; keeps the cookie that it is given, and the token of its forms."""
 
     site: Site
-    place: Place
+    place: PagesAddress
     http: aiohttp.ClientSession
     audit: Audit
     token: str = ""
@@ -80,7 +80,7 @@ class Answer:
 
 def settings_of(folder: Path, **more: str) -> Settings:
     given = {"STORE__PATH": str(folder / "aldis.db"), "SIGNAL__URL": NOTHING, **more}
-    return loaded(given, None)
+    return load_settings(given, None)
 
 
 @asynccontextmanager
@@ -94,7 +94,7 @@ async def visited(
 ) -> AsyncGenerator[Visitor]:
     """The pages of an Aldis that waits, and a visitor who is not signed in."""
     given = settings or settings_of(folder)
-    place = Place(host=LOOPBACK, port=free_port(), url=url)
+    place = PagesAddress(host=LOOPBACK, port=free_port(), url=url)
     audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
     file = SettingsFile(given.store.path.with_name("settings.env"), environ={}, env_file=None)
 

@@ -1,0 +1,88 @@
+"""The words of the code: names that a newcomer of the field knows, and each of them for one thing."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(path for room in ("bot", "store", "tools") for path in (ROOT / room).rglob("*.py"))
+TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+IRREGULAR = (
+    "asked|bound|built|chosen|drawn|felt|fed|forgot|forgotten|found|given|gone|got|heard|held|kept|known|led|left|"
+    "lost|made|meant|met|paid|said|seen|sent|shown|spent|spoken|taken|thrown|told|worn|written|unread|unsent|untold"
+)
+PARTICIPLE = re.compile(rf"(?:[a-z]*[^e]ed|{IRREGULAR})")
+NO_PARTICIPLES = {"feed", "read", "need", "speed", "seed", "embed", "shed"}
+
+SHARED = {
+    "Memory": "a feature's service and its port for tools",
+    "Predictions": "a feature's service, its port for tools and its table",
+    "Reminders": "a feature's service, its port for tools and its table",
+    "Quotas": "a service, its port for tools and its table",
+    "Feeds": "a feature's service and its table",
+    "Journal": "a turn's journal and its table",
+    "Notices": "a service and its table",
+    "Summaries": "a feature's service and its table",
+    "ToolShapes": "a service and its table",
+    "Unavailable": "an error of two trees",
+}
+"""Names of two classes, which are the same thing at another height."""
+
+
+def public_functions(tree: ast.Module) -> Iterator[Function]:
+    """Those of the module and of its classes, without what stands inside of functions."""
+    for node in tree.body:
+        if isinstance(node, Function):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from (inner for inner in node.body if isinstance(inner, Function))
+
+
+def is_a_value(function: Function) -> bool:
+    """Whether it is read like a field: properties may say what something is."""
+    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+@pytest.mark.parametrize("path", TREES)
+def test_a_function_is_a_verb_or_what_it_returns(path: str) -> None:
+    """Never a bare participle, of which nobody knows what it gives."""
+    named = [function for function in public_functions(TREES[path]) if not is_a_value(function)]
+    bare = [one.name for one in named if PARTICIPLE.fullmatch(one.name) and one.name not in NO_PARTICIPLES]
+    assert not bare
+
+
+@pytest.mark.parametrize("path", TREES)
+def test_a_bound_has_one_prefix(path: str) -> None:
+    """`MAX_` and `MIN_`."""
+    assigned = [node.id for node in ast.walk(TREES[path]) if isinstance(node, ast.Name)]
+    assert not [name for name in assigned if re.match(r"_?(?:MOST|LEAST)_[A-Z]", name)]
+
+
+@pytest.mark.parametrize("path", TREES)
+def test_a_function_in_a_function_has_a_name_of_its_own(path: str) -> None:
+    """Who reads a name sees which of the two is meant."""
+    functions = [node for node in ast.walk(TREES[path]) if isinstance(node, Function)]
+    assert not [
+        outer.name
+        for outer in functions
+        for inner in ast.walk(outer)
+        if inner is not outer and isinstance(inner, Function) and inner.name == outer.name
+    ]
+
+
+def test_one_name_is_one_class() -> None:
+    """But where a feature, its port and its table are the same thing."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path)
+    assert {name: where for name, where in places.items() if len(where) > 1 and name not in SHARED} == {}
+    assert [name for name in SHARED if len(places[name]) < 2] == []
