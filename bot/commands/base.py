@@ -136,7 +136,7 @@ class CommandContext:
         await self.store.transaction(answered)
 
     async def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> None:
-        """Set these fields of the conversation's settings, and say what `told` gives once they are set."""
+        """Set these fields of the conversation's settings, and say what `reply` gives once they are set."""
 
         def work(repos: Repositories) -> str | Sentence:
             settings = self.change(repos, call, lambda before: replace(before, **values))
