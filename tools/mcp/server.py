@@ -155,6 +155,6 @@ async def _way_in() -> Opened:
         Failed: the SDK is damaged, or one that we do not know.
     """
     try:
-        return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).opened
+        return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session
     except (ImportError, AttributeError) as error:
         raise SessionFailed(f"the SDK cannot be loaded: {type(error).__name__}") from error
