@@ -60,7 +60,7 @@ class Listening:
         completion = await self.inner.complete(request, heard.append)
         assert all(text.strip() and more.startswith(text) for text, more in pairwise([*heard, *heard[-1:]]))
         whole = completion.message.text if completion.message else ""
-        assert "".join(heard[-1:]) in {whole, Reader(request).shown(whole)}
+        assert "".join(heard[-1:]) in {whole, Reader(request).visible(whole)}
         return completion
 
     async def aclose(self) -> None:
