@@ -387,7 +387,7 @@ async def test_a_file_that_signal_does_not_take_leaves_its_words(both: Both, cap
             await server.sent_count(2)
             await world.ask("two")
             await server.sent_count(3)
-        assert [sent.text for sent in server.visible(ALICE.chat)][:2] == ["the lamp", FILES_NOT_SENT]
+        assert [sent.text for sent in server.visible(ALICE.chat)][:2] == ["the lamp", FILES_NOT_SENT.text]
         assert world.heard(ALICE.chat)[2] == "two"
         assert await world.left() == ALL_WELL
 

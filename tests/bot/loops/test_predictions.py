@@ -285,7 +285,7 @@ async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetC
         await answer(port, predicting(statement="direct words"))
         await answer(port, predicting(statement="group words"), group=GROUP)
         direct, group = await told(port, "/export"), await told(port, "/export", group=GROUP)
-        assert "You predicted, 80 % likely by 2026-12-31: direct words" in direct
+        assert "You predicted, 80 % likely by 31 Dec 2026: direct words" in direct
         assert "group words" not in direct.split("\n\n")[1]
         assert "group words" in group
         assert "direct words" not in group
