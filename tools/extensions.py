@@ -38,7 +38,11 @@ _HANDED = ("options", "http", "fetcher")
 _GROUP_NAME = re.compile(r"(?!model_)[a-z](?:_?[a-z0-9])*")
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MAX_SHOWN_CHARS = 80
-_ANSWERS: Mapping[str, Any] = {"missing": str | None, "idle_services": Mapping[str, str], "seen_by": tuple[str, ...] | None}
+_ANSWERS: Mapping[str, Any] = {
+    "missing": str | None,
+    "idle_services": Mapping[str, str],
+    "seen_by": tuple[str, ...] | None,
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
