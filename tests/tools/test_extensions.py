@@ -124,8 +124,10 @@ def test_the_shapes_of_a_factory(shape: str, tmp_path: Path) -> None:
             "has options whose seen_by() cannot be used: ValidationError",
         ),
         (
-            "class Mine(Options):\n    enabled: bool = 0\n    def idle_services(self): return 3\n"
-            "def Made(options: Mine): 0",
+            (
+                "class Mine(Options):\n    enabled: bool = 0\n    def idle_services(self): return 3\n"
+                "def Made(options: Mine): 0"
+            ),
             "has options whose idle_services() cannot be used: ValidationError",
         ),
     ],
