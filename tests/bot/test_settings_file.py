@@ -1,6 +1,7 @@
 """The settings file: what wins over what, what is refused, and what two writers at the same time leave behind."""
 
 import os
+import resource
 import stat
 import threading
 from pathlib import Path
@@ -195,17 +196,17 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert there.file.read() == dict.fromkeys(names, "false")
 
 
-def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk, say: no half of it, and nothing beside it."""
+def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    """A disk that takes no more: no half of it, and nothing beside it."""
     there = Place(tmp_path)
     there.file.write({"SIGNAL__NAME": "before"})
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ConfigError, match=r"^settings.env: cannot be written: No space left on device"):
-        there.file.write({"SIGNAL__NAME": "after"})
+    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, allowed[1]))
+    try:
+        with pytest.raises(ConfigError, match=r"^settings.env: cannot be written: File too large"):
+            there.file.write({"SIGNAL__NAME": "after"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
     assert there.file.read() == {"SIGNAL__NAME": "before"}
     assert len(list(there.file.path.parent.iterdir())) == 2
 

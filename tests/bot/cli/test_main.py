@@ -123,9 +123,8 @@ def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.Capt
     capsys.readouterr()
 
 
-def test_the_doctor_mends_before_it_looks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_mends_before_it_looks(capsys: pytest.CaptureFixture[str]) -> None:
     """Although no verb would have begun with such a file."""
-    monkeypatch.setattr("bot.cli.store.examine", lambda given, _: given.web.port)
     Path(".env").write_text("WEB_PORT=1\n")
     assert left("health") == 2
     assert left("doctor", "--fix") == 1
