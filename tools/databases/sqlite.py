@@ -140,11 +140,9 @@ class Sqlite:
         return done
 
     def _opened(self, brake: Brake, *, is_at_rest: bool) -> sqlite3.Connection:
-        resend_policy = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
+        lock_seconds = min(_LONGEST_WAIT_FOR_A_LOCK_SECONDS, self._access.timeout_seconds / 2)
         address = f"file:{quote(self._path)}?mode=ro{'&immutable=1' if is_at_rest else ''}"
-        connection = sqlite3.connect(
-            address, uri=True, timeout=resend_policy, isolation_level=None, cached_statements=0
-        )
+        connection = sqlite3.connect(address, uri=True, timeout=lock_seconds, isolation_level=None, cached_statements=0)
         try:
             brake.attach(connection)
             _restrain(connection)

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 class ServerTimeouts:
     """How long things may take, in seconds."""
 
-    resend_policy: float = 10.0
+    wait_seconds: float = 10.0
     """How long a question waits for servers that are just starting, all together; and a call for one that is started
     again."""
     start: float = 60.0
@@ -81,7 +81,7 @@ class McpServer:
         """
         if not self._is_over:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
-            with anyio.move_on_after(self._pace.resend_policy):
+            with anyio.move_on_after(self._pace.wait_seconds):
                 await self._settled.wait()
         if self._session is None:
             raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")

@@ -48,7 +48,7 @@ class McpServers:
         """Wait for the servers, but only once for slow ones: later questions do not wait for what is not there."""
         loop = asyncio.get_running_loop()
         if self._patient_until is None:
-            self._patient_until = loop.time() + self._pace.resend_policy
+            self._patient_until = loop.time() + self._pace.wait_seconds
         if not self._servers:
             return
         waits = [asyncio.ensure_future(server.wait_settled()) for server in self._servers]

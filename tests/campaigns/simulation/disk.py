@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from store import Store, open_store
 from store.database import Database
 from tests.campaigns.simulation.crashes import Killed, Life, never
-from tests.campaigns.simulation.timeline import resend_policy
+from tests.campaigns.simulation.timeline import time_standing_still
 
 T = TypeVar("T")
 
@@ -113,13 +113,13 @@ class Thread:
         """Let go of the file, without a commit."""
         for running in self._running:
             running.cancel()
-        with resend_policy():
+        with time_standing_still():
             await self._thread.close()
 
 
 async def _new_files() -> dict[str, bytes]:
     """The files of a new store, which is the same in all stories."""
-    with folder() as place, resend_policy():
+    with folder() as place, time_standing_still():
         async with open_store(Path(place) / _NAME, realm=REALM):
             pass
         return contents(Path(place))
@@ -171,7 +171,7 @@ class Disk:
     async def opened(self, life: Life) -> AsyncGenerator[Store]:
         """The store, open for one life; closed at the end unless that ends by death."""
         async with AsyncExitStack() as stack:
-            with resend_policy():
+            with time_standing_still():
                 store = await stack.enter_async_context(open_store(self.folder / _NAME, realm=REALM))
             self._store = store
             self._database._thread = cast("Any", Thread(self._database._thread, life, self._seconds))

@@ -54,7 +54,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return self._selector.now
 
     @contextmanager
-    def resend_policy(self) -> Generator[None]:
+    def time_standing_still(self) -> Generator[None]:
         """Time stands still, and the loop waits for another thread."""
         self._selector.is_patient = True
         try:
@@ -69,9 +69,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._woken.set()
 
 
-def resend_policy() -> AbstractContextManager[None]:
+def time_standing_still() -> AbstractContextManager[None]:
     """Time stands still in the running loop, which waits for another thread."""
-    return _running().resend_policy()
+    return _running().time_standing_still()
 
 
 def counted_ns() -> int:

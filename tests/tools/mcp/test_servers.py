@@ -22,7 +22,7 @@ from tools.mcp.server import ServerTimeouts
 from tools.mcp.servers import McpServers
 
 LAMPS, ROUGH = mcp_server.__file__, mcp_bad_server.__file__
-QUICK = ServerTimeouts(resend_policy=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
+QUICK = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause=0.01, longest_pause=0.02)
 
 
 def command(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
@@ -180,7 +180,7 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     """It costs one question the patience that is set, later ones nothing, and the others are offered meanwhile."""
     silent, plain = tmp_path / "silent", tmp_path / "plain"
     servers = {"mute": command(ROUGH, "silent", str(silent)), "rough": command(ROUGH, "plain", str(plain))}
-    async with running(servers, ServerTimeouts(resend_policy=0.01)) as source:
+    async with running(servers, ServerTimeouts(wait_seconds=0.01)) as source:
         await source.tools()
         await eventually(lambda: source.absent == ["mute"] and silent.exists() and " " in silent.read_text())
         assert [tool.spec.name for tool in await source.tools()][1:] == ["rough_die", "rough_hold", "rough_post"]
@@ -257,7 +257,7 @@ async def test_an_answer_without_end_is_given_up(tmp_path: Path, context: ToolCo
 async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
     """It was not sent, so it has surely not happened, whatever the tool does."""
     servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
-    async with running(servers, ServerTimeouts(resend_policy=0.01, first_pause=60)) as source:
+    async with running(servers, ServerTimeouts(wait_seconds=0.01, first_pause=60)) as source:
         await source.tools()
         await eventually(lambda: not source.absent)
         tools = await by_name(source)
