@@ -1,5 +1,6 @@
 """What holds for every test: an empty environment of settings, no socket beyond loopback, a clock that stands still."""
 
+import itertools
 import logging
 import os
 import random
@@ -69,13 +70,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
 
 
+_LONG = {"flows", "campaigns", "test_bench.py", "test_steps.py", "test_transcripts.py"}
+"""Folders and files of tests that take seconds."""
+
+
+def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The tests in an order of which each worker gets an equal part, its share of the long ones first.
+
+    pytest-xdist (3.8, worksteal) gives every worker a row of neighbours; one that is done takes from the others. Were
+    the long ones neighbours, the end would be theirs alone, one after another.
+    """
+    long = [item for item in items if _LONG & set(item.path.parts)]
+    short = iter([item for item in items if not _LONG & set(item.path.parts)])
+    parts = [long[worker::workers] for worker in range(workers)]
+    left = len(items)
+    for worker, part in enumerate(parts):
+        size = left // (workers - worker)
+        part.extend(itertools.islice(short, max(size - len(part), 0)))
+        left -= size
+    return [*itertools.chain(*parts), *short]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long comes first, so that several workers end at the same time; unless the order is to be random."""
     if config.getoption("quick"):
         items[:] = [item for item in items if not getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
     seed = config.getoption("shuffle")
     if seed is None:
-        items.sort(key=lambda item: not {"flows", "soak", "test_bench.py"} & set(item.path.parts))
+        items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     else:
         random.Random(seed).shuffle(items)
 
