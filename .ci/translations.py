@@ -14,18 +14,20 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.frontend import parse_keywords
 from babel.messages.pofile import read_po, write_po
 
-FOLDER = Path(__file__).parents[1] / "bot" / "i18n"
+BOT = Path(__file__).parents[1] / "bot"
+LOCALES = BOT / "i18n" / "locales"
 KEYWORDS = parse_keywords(["Sentence:1c,2", "Sentence:1c,2,3,3t"])
 """What makes a sentence: its name, its English, and where it counts something, its English for several."""
 PLACEHOLDERS = ("EMAIL@ADDRESS", "YEAR-MO-DA", "LL@li.org", "POT-Creation-Date", "Generated-By", "Project-Id-Version")
 
 
 def template() -> Catalog:
-    """Every sentence in the code, in its order."""
-    found = Catalog()
-    for _, _, ids, _, name in extract_from_dir(FOLDER, keywords=KEYWORDS):
-        found.add(ids, context=name)
-    return found
+    """Every sentence in the code, by name: one that moves to another room stays where it is for translators."""
+    found = extract_from_dir(BOT, method_map=[("**/phrases.py", "python")], keywords=KEYWORDS)
+    catalogue = Catalog()
+    for name, ids in sorted(((str(name), ids) for _, _, ids, _, name in found), key=lambda one: one[0]):
+        catalogue.add(ids, context=name)
+    return catalogue
 
 
 def text_of(catalogue: Catalog) -> str:
@@ -39,8 +41,8 @@ def text_of(catalogue: Catalog) -> str:
 def main(begun: list[str]) -> None:
     """Write the catalogues."""
     sentences = template()
-    for language in (*(path.name for path in sorted((FOLDER / "locales").iterdir())), *begun):
-        path = FOLDER / "locales" / language / "LC_MESSAGES" / "aldis.po"
+    for language in (*(path.name for path in sorted(LOCALES.iterdir())), *begun):
+        path = LOCALES / language / "LC_MESSAGES" / "aldis.po"
         catalogue = Catalog(locale=language, project="Aldis", version="", fuzzy=False)
         if path.exists():
             with path.open("rb") as file:
@@ -51,7 +53,7 @@ def main(begun: list[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text_of(catalogue), encoding="utf-8")
         waiting = sum(1 for message in catalogue if message.id and not (message.string and all(message.string)))
-        print(f"{path.relative_to(FOLDER.parents[1])}: {len(catalogue)} sentences, {waiting} to be translated")
+        print(f"{path.relative_to(BOT.parent)}: {len(catalogue)} sentences, {waiting} to be translated")
 
 
 if __name__ == "__main__":

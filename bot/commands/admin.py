@@ -5,10 +5,11 @@ Left to others: the table (`bot.commands.base`), who is an admin (`bot.policy.ac
 
 from collections.abc import Awaitable, Callable
 
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.policy import budgets
 from bot.policy.budgets import Budgets
 from bot.policy.pairing import Pairing
@@ -96,7 +97,7 @@ class AdminCommands:
 
         def allow(repos: Repositories) -> str:
             if person is None:
-                return phrases.say(phrases.UNKNOWN_CODE)
+                return say(phrases.UNKNOWN_CODE)
             by, now = call.message.author, self._desk.clock.wall()
             repos.people.allow(person, account=self._account, by=by, now=now)
             return phrases.let_in(repos.people.label(person, account=self._account))
@@ -112,14 +113,14 @@ class AdminCommands:
 
         def deny(repos: Repositories) -> str:
             is_done = repos.people.deny(label, account=self._account)
-            return phrases.shut_out(label) if is_done else phrases.say(phrases.UNKNOWN_PERSON)
+            return phrases.shut_out(label) if is_done else say(phrases.UNKNOWN_PERSON)
 
         await self._desk.answer(call, deny)
 
     async def _people(self, call: Call) -> None:
         def reply(repos: Repositories) -> str:
             lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.approvals()]
-            return "\n".join(lines) or phrases.say(phrases.NOBODY_LET_IN)
+            return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
 
         await self._desk.answer(call, reply)
 
@@ -139,13 +140,13 @@ class AdminCommands:
             return
         contacts = await self._audience.contacts()
         if contacts is None:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.BRIDGE_SILENT))
+            await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))
             return
         people = [contact.person for contact in contacts]
 
         def reply(repos: Repositories) -> str:
             person = next((one for one in people if label in {one, self._audience.label(repos, one)}), None)
-            return phrases.say(phrases.UNKNOWN_LABEL) if person is None else self._of(repos, person, label)
+            return say(phrases.UNKNOWN_LABEL) if person is None else self._of(repos, person, label)
 
         await self._desk.answer(call, reply)
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from bot.clock import Clock
-from bot.commands import names
+from bot.commands import names, phrases
 from bot.events import File, Incoming
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import Language, speaking
 from bot.policy.chat import ChatSettings
 from bot.policy.routing import Command
@@ -223,7 +222,7 @@ class Commands:
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
         if entry.directly_only and call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_DIRECTLY))
+            await self._desk.answer(call, lambda _: say(phrases.ONLY_DIRECTLY))
             return
         try:
             await entry.run(call)
@@ -255,10 +254,10 @@ class Commands:
             for section in get_args(Section)
         )
         lines = (phrases.help_section(section, own) for section, own in sections if own)
-        return "\n".join([phrases.say(phrases.HELP), "", *lines])
+        return "\n".join([say(phrases.HELP), "", *lines])
 
 
 def _explained(entry: CommandEntry) -> str:
     """What a command does, and how it can be written."""
     examples = [f"- `{example}`" for example in entry.examples]
-    return "\n".join([f"`{entry.form}`: {phrases.say(entry.summary)}", *(["", *examples] if examples else [])])
+    return "\n".join([f"`{entry.form}`: {say(entry.summary)}", *(["", *examples] if examples else [])])

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot import events
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.errors import Disconnected
 from bot.events import ChatId, PersonId, Reply
 from bot.formatting.split import one_message
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.policy.access import EVERYBODY, AccessList
 from bot.transports.base import Contact, Transport
 from store import Repositories
@@ -120,7 +122,7 @@ class BroadcastCommands:
     async def _plan(self, call: Call, text: str) -> None:
         contacts, groups = await self._audience.contacts(), await self._audience.groups()
         if contacts is None or groups is None:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.BRIDGE_SILENT))
+            await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))
             return
 
         def plan(repos: Repositories) -> tuple[ChatId, ...]:
@@ -135,13 +137,13 @@ class BroadcastCommands:
             self._planned[call.message.author] = _Planned(text=text, chats=chats, at=self._desk.clock.now())
             await self._desk.answer(call, lambda _: phrases.broadcast_asks(len(chats) - in_groups, in_groups, text))
         else:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.NOBODY_TO_TELL))
+            await self._desk.answer(call, lambda _: say(phrases.NOBODY_TO_TELL))
 
     async def _send(self, call: Call) -> None:
         planned = self._planned.get(call.message.author)
         now = self._desk.clock.now()
         if planned is None or now - planned.at > _GOOD_FOR:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.NO_BROADCAST))
+            await self._desk.answer(call, lambda _: say(phrases.NO_BROADCAST))
             return
 
         def send(repos: Repositories) -> str:
@@ -159,7 +161,7 @@ class BroadcastCommands:
             return False
         turn = repos.inbox.begin_turn(conversation, now=now)
         repos.journal.close(turn, "ignored", now=now)
-        content, _ = one_message(text, cut_mark=phrases.say(phrases.CUT_PARTS))
+        content, _ = one_message(text, cut_mark=say(common_phrases.CUT_PARTS))
         if content is None:
             return False
         reply = events.dump_value(Reply(chat=chat, content=content))

@@ -7,10 +7,12 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, CommandReply, WrongForm
 from bot.events import File
 from bot.formatting.split import parts
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import speaking
 from bot.policy import budgets
 from bot.policy.budgets import Budgets
@@ -67,7 +69,7 @@ class ChatCommands:
     def _put_aside(self, repos: Repositories, call: Call) -> str:
         """What only waits for a word is not going to happen."""
         count = self._approvals.end_all(repos, call.conversation, call.message)
-        return phrases.say(phrases.STOPPED) if count else phrases.say(phrases.NOTHING_TO_STOP)
+        return say(common_phrases.STOPPED) if count else say(phrases.NOTHING_TO_STOP)
 
     async def _forget(self, call: Call) -> None:
         if call.command.rest.lower() not in {"", "everything"}:

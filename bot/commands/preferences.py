@@ -10,12 +10,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.commands.names import closest, fold
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import LANGUAGES, Language
 from bot.policy.chat import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
+from bot.turn import phrases as turn_phrases
 from bot.turn.toolbox import shape_of
 from store import Repositories
 from tools import ToolSource, ToolSpec
@@ -47,8 +48,8 @@ _ASKERS: Mapping[str, Askers] = {
 }
 _ASKERS_TOLD: Mapping[Askers, Sentence] = {
     "all": phrases.ASKERS_ALL,
-    "admins": phrases.ASKERS_ADMINS,
-    "list": phrases.ASKERS_LIST,
+    "admins": turn_phrases.ASKERS_ADMINS,
+    "list": turn_phrases.ASKERS_LIST,
 }
 _LANGUAGE_NAMES: Mapping[Language, str] = {
     "en": "english englisch anglais ingles",
@@ -141,7 +142,7 @@ class PreferenceCommands:
     async def _model(self, call: Call) -> None:
         wanted = call.command.rest
         if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
-            await self._desk.answer(call, lambda _: phrases.say(phrases.NO_MODEL_CHOICE))
+            await self._desk.answer(call, lambda _: say(phrases.NO_MODEL_CHOICE))
         elif not wanted:
             await self._desk.answer(call, lambda repos: self._shown(self._desk.settings(repos, call)))
         else:
@@ -171,7 +172,7 @@ class PreferenceCommands:
         if not text:
             await self._desk.answer(call, lambda repos: self._persona_now(repos, call))
         elif text.lower() == _OFF:
-            await self._desk.set(call, lambda: phrases.say(phrases.PERSONA_OFF), persona=None)
+            await self._desk.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
         elif len(text) > MAX_PERSONA_CHARS:
             await self._desk.answer(call, lambda _: phrases.persona_too_long(MAX_PERSONA_CHARS))
         else:
@@ -181,7 +182,7 @@ class PreferenceCommands:
 
     def _persona_now(self, repos: Repositories, call: Call) -> str:
         persona = self._desk.settings(repos, call).persona
-        return phrases.say(phrases.NO_PERSONA) if persona is None else phrases.persona(persona.text)
+        return say(phrases.NO_PERSONA) if persona is None else turn_phrases.persona(persona.text)
 
     async def _tools(self, call: Call) -> None:
         words = call.command.rest.lower().split()
@@ -189,7 +190,7 @@ class PreferenceCommands:
         names = tuple(specs)
         absent = [name for source in self._menu.sources for name in source.absent]
         if not names and not absent:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.NO_TOOLS))
+            await self._desk.answer(call, lambda _: say(phrases.NO_TOOLS))
         elif not words:
             await self._desk.answer(call, lambda repos: self._listed(repos, call, specs, absent))
         elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
@@ -209,7 +210,7 @@ class PreferenceCommands:
             (
                 *(phrases.tool(name, is_on=name not in settings.tools_off) for name in specs),
                 *(phrases.tools_absent(name) for name in absent),
-                *(phrases.allowed_since(grant.tool, grant.at) for grant in grants),
+                *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in grants),
             )
         )
 
@@ -244,7 +245,7 @@ class PreferenceCommands:
     async def _language(self, call: Call) -> None:
         wanted = call.command.rest.lower()
         if wanted == "auto":
-            await self._desk.set(call, lambda: phrases.say(phrases.LANGUAGE_BY_MESSAGE), language=None)
+            await self._desk.set(call, lambda: say(phrases.LANGUAGE_BY_MESSAGE), language=None)
             return
         code = _code(wanted)
         if code is None:
@@ -256,7 +257,7 @@ class PreferenceCommands:
         if is_on is None:
             raise WrongForm
         if not call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_IN_GROUPS))
+            await self._desk.answer(call, lambda _: say(phrases.ONLY_IN_GROUPS))
             return
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
         await self._desk.set(call, lambda: reply, answers_always=is_on)
@@ -266,7 +267,7 @@ class PreferenceCommands:
         word = fold(call.command.rest)
         askers = _ASKERS.get(word)
         if not call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_IN_GROUPS))
+            await self._desk.answer(call, lambda _: say(phrases.ONLY_IN_GROUPS))
         elif not word:
             await self._desk.answer(call, lambda repos: _ASKERS_TOLD[self._desk.settings(repos, call).askers])
         elif askers is None:
@@ -277,18 +278,16 @@ class PreferenceCommands:
 
     async def _pause(self, call: Call) -> None:
         now = self._desk.clock.now()
-        await self._desk.set(call, lambda: phrases.say(phrases.PAUSED), paused_at=now, told_paused=False)
+        await self._desk.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
 
     async def _resume(self, call: Call) -> None:
-        await self._desk.set(
-            call, lambda: phrases.say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False
-        )
+        await self._desk.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)
 
 
 def _revoked(repos: Repositories, call: Call, name: str) -> str:
     """What somebody has allowed for good is asked about again; everybody takes back what is theirs."""
     is_gone = repos.grants.revoke(call.conversation, call.message.author, name)
-    return phrases.no_longer_allowed(name) if is_gone else phrases.say(phrases.NOT_ALLOWED)
+    return phrases.no_longer_allowed(name) if is_gone else say(phrases.NOT_ALLOWED)
 
 
 def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:

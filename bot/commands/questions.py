@@ -14,12 +14,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot import events, messages
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.events import Removal, SentId
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import speaking
 from bot.messages import UserMessage
 from bot.turn import journal, outgoing, prompt
+from bot.turn import phrases as turn_phrases
 from bot.turn.approvals import Approvals
 from bot.turn.journal import Asked
 from store import LastQuestion, Repositories, SentMessage, TurnId
@@ -51,7 +54,7 @@ class QuestionCommands:
             self._approvals.end_all(repos, call.conversation, call.message)
             newest = repos.chats.newest_turn(call.conversation)
             self._desk.change(repos, call, lambda settings: replace(settings, starts_after=newest))
-            return phrases.say(phrases.BEGUN_ANEW)
+            return say(phrases.BEGUN_ANEW)
 
         await self._desk.answer(call, begin)
 
@@ -67,15 +70,15 @@ class QuestionCommands:
     def _asked_again(self, repos: Repositories, call: Call) -> str | None:
         """The command becomes the question; None then, else what the person hears instead."""
         if self._desk.settings(repos, call).is_paused:
-            return phrases.say(phrases.IS_PAUSED)  # and the former answer stays
+            return say(turn_phrases.IS_PAUSED)  # and the former answer stays
         last = self._last(repos, call)
         if last is None:
-            return phrases.say(phrases.NOTHING_TO_REPEAT)
+            return say(phrases.NOTHING_TO_REPEAT)
         if last.state == "running":
-            return phrases.say(phrases.STILL_ANSWERING)
+            return say(phrases.STILL_ANSWERING)
         question = _question(repos, call, last.turn)
         if question is None:
-            return phrases.say(phrases.NOTHING_TO_REPEAT)
+            return say(phrases.NOTHING_TO_REPEAT)
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
         replaces = last.turn if repos.inbox.is_newest(last.turn) else None
@@ -111,7 +114,7 @@ class QuestionCommands:
         self._forget(repos, call, last.turn)
         self._remove(repos, call, last.turn, [sent for _, sent in answer if sent is not None])
         with speaking(self._desk.turns.language(repos, call.conversation)):
-            reply = phrases.say(phrases.STOPPED) if question is None else phrases.undone(_shown(question))
+            reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
             self._desk.say(repos, call, call.conversation, reply)
         return last.turn
 
@@ -125,7 +128,7 @@ class QuestionCommands:
                     heard = prompt.transcripts(asked) if isinstance(asked, UserMessage) else ()
                     if heard:
                         return heard[-1]
-            return phrases.say(phrases.NO_TRANSCRIPT)
+            return say(phrases.NO_TRANSCRIPT)
 
         await self._desk.answer(call, reply)
 

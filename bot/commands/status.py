@@ -7,8 +7,9 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.policy.chat import ChatSettings
 from store import Repositories
 
@@ -59,7 +60,7 @@ class StandingCommands:
                 tools_off=settings.tools_off,
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
-            return "\n".join([phrases.say(doing), *figures, *_set(settings), f"Aldis {version}"])
+            return "\n".join([say(doing), *figures, *_set(settings), f"Aldis {version}"])
 
         await self._desk.answer(call, reply)
 
@@ -87,4 +88,4 @@ def _set(settings: ChatSettings) -> list[str]:
         phrases.STATUS_ALWAYS: settings.answers_always,
         phrases.STATUS_PAUSED: settings.is_paused,
     }
-    return [phrases.say(line) for line, holds in lines.items() if holds]
+    return [say(line) for line, holds in lines.items() if holds]

@@ -12,10 +12,11 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.commands.broadcast import Audience
 from bot.commands.names import fold
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.turn import chats
 from bot.turn.approvals import Approvals
 from store import ConversationId, Repositories
@@ -58,7 +59,7 @@ class TakeoverCommands:
         if label is None:
             await self._take(call, call.conversation, "", until)
         elif call.is_in_group:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.ONLY_DIRECTLY))
+            await self._desk.answer(call, lambda _: say(phrases.ONLY_DIRECTLY))
         else:
             await self._take_of(call, label["label"], until)
 
@@ -66,7 +67,7 @@ class TakeoverCommands:
         """Take over the chat of whoever has this label."""
         contacts = await self._audience.contacts()
         if contacts is None:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.BRIDGE_SILENT))
+            await self._desk.answer(call, lambda _: say(phrases.BRIDGE_SILENT))
             return
 
         def find(repos: Repositories) -> ConversationId | None:
@@ -76,7 +77,7 @@ class TakeoverCommands:
 
         conversation = await self._desk.store.read(find)
         if conversation is None:
-            await self._desk.answer(call, lambda _: phrases.say(phrases.UNKNOWN_LABEL))
+            await self._desk.answer(call, lambda _: say(phrases.UNKNOWN_LABEL))
         else:
             await self._take(call, conversation, label, until)
 
@@ -87,7 +88,7 @@ class TakeoverCommands:
             if until is not None:
                 self._approvals.end_all(repos, conversation, call.message)
             chats.change(repos, conversation, now, lambda before: replace(before, taken_until=until, told_paused=False))
-            return phrases.say(phrases.RESUMED) if until is None else phrases.taken_over(label, until - now)
+            return say(phrases.RESUMED) if until is None else phrases.taken_over(label, until - now)
 
         await self._desk.answer(call, take)
         if until is not None:

@@ -33,6 +33,7 @@ from bot.errors import NotSent, NotUploaded, SentUnnamed, TransportError, Undeli
 from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled, UnreadableEvent
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import Language, speaking
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -357,7 +358,7 @@ class Sender:
             if conversation is None:
                 return
             with speaking(self._language(repos, conversation)):
-                cut_mark = phrases.say(phrases.CUT_PARTS)
+                cut_mark = say(phrases.CUT_PARTS)
             contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
             parts = [
                 replace(
@@ -386,7 +387,7 @@ class Sender:
         if conversation is None:
             return
         with speaking(self._language(repos, conversation)):
-            content = Styled(text=phrases.say(phrases.FILES_NOT_SENT))
+            content = Styled(text=say(phrases.FILES_NOT_SENT))
         sentence = events.dump_value(Reply(chat=outgoing.chat, content=content, ok=False))
         position, in_group = repos.outbox.next_position(item.turn), outgoing.chat.startswith("group:")
         repos.outbox.put(conversation, item.turn, position, sentence, in_group=in_group, now=self._clock.now())

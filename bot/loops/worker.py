@@ -29,7 +29,7 @@ from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import ChatId, Edited, Envelope, Incoming, Kind, UnreadableEvent
 from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n.catalogues import Sentence, say
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.policy.access import is_admin, may_ask
@@ -340,7 +340,7 @@ class Worker:
             finally:
                 self._marks.take_off(marked)
         else:
-            await self._turns.keep(turn, Outcome(text="\n\n".join(map(phrases.say, notes)), ok=False))
+            await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self._counts.add("turns_refused")
             self._marks.take_off(messages)
 
@@ -380,7 +380,7 @@ class Worker:
                 self._counts.add("turns_paused")
                 self._note_seconds(claim, "paused")
                 return
-            texts = (outcome.text, *map(phrases.say, notes))
+            texts = (outcome.text, *map(say, notes))
             told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
             # Before the indicator is taken away: a bridge that is slow to do that must not hold the answer back.
             is_kept = await self._turns.keep(turn, told)
@@ -480,13 +480,13 @@ class Worker:
 
                 return await self._agent.answer(turn, journal, watch, showing.told)
         except TimeoutError:
-            return journal.failure(phrases.say(phrases.TOOK_TOO_LONG))
+            return journal.failure(say(phrases.TOOK_TOO_LONG))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or turn.conversation not in self._stopped:
                 raise
             task.uncancel()
-            return journal.failure(phrases.say(phrases.STOPPED))
+            return journal.failure(say(phrases.STOPPED))
 
     @asynccontextmanager
     async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:
@@ -530,7 +530,7 @@ def _asked_for(turn: Turn) -> Sequence[str]:
         message.text if message.scheduled is None or message.scheduled.is_own else inert(message.text)
         for message in turn.incoming
     )
-    return [phrases.say(phrases.REMINDER, text=_shortened(question)) for question in questions]
+    return [say(phrases.REMINDER, text=_shortened(question)) for question in questions]
 
 
 def _shortened(question: str) -> str:

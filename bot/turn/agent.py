@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from bot.errors import ContextTooLong, ProviderError
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolCall, ToolMessage, UserMessage
 from bot.policy.budgets import UsedUp
@@ -28,7 +28,7 @@ from bot.policy.trust import may_carry_out
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop, Told, ToolOffer
 from bot.providers.offline.answers import describe_answer
 from bot.transports.base import ModelAnswered, Progress, ToolEnded, ToolStarted
-from bot.turn import prompt, provenance
+from bot.turn import phrases, prompt, provenance
 from bot.turn.budget import Budget
 from bot.turn.citations import CitedPages, cite, visible_beginning, visible_words
 from bot.turn.context_note import with_note
@@ -339,7 +339,7 @@ class Agent:
         """The outcome; its answer tells what was allowed for good, and of a budget that is nearly used up, once."""
         done = frozenset(run.answer.name for run in work.runs if run.outcome in _SETTLED and self._toolbox.changes(run))
         if any(question.is_about(done) for question in work.turn.open_questions):
-            outcome = replace(outcome, text=f"{outcome.text}\n\n{phrases.say(phrases.TAKES_PLACE)}", done=done)
+            outcome = replace(outcome, text=f"{outcome.text}\n\n{say(phrases.TAKES_PLACE)}", done=done)
         if work.journal.allowed and outcome.ok:
             told = "\n".join(map(phrases.always_allowed, work.journal.allowed))
             outcome = replace(outcome, text=f"{outcome.text}\n\n{told}")
@@ -352,15 +352,15 @@ class Agent:
     def _ended(self, work: _Work, completion: Completion) -> Outcome:
         """What a completion that runs no tools comes to."""
         if completion.stop is Stop.REFUSAL:
-            return work.outcome(phrases.say(phrases.REFUSED), ok=False)
+            return work.outcome(say(phrases.REFUSED), ok=False)
         is_cut = completion.stop is Stop.LENGTH
         answer = None if completion.message is None else self._cited(work, completion.message.text)
         if answer is None:
             return self._found(work) or work.outcome(
-                phrases.say(phrases.NO_WORDS_LEFT) if is_cut else phrases.say(phrases.NOTHING_SAID), ok=False
+                say(phrases.NO_WORDS_LEFT) if is_cut else say(phrases.NOTHING_SAID), ok=False
             )
         text = self._shielded(work, visible_words(answer))
-        return work.outcome(f"{text}\n\n{phrases.say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
+        return work.outcome(f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, ok=True, keeps=answer)
 
     def _cited(self, work: _Work, text: str) -> AssistantMessage | None:
         """The answer as it is kept; None where there are no words."""
@@ -374,7 +374,7 @@ class Agent:
         if not found:
             return None
         words = [describe_answer(run.answer, run.arguments) for run in found]
-        text = self._shielded(work, "\n\n".join([phrases.say(phrases.FOUND_ALONE), *words]))
+        text = self._shielded(work, "\n\n".join([say(phrases.FOUND_ALONE), *words]))
         return work.outcome(text, ok=True, keeps=_words(text))
 
     def _shielded(self, work: _Work, text: str) -> str:

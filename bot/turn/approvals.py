@@ -14,9 +14,8 @@ Left to others: which calls need a word (`bot.policy.trust`), asking and going o
 
 from bot.clock import Clock
 from bot.events import Incoming
-from bot.i18n import phrases
 from bot.policy.routing import Verdict
-from bot.turn import journal
+from bot.turn import journal, phrases
 from bot.turn.journal import Decided, Paused
 from bot.turn.turns import Turns
 from store import ConversationId, InboxId, Repositories, Store, TurnId

@@ -17,11 +17,11 @@ from datetime import datetime
 from bot import events, messages
 from bot.clock import Clock
 from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Removal, Reply, SentId, Styled
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import speaking
 from bot.messages import UserMessage
 from bot.policy.routing import Correction
-from bot.turn import chats, journal, outgoing, prompt, provenance
+from bot.turn import chats, journal, outgoing, phrases, prompt, provenance
 from bot.turn.journal import Asked, origin_of
 from bot.turn.turns import Turns
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
@@ -234,7 +234,7 @@ class Revisions:
         if not replies:
             return
         with speaking(self._turns.language(repos, conversation)):
-            text = phrases.say(phrases.ANSWER_EXPIRED)
+            text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         repos.outbox.put(
             conversation,

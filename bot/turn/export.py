@@ -18,13 +18,13 @@ from pydantic import TypeAdapter
 
 from bot import labels, messages
 from bot.events import ChatId, File, PersonId
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.i18n.locale import current_language
 from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat
 from bot.policy.chat import ChatSettings
 from bot.policy.trust import untrusted_sources
-from bot.turn import chats
+from bot.turn import chats, phrases
 from bot.turn.citations import visible_words
 from bot.turn.links import inert
 from bot.turn.predictions import predictions_of
@@ -166,7 +166,7 @@ class Export:
     def _beside(self) -> Sequence[str]:
         """A line for each thing that is kept beside the turns."""
         return (
-            *(phrases.kept_fact(fact) for fact in self.facts),
+            *(common_phrases.kept_fact(fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
             *(_predicted(one) for one in self.predictions),
             *(phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),

@@ -19,13 +19,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import cast
 
-from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import join_list, long_day, number, quotation, weekday
-from bot.i18n.phrases import Deed, duration
+from bot.i18n.phrases import duration
 from bot.logs import describe_error
 from bot.messages import ToolCall
+from bot.turn import phrases
 from bot.turn.links import inert
+from bot.turn.phrases import Deed
 from tools import Intent, ToolSpec, Weekday, Wish, clean_text
 
 _log = logging.getLogger(__name__)

@@ -18,13 +18,13 @@ from pydantic import Field, TypeAdapter
 
 from bot.events import ChatId, File, Incoming, PersonId
 from bot.i18n.locale import Language
-from bot.i18n.phrases import Deed
 from bot.labels import UNKNOWN, Labels, Source
 from bot.media.findings import Fee, FileDescription
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.budgets import Scope
 from bot.policy.chat import ChatSettings
 from bot.providers.base import Attempt, Completion
+from bot.turn.phrases import Deed
 from bot.turn.prompt import Whole
 from store import ConversationId, InboxId, LedgerEntry, Repositories, Store, TurnId
 

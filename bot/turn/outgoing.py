@@ -15,7 +15,8 @@ from itertools import zip_longest
 from bot import events
 from bot.events import ChatId, File, Incoming, NamedPerson, Removal, Reply, SentId
 from bot.formatting.split import MAX_RANGES, one_message, quoting
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
+from bot.turn import phrases
 from bot.turn.journal import Turn
 from bot.turn.mentions import find_mentions
 from store import ConversationId, OutboxId, Repositories, SentMessage, TurnId
@@ -30,7 +31,7 @@ def replies_to(
     the message quotes the newest one; and whoever asked, is mentioned in a question or took part in the `talk` before
     it is mentioned natively where the text names them.
     """
-    content, is_whole = one_message(text, cut_mark=phrases.say(phrases.REST_IN_FILE))
+    content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))
     if content is None:
         return []
     newest = answered[-1]

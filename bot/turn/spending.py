@@ -6,7 +6,7 @@ Left to others: the sums (`store`), who may see whose (`bot.commands.chat`), the
 from collections.abc import Iterable, Sequence
 
 from bot.events import File
-from bot.i18n import phrases
+from bot.turn import phrases
 from store import Total
 from tools import PNG, Panel, bar_chart
 

@@ -24,10 +24,10 @@ from bot.clock import Clock
 from bot.events import Reply, Styled
 from bot.formatting.graphemes import borders, clean_text
 from bot.formatting.split import parts, quoting
-from bot.i18n import phrases
 from bot.logs import describe_error
 from bot.providers.base import Told
 from bot.transports.base import Progress, ToolEnded, ToolStarted
+from bot.turn import phrases
 from bot.turn.journal import Turn
 from store import Store, StoreError
 

@@ -23,7 +23,6 @@ from pydantic_core import ErrorDetails
 
 from bot.clock import Clock
 from bot.events import PersonId
-from bot.i18n.phrases import Deed
 from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
 from bot.messages import ToolAnswer, ToolCall
@@ -38,6 +37,7 @@ from bot.turn.files import files_of
 from bot.turn.intents import deed
 from bot.turn.journal import Allowance, ToolRun
 from bot.turn.offers import MoreToolsTool, offer
+from bot.turn.phrases import Deed
 from bot.turn.redaction import outline
 from tools import (
     Arguments,

@@ -17,14 +17,13 @@ from itertools import groupby
 from bot import events, messages
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, PersonId, Reply, SentId
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import Language, speak, speaking
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.messages import AssistantMessage, CallId, Message, ToolMessage, UserMessage
 from bot.policy import budgets
 from bot.policy.chat import Askers, ChatSettings
-from bot.turn import chats, outgoing, prompt
+from bot.turn import chats, outgoing, phrases, prompt
 from bot.turn import journal as steps
 from bot.turn.citations import as_kept
 from bot.turn.context_note import RecalledContext, note_with_questions, recall
@@ -295,8 +294,8 @@ class Turns:
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         tools = frozenset(call.name for call in pause.calls)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
-        question = f"{question}\n\n{phrases.say(phrases.SHORTENED_IN_FILE)}" if whole else question
-        texts = (question, f"{question}\n\n{phrases.say(phrases.TAKES_PLACE)}")
+        question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
+        texts = (question, f"{question}\n\n{say(phrases.TAKES_PLACE)}")
         files = (outgoing.text_file("question.txt", whole),) if whole else ()
         first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
 
@@ -342,7 +341,7 @@ class Turns:
 
     async def bury(self, turn: Turn) -> None:
         """The turn failed too often: the person is told, its messages are dead; what it cost stays in the ledger."""
-        spent = self.journal(turn).failure(phrases.say(phrases.GAVE_UP))
+        spent = self.journal(turn).failure(say(phrases.GAVE_UP))
         replies = self._replies(turn, spent)
 
         def transact(repos: Repositories) -> None:
@@ -369,7 +368,7 @@ class Turns:
                 return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
-            self._tell_once(repos, turn, phrases.say(phrases.IS_PAUSED))
+            self._tell_once(repos, turn, say(phrases.IS_PAUSED))
             repos.journal.close(claim.turn, "ignored", now=now)
             repos.inbox.done(claim.turn)
             return True
@@ -384,7 +383,7 @@ class Turns:
         spent = tuple(replace(entry, details=None) for entry in entries)
         self.charge(repos, turn.conversation, turn.id, spent, person=turn.person, chat=turn.chat)
         outgoing.clear(repos, turn.id, turn.chat, now)
-        self._tell_once(repos, turn, phrases.say(phrases.IS_TAKEN_OVER))
+        self._tell_once(repos, turn, say(phrases.IS_TAKEN_OVER))
         repos.journal.close(turn.id, "ignored", now=now)
         repos.inbox.done(turn.id)
 
@@ -480,7 +479,7 @@ class Turns:
         repos.journal.close(turn, "ignored", now=now)
         in_group = message.chat.startswith("group:")
         with speaking(self.language(repos, conversation)):
-            replies = outgoing.replies_to(text if isinstance(text, str) else phrases.say(text), (message,), ok=True)
+            replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
         outcome = Outcome(text="", ok=True, files=files)
         for position, reply in enumerate(with_enclosures(replies, outcome)):
             repos.outbox.put(conversation, turn, position, events.dump_value(reply), in_group=in_group, now=now)

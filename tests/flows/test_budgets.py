@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.i18n import phrases
+from bot.turn import phrases
 from tests.flows.processes import Ended, started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, BOB, GROUP, Person, message

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from bot.i18n import phrases
+from bot.commands.phrases import RESUMED
+from bot.turn import phrases
 from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
@@ -72,5 +73,8 @@ async def test_an_admin_takes_a_group_over(signal: Signal, tmp_path: Path) -> No
             await signal.sent_count(3)
             model.scripted(say("I am Aldis."))
             await signal.deliver(message("Aldis, who are you?", group=GROUP))
-            assert [sent.text for sent in await signal.sent_count(4)][2:] == [phrases.RESUMED.text, "I am Aldis."]
+            assert [sent.text for sent in await signal.sent_count(4)][2:] == [
+                RESUMED.text,
+                "I am Aldis.",
+            ]
             assert (await process.terminate()).status == 0

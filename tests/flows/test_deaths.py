@@ -6,7 +6,8 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
+from bot.turn import phrases
 from tests.flows.processes import started
 from tests.servers.base import Seen
 from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
@@ -80,7 +81,7 @@ async def test_what_kills_the_process_is_given_up_and_what_was_beside_it_is_not(
                     telling = asyncio.create_task(eventually(lambda: told(ALICE)))
                     await asyncio.wait([ended, telling], return_when=asyncio.FIRST_COMPLETED)
                     telling.cancel()
-        assert told(ALICE) == [phrases.say(phrases.GAVE_UP)]
+        assert told(ALICE) == [say(phrases.GAVE_UP)]
         model.gate.set()
         async with started("run", settings=settings, folder=tmp_path, module=POISONOUS):
             await eventually(lambda: told(BOB) and told(CAROL))

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.i18n import phrases
+from bot.turn import phrases
 from store import open_store
 from tests.flows.gates import Gate
 from tests.flows.processes import started

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.features.feeds import phrases
 from bot.features.feeds.service import name_of
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from store import Feed, Repositories
 from tools import canonical_url
@@ -59,9 +59,9 @@ class FeedCommands:
 
         def answer(repos: Repositories) -> str:
             if not (self._is_on and repos.feeds.can_search()):
-                return phrases.say(phrases.FEEDS_OFF)
+                return say(phrases.FEEDS_OFF)
             if rest and not call.is_admin:
-                return phrases.say(phrases.FEED_ONLY_ADMINS)
+                return say(phrases.FEED_ONLY_ADMINS)
             if added:
                 return self._add(repos, added["url"])
             return _remove(repos, int(removed["number"])) if removed else self._list(repos)
@@ -71,14 +71,14 @@ class FeedCommands:
     def _add(self, repos: Repositories, given: str) -> str:
         url = canonical_url(given)
         if url is None:
-            return phrases.say(phrases.FEED_NO_ADDRESS)
+            return say(phrases.FEED_NO_ADDRESS)
         feed = repos.feeds.add(url, now=self._desk.clock.now())
-        return phrases.say(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
+        return say(phrases.FEED_KNOWN) if feed is None else _named(phrases.FEED_ADDED, feed)
 
     def _list(self, repos: Repositories) -> str:
         counts = repos.feeds.counts()
         lines = [self._line(feed, counts.get(feed.id, 0)) for feed in repos.feeds.all()]
-        return "\n".join(lines) or phrases.say(phrases.NO_FEEDS)
+        return "\n".join(lines) or say(phrases.NO_FEEDS)
 
     def _line(self, feed: Feed, count: int) -> str:
         when = "" if feed.read_at is None else self._when(feed)
@@ -87,7 +87,7 @@ class FeedCommands:
         else:
             phrase = phrases.FEED_LINE_USELESS if feed.read_at is None else phrases.FEED_LINE_TROUBLE
         name = name_of(feed.title, feed.url)
-        return phrases.say(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
+        return say(phrase, number=feed.id, name=name, count=count, when=when, why=_why(feed))
 
     def _when(self, feed: Feed) -> str:
         return "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
@@ -96,7 +96,7 @@ class FeedCommands:
 def _remove(repos: Repositories, number: int) -> str:
     feed = next((feed for feed in repos.feeds.all() if feed.id == number), None)
     if feed is None:
-        return phrases.say(phrases.NO_SUCH_FEED)
+        return say(phrases.NO_SUCH_FEED)
     if feed.is_set:
         return _named(phrases.FEED_IS_SET, feed)
     repos.feeds.remove(number)
@@ -104,7 +104,7 @@ def _remove(repos: Repositories, number: int) -> str:
 
 
 def _named(phrase: Sentence, feed: Feed) -> str:
-    return phrases.say(phrase, name=name_of(feed.title, feed.url))
+    return say(phrase, name=name_of(feed.title, feed.url))
 
 
 def _why(feed: Feed) -> str:
@@ -112,5 +112,5 @@ def _why(feed: Feed) -> str:
     trouble = feed.trouble or ""
     word, _, status = trouble.partition(" ")
     if word == "status":
-        return phrases.say(phrases.FEED_STATUS, status=status)
-    return phrases.say(_TROUBLES.get(word, phrases.FEED_UNREACHABLE)) if trouble else ""
+        return say(phrases.FEED_STATUS, status=status)
+    return say(_TROUBLES.get(word, phrases.FEED_UNREACHABLE)) if trouble else ""

@@ -8,9 +8,11 @@ import re
 from bot import labels
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
 from bot.events import PersonId
+from bot.features.memory import phrases
 from bot.features.memory.service import Memory
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.policy.trust import untrusted_sources
+from bot.turn import phrases as turn_phrases
 from bot.turn.links import inert
 from store import Repositories
 from tools import RememberedFact
@@ -53,18 +55,18 @@ class MemoryCommands:
     def _list(self, repos: Repositories, call: Call) -> str:
         person = call.message.author
         lines = [_line(kept, person) for kept in self._memory.all(repos, call.conversation)]
-        return "\n".join(lines) or phrases.say(phrases.NOTHING_REMEMBERED)
+        return "\n".join(lines) or say(phrases.NOTHING_REMEMBERED)
 
     def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
         count = repos.facts.forget(call.conversation, number)
         if not count:
-            return phrases.say(phrases.NO_SUCH_FACT)
-        return phrases.say(phrases.FACTS_FORGOTTEN, count=count)
+            return say(phrases.NO_SUCH_FACT)
+        return say(phrases.FACTS_FORGOTTEN, count=count)
 
 
 def _line(remembered: RememberedFact, person: PersonId) -> str:
     """What is remembered, and where it comes from, unless the person told it."""
-    origin = phrases.origin(untrusted_sources(labels.load_labels(remembered.origin), person))
+    origin = turn_phrases.origin(untrusted_sources(labels.load_labels(remembered.origin), person))
     if not origin:
-        return phrases.say(phrases.FACT, number=remembered.number, fact=remembered.fact)
-    return phrases.say(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)
+        return say(phrases.FACT, number=remembered.number, fact=remembered.fact)
+    return say(phrases.FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
 from bot import labels
+from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, WrongForm
+from bot.features.reminders import phrases
 from bot.features.reminders.service import Asker, Reminders
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import Sentence, say
 from bot.policy import whens, zones
 from bot.policy.schedules import Reason, UnfitWish
 from bot.policy.trust import may_carry_out
+from bot.turn import phrases as turn_phrases
 from bot.turn.journal import origin_of
 from bot.turn.links import inert
 from store import Repositories
@@ -96,30 +99,30 @@ class ReminderCommands:
         except UnfitWish as error:
             reason = _REASONS[error.reason]
             local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
-            return phrases.say(reason, now=local) if error.reason == "over" else phrases.say(reason)
+            return say(reason, now=local) if error.reason == "over" else say(reason)
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self._reminders.all(repos, call.message.author, call.conversation)
-        return "\n".join(map(_line, planned)) or phrases.say(phrases.NO_REMINDERS)
+        return "\n".join(map(_line, planned)) or say(common_phrases.NO_REMINDERS)
 
     def _cancel(self, repos: Repositories, call: Call, number: int) -> str:
         cancelled = self._reminders.cancel_within(repos, call.message.author, call.conversation, number)
         if cancelled is None:
-            return phrases.say(phrases.NO_SUCH_REMINDER)
-        return phrases.say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
+            return say(phrases.NO_SUCH_REMINDER)
+        return say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
     async def _timezone(self, call: Call) -> None:
         words, person = call.command.rest, call.message.author
         found = zones.zones(words, self._desk.clock.wall()) if words else ()
         if words and (len(found) != 1 or not await self._reminders.live_in(person, found[0])):
             await self._desk.answer(
-                call, lambda _: phrases.which(words, found) if found else phrases.say(phrases.NO_SUCH_ZONE)
+                call, lambda _: command_phrases.which(words, found) if found else say(phrases.NO_SUCH_ZONE)
             )
             return
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
-            return phrases.say(
+            return say(
                 phrases.TIMEZONE, zone=zone, now=phrases.when(self._desk.clock.wall().astimezone(ZoneInfo(zone)), zone)
             )
 
@@ -128,9 +131,9 @@ class ReminderCommands:
 
 def _reply(planned: PlannedReminder) -> str:
     """What was planned, with the time as it was understood."""
-    what = phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
+    what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
     remarks = [
-        phrases.say(phrase)
+        say(phrase)
         for phrase, holds in (
             (phrases.REMINDER_SHIFTED, planned.is_shifted),
             (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
@@ -138,7 +141,7 @@ def _reply(planned: PlannedReminder) -> str:
         if holds
     ]
     if not planned.zone_is_known:
-        remarks.append(phrases.say(phrases.REMINDER_ZONE, zone=planned.timezone))
+        remarks.append(say(phrases.REMINDER_ZONE, zone=planned.timezone))
     return "\n\n".join([_filled(what, planned), *remarks])
 
 
@@ -147,7 +150,7 @@ def _line(planned: PlannedReminder) -> str:
 
 
 def _filled(phrase: Sentence, planned: PlannedReminder) -> str:
-    return phrases.say(
+    return say(
         phrase,
         number=planned.number,
         when=phrases.when(planned.due_at.astimezone(ZoneInfo(planned.timezone)), planned.timezone),
@@ -160,10 +163,10 @@ def _repeats(planned: PlannedReminder) -> str:
     repeat = planned.repeat
     if repeat is None:
         return ""
-    return phrases.repeats(repeat.every, repeat.interval, [_DAYS.index(day) for day in repeat.weekdays])
+    return turn_phrases.repeats(repeat.every, repeat.interval, [_DAYS.index(day) for day in repeat.weekdays])
 
 
 def _words(planned: PlannedReminder) -> str:
     if planned.text is None:
-        return phrases.say(phrases.REMINDER_NO_WORDS)
+        return say(phrases.REMINDER_NO_WORDS)
     return inert(planned.text) if may_carry_out(labels.load_labels(planned.origin)) else planned.text

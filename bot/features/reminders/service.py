@@ -19,8 +19,9 @@ from pydantic import TypeAdapter
 from bot import events, labels
 from bot.clock import Clock
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.features.reminders import phrases
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import speaking
 from bot.labels import UNKNOWN, Labels
 from bot.policy import schedules
@@ -259,9 +260,9 @@ class Reminders:
         late = self._clock.wall() - reminder.due_at
         with speaking(self._turns.language(repos, reminder.conversation)):
             if late < _LATE:
-                told = phrases.say(phrases.REMINDER, text=text)
+                told = say(common_phrases.REMINDER, text=text)
             else:
-                told = phrases.say(phrases.REMINDER_LATE, text=text, late=phrases.duration(late.total_seconds()))
+                told = say(phrases.REMINDER_LATE, text=text, late=common_phrases.duration(late.total_seconds()))
         self._tell(repos, reminder, place, told)
 
     def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str | Sentence) -> None:

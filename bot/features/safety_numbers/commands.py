@@ -7,10 +7,12 @@ Left to others: what trusting does (`bot.features.safety_numbers.service`), the 
 import asyncio
 from collections.abc import Callable, Iterable
 
+from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandEntry
 from bot.errors import CallRefused, Disconnected
+from bot.features.safety_numbers import phrases
 from bot.features.safety_numbers.service import Identities, Suspect, TrustResult
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 
 _BRIDGE_SECONDS = 20.0
 """The bridge computes a safety number for everybody whom it knows."""
@@ -60,17 +62,17 @@ class TrustCommands:
                 done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
                 return lambda: _reply(done)
         except (Disconnected, TimeoutError):
-            return lambda: phrases.say(phrases.BRIDGE_SILENT)
+            return lambda: say(command_phrases.BRIDGE_SILENT)
         except CallRefused:
-            return lambda: phrases.say(phrases.TRUST_REFUSED)
+            return lambda: say(phrases.TRUST_REFUSED)
 
 
 def _reply(done: TrustResult) -> str:
     if done.kind == "trusted" and done.suspect is not None:
         return phrases.now_trusted(done.suspect.name, done.suspect.label)
-    return phrases.say(_WORDS[done.kind])
+    return say(_WORDS[done.kind])
 
 
 def _listed(suspects: Iterable[Suspect]) -> str:
     lines = [phrases.suspect(one.name, one.label, one.since, one.safety_number) for one in suspects]
-    return "\n".join(lines) or phrases.say(phrases.NO_SUSPECTS)
+    return "\n".join(lines) or say(phrases.NO_SUSPECTS)

@@ -22,7 +22,7 @@ from typing import Literal
 from bot.clock import Clock
 from bot.errors import CallRefused
 from bot.events import ChatId, PersonId
-from bot.i18n import phrases
+from bot.features.safety_numbers import phrases
 from bot.metrics import Counts
 from bot.transports.base import Contact, Identity, Transport
 from bot.turn.notices import Admins

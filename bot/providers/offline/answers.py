@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import long_day
 from bot.messages import ToolAnswer
+from bot.providers.offline import phrases
 from bot.providers.offline.skies import sky
 
 _SHOWN_HITS = 3
@@ -212,13 +213,13 @@ class _Reminder(_Shape):
 def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
     if "reminders" in data:
         planned = [_Reminder.model_validate(one) for one in data["reminders"]]
-        return "\n".join(f"- {one}" for one in planned) or say(phrases.NO_REMINDERS)
+        return "\n".join(f"- {one}" for one in planned) or say(common_phrases.NO_REMINDERS)
     planned = _Reminder.model_validate(data)
-    return say(phrases.REMINDER_SET, when=planned.when, text=planned.text, number=planned.number)
+    return say(common_phrases.REMINDER_SET, when=planned.when, text=planned.text, number=planned.number)
 
 
 def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
-    return phrases.kept_fact(data["fact"]) if "fact" in data else say(phrases.OFFLINE_FORGOTTEN)
+    return common_phrases.kept_fact(data["fact"]) if "fact" in data else say(phrases.OFFLINE_FORGOTTEN)
 
 
 _WORDINGS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, object]], str]] = {

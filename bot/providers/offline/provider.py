@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
-from bot.i18n import phrases
 from bot.i18n.catalogues import say
 from bot.messages import (
     AssistantMessage,
@@ -24,6 +23,7 @@ from bot.messages import (
     UserMessage,
 )
 from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.providers.offline import phrases
 from bot.providers.offline.answers import describe_answer
 from bot.providers.offline.intents import OfflineIntent, intents, not_understood, people_words
 

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import LANGUAGES, Language, current_language, moment, number
+from bot.web.admin import phrases
 from bot.web.admin.guard import SESSION
 
 LANGUAGE_COOKIE = "language"
@@ -76,7 +76,7 @@ class PageTemplates:
 def words(name: str, /, **values: object) -> str:
     """A sentence of the pages by its name, in the language that is spoken now."""
     phrase: Sentence = getattr(phrases, f"PAGE_{name}")
-    return phrases.say(phrase, **values)
+    return say(phrase, **values)
 
 
 def language_of(request: web.Request, default: Language) -> Language:

@@ -1,9 +1,9 @@
 """One message to everybody: only to those who wrote before and may still write, only after a second word, only once."""
 
 from bot.clock import SetClock
+from bot.commands import phrases
 from bot.commands.broadcast import Audience
 from bot.events import PersonId
-from bot.i18n import phrases
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group
 from store import Store

@@ -13,13 +13,15 @@ import pytest
 from PIL import Image
 
 from bot.clock import SetClock
+from bot.commands import phrases
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.i18n.locale import speaking
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Usage
+from bot.turn import phrases as turn_phrases
 from bot.turn.export import Export, KeptTurn, gather_export
 from store import ConversationId, Store
 from tests.bot.loops.app_harness import Port, app_harness
@@ -158,7 +160,7 @@ async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) ->
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow"))
         await port.asked(1)
-        assert await told(port, "/stop") == phrases.STOPPED.text
+        assert await told(port, "/stop") == common_phrases.STOPPED.text
         await port.quiet()
         assert await told(port, "/stop") == phrases.NOTHING_TO_STOP.text
         assert len(port.transport.sent) == 2
@@ -233,7 +235,7 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
         group = await told(port, "/export", group=GROUP)
         assert "group words" in group
         assert "direct words" not in group
-        assert phrases.kept_about_you(0) in await told(port, "/export", author=CAROL)
+        assert turn_phrases.kept_about_you(0) in await told(port, "/export", author=CAROL)
 
 
 async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) -> None:
@@ -481,7 +483,7 @@ def test_a_page_is_no_larger_than_a_message_may_be() -> None:
     )
     page = Tags(Export(turns=turns).as_page("Aldis", in_group=False).data)
     assert [name for name, _ in page.tags].count("img") == 2
-    assert phrases.picture_left_out() in page.words
+    assert turn_phrases.picture_left_out() in page.words
     assert [f"{number} ä" in page.words for number in range(4)] == [False, True, True, True]
 
 

@@ -3,9 +3,11 @@
 import pytest
 
 from bot.clock import SetClock
-from bot.i18n import phrases
+from bot.commands import phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import speaking
 from bot.messages import is_sendable
+from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
@@ -235,7 +237,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
         assert await told(port, "/stop") == "Ahora mismo no estoy con nada aquí."
         assert await told(port, "/language klingon") == "Escríbelo así: /language en|de|fr|es|auto"
         with speaking("de"):
-            assert await told(port, "/language auto") == phrases.say(phrases.LANGUAGE_BY_MESSAGE)
+            assert await told(port, "/language auto") == say(phrases.LANGUAGE_BY_MESSAGE)
 
 
 async def test_failures_are_told_in_the_language_of_the_question(store: Store, clock: SetClock) -> None:
@@ -246,7 +248,7 @@ async def test_failures_are_told_in_the_language_of_the_question(store: Store, c
         assert await told(port, asked, group=GROUP) == "Dazu fällt mir nichts ein. Bitte formulier es anders."
         await port.quiet()
         asked = "Aldis, what is the weather like today?"
-        assert await told(port, asked, group=GROUP, author=BOB) == phrases.NOTHING_SAID.text
+        assert await told(port, asked, group=GROUP, author=BOB) == turn_phrases.NOTHING_SAID.text
 
 
 async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: Store, clock: SetClock) -> None:
@@ -288,7 +290,7 @@ async def test_pause_answers_nothing_but_commands_and_says_so_once(store: Store,
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
         assert await told(port, "/pause", group=GROUP, author=BOB) == plain(phrases.PAUSED.text)
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as port:
-        assert await told(port, "Aldis, one?", group=GROUP) == plain(phrases.IS_PAUSED.text)
+        assert await told(port, "Aldis, one?", group=GROUP) == plain(turn_phrases.IS_PAUSED.text)
         await port.until(lambda: port.intake._counts.all().get("unanswered_paused") == 1)
         await port.deliver(message("Aldis, two?", group=GROUP))
         await port.deliver(message("Elsewhere?"))

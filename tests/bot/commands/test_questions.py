@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from bot.clock import SetClock
+from bot.commands import phrases
 from bot.errors import Overloaded
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.messages import is_sendable
+from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
@@ -75,11 +77,11 @@ async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClo
     """The words of the last question that failed are kept for that, until something else has been answered."""
     async with app_harness(store, clock) as port:
         port.thinker.script += [Overloaded("busy", provider="p")]
-        assert await told(port, "Will it rain?") == phrases.OVERLOADED.text
+        assert await told(port, "Will it rain?") == turn_phrases.OVERLOADED.text
         assert await told(port, "/retry") == "re: Will it rain?"
         await port.quiet()
         port.thinker.script += [Overloaded("busy", provider="p")]
-        assert await told(port, "Will it snow?") == phrases.OVERLOADED.text
+        assert await told(port, "Will it snow?") == turn_phrases.OVERLOADED.text
         assert await port.count("SELECT count(*) FROM unanswered") == 1
         assert await told(port, "Something else.") == "re: Something else."
         assert await port.count("SELECT count(*) FROM unanswered") == 0
@@ -234,7 +236,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         port.thinker.gates["slow"] = asyncio.Event()
         await port.deliver(message("slow tulips"))
         await port.asked(1)
-        assert await told(port, "/undo") == phrases.STOPPED.text
+        assert await told(port, "/undo") == common_phrases.STOPPED.text
         await port.until(lambda: not port.worker.running_turns())
         await port.quiet()
         assert len(port.transport.sent) == 1
@@ -309,6 +311,6 @@ async def test_retry_during_a_pause_takes_nothing_away(store: Store, clock: SetC
     async with app_harness(store, clock) as port:
         await told(port, "Will it rain?")
         await told(port, "/pause")
-        assert await told(port, "/retry") == plain(phrases.IS_PAUSED.text)
+        assert await told(port, "/retry") == plain(turn_phrases.IS_PAUSED.text)
         await told(port, "/resume")
         assert await told(port, "/retry") == "re: Will it rain?"

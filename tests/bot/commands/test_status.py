@@ -5,9 +5,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from bot.clock import SetClock
+from bot.commands import phrases
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.i18n import phrases
 from bot.policy.budgets import Budgets
 from bot.transports.base import Contact, Group
 from store import Store

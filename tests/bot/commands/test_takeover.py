@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from bot.clock import SetClock
+from bot.commands import phrases
 from bot.events import PersonId
-from bot.i18n import phrases
+from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.commands.test_status import contact, label
@@ -32,7 +33,7 @@ async def test_the_answer_under_way_is_not_sent(store: Store, clock: SetClock) -
         await port.quiet()
         await port.deliver(message("Aldis, and this?", group=GROUP))
         await port.quiet()
-        assert sent(port) == [over, phrases.IS_TAKEN_OVER.text]
+        assert sent(port) == [over, turn_phrases.IS_TAKEN_OVER.text]
         assert "in person for another 10 min" in await told(port, "/status", group=GROUP)
         clock.move(600)
         assert await told(port, "Aldis, now?", group=GROUP) == "re: Aldis, now?"
@@ -50,7 +51,7 @@ async def test_a_turn_that_ends_in_that_moment_says_nothing(store: Store, clock:
         over = await told(port, "/takeover", group=GROUP, author=BOB)
         gate.set()
         await port.quiet()
-        assert sent(port) == [over, phrases.IS_TAKEN_OVER.text]
+        assert sent(port) == [over, turn_phrases.IS_TAKEN_OVER.text]
         assert await port.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
         assert await port.count("SELECT count(*) FROM history") == 0
 
@@ -69,7 +70,7 @@ async def test_it_holds_over_a_restart_and_ends_at_a_word(store: Store, clock: S
         assert f"The chat with {name} is all yours for 2 h" in await told(port, f"/takeover {name} 2h", author=BOB)
     async with app_harness(store, clock, admins=ADMINS) as port:
         port.transport.known_contacts = (contact(PersonId(ALICE.uuid)),)
-        assert await told(port, "yes") == phrases.IS_TAKEN_OVER.text
+        assert await told(port, "yes") == turn_phrases.IS_TAKEN_OVER.text
         assert await told(port, "Hello", author=BOB) == "re: Hello"  # it is that chat alone
         assert await told(port, f"/takeover {name} off", author=BOB) == phrases.RESUMED.text
         assert await told(port, "Hello") == "re: Hello"

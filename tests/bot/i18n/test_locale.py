@@ -5,8 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from bot.i18n import phrases
+from bot.commands import phrases as command_phrases
 from bot.i18n.locale import Language, day, moment, number, speaking
+from bot.turn import phrases
 
 AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
 
@@ -30,5 +31,5 @@ def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
     """The cost of what is asked for, the day on which somebody was let in."""
     with speaking("de"):
         assert "0,25 USD" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
-        assert "04.03.2026" in phrases.guest("abcd", AT, "ef01")
-        assert "0,5000 USD" in phrases.spent_line("person", Decimal("0.5"), is_day=True)
+        assert "04.03.2026" in command_phrases.guest("abcd", AT, "ef01")
+        assert "0,5000 USD" in command_phrases.spent_line("person", Decimal("0.5"), is_day=True)

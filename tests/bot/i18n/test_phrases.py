@@ -3,17 +3,15 @@
 import pytest
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
-from bot.i18n import phrases
-from bot.i18n.catalogues import Sentence
+from bot.i18n import phrases as common_phrases
+from bot.turn import phrases
+from tests.bot.i18n.sentences import ENGLISH
 
 SENTENCES = {
     name: value.text
-    for name, value in vars(phrases).items()
-    # Those with places to fill in, and parts of others, are for the functions of the module; those of pages for them.
-    if name.isupper()
-    and isinstance(value, Sentence)
-    and not name.startswith(("_", "EVERY_", "DEED_", "PAGE_"))
-    and "{" not in value.text
+    for name, value in ENGLISH.items()
+    # Those with places to fill in, and parts of others, are for the functions beside them; those of pages for them.
+    if not name.startswith(("_", "EVERY_", "DEED_", "PAGE_")) and "{" not in value.text
 }
 
 
@@ -26,7 +24,7 @@ SENTENCES = {
         (BadKey, phrases.BAD_KEY.text),
         (Rejected, phrases.REJECTED.text),
         (NoSuchModel, phrases.NO_SUCH_MODEL.text),
-        (ProviderError, phrases.FAILED.text),
+        (ProviderError, common_phrases.FAILED.text),
     ],
 )
 def test_every_error_of_a_provider_has_its_sentence(kind: type[ProviderError], phrase: str) -> None:
@@ -37,7 +35,7 @@ def test_every_error_of_a_provider_has_its_sentence(kind: type[ProviderError], p
 def test_no_kind_of_error_is_forgotten() -> None:
     """A new kind under ProviderError needs a sentence of its own."""
     said = [phrases.for_error(kind("", provider="p")) for kind in ProviderError.__subclasses__()]
-    assert phrases.FAILED.text not in said
+    assert common_phrases.FAILED.text not in said
     assert len(set(said)) == len(said)
 
 

@@ -11,12 +11,15 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
-from bot.i18n import catalogues, phrases
-from bot.i18n.catalogues import Sentence
+from bot.commands import phrases as command_phrases
+from bot.i18n import catalogues
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.labels import Source, SourceKind
+from bot.turn import phrases
+from tests.bot.i18n.sentences import ENGLISH, FILES, NAMED, ROOT
 
-ENGLISH = {name: value for name, value in vars(phrases).items() if isinstance(value, Sentence)}
 OTHERS: tuple[Language, ...] = tuple(language for language in LANGUAGES if language != "en")
 
 
@@ -64,6 +67,7 @@ def test_a_translation_has_the_same_places_and_commands(language: Language, sent
 
 def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
     """Without the underscore of those that only functions say; none shares its name."""
+    assert len(NAMED) == len(ENGLISH)
     assert [name.lstrip("_") for name in ENGLISH] == [sentence.name for sentence in ENGLISH.values()]
     assert len({sentence.name for sentence in ENGLISH.values()}) == len(ENGLISH)
 
@@ -72,7 +76,7 @@ def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
 def test_a_count_chooses_the_form(language: Language, words: str) -> None:
     """By the rules of the language: in French nothing is one, too."""
     with speaking(language):
-        one, none, two = (phrases.turns_forgotten(count) for count in (1, 0, 2))
+        one, none, two = (command_phrases.turns_forgotten(count) for count in (1, 0, 2))
         assert words in one
     assert (one.replace("1", "0") == none) == (language == "fr")
     assert one.replace("1", "2") != two
@@ -81,18 +85,21 @@ def test_a_count_chooses_the_form(language: Language, words: str) -> None:
 def test_a_sentence_with_two_forms_needs_its_count() -> None:
     """Else nobody knows which one is meant."""
     with pytest.raises(TypeError):
-        phrases.say(phrases.EVERY_DAY)
+        say(phrases.EVERY_DAY)
 
 
 def test_translators_get_all_of_it() -> None:
-    """`make translations` finds every sentence in the code, with its name."""
-    template = runpy.run_path(str(Path(__file__).parents[3] / ".ci" / "translations.py"))["template"]()
+    """`make translations` finds every sentence in the code, with its name, and no module makes one elsewhere."""
+    template = runpy.run_path(str(ROOT / ".ci" / "translations.py"))["template"]()
     assert {str(one.context) for one in template if one.id} == {sentence.name for sentence in ENGLISH.values()}
+    making = {path for path in (ROOT / "bot").rglob("*.py") if " = Sentence(" in path.read_text(encoding="utf-8")}
+    assert making == set(FILES)
 
 
-def test_no_words_stand_where_they_cannot_be_translated() -> None:
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_no_words_stand_where_they_cannot_be_translated(path: Path) -> None:
     """Functions of phrases put nothing but signs and short units between what they fill in."""
-    tree = ast.parse(Path(phrases.__file__ or "").read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     written = [
         part.value
         for joined in ast.walk(tree)
@@ -108,16 +115,16 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     """Constants, sentences with places, and those that are made of several."""
     with speaking(language):
         said = [
-            phrases.say(phrases.STOPPED),
-            phrases.wrong_form("/allow CODE"),
-            phrases.turns_forgotten(2),
+            say(common_phrases.STOPPED),
+            command_phrases.wrong_form("/allow CODE"),
+            command_phrases.turns_forgotten(2),
             phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
     assert said[0] == expected[language]
     assert "/allow CODE" in said[1]
     assert "2" in said[2]
-    assert language == "en" or not {*said} & {phrases.STOPPED.text, phrases.BUDGET_PERSON_DAY.text}
+    assert language == "en" or not {*said} & {common_phrases.STOPPED.text, phrases.BUDGET_PERSON_DAY.text}
 
 
 @pytest.mark.parametrize("kind", get_args(SourceKind))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.i18n import phrases
+from bot.commands import phrases
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, Port, app_harness

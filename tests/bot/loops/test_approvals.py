@@ -7,6 +7,7 @@ import pytest
 
 from bot.clock import SetClock
 from bot.i18n import phrases
+from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -60,7 +61,7 @@ async def test_what_is_shortened_in_a_question_can_be_read_whole(store: Store, c
             await port.deliver(message("Aldis, read the page."))
             [question] = await port.answered(1)
             assert ("Mallory" in question.content.text) is False
-            assert (phrases.SHORTENED_IN_FILE.text in question.content.text) is is_cut
+            assert (turn_phrases.SHORTENED_IN_FILE.text in question.content.text) is is_cut
             assert [(file.name, file.data.decode()) for file in question.files] == (
                 [("question.txt", f"post\n\nword:\n{long}")] if is_cut else []
             )

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.commands import phrases as command_phrases
 from bot.events import MentionRange, PersonId
-from bot.i18n import phrases
 from bot.policy.access import AccessList
 from bot.providers.base import Request
+from bot.turn import phrases
 from store import ConversationId, Store
 from tests.bot.loops.app_harness import Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -330,7 +331,7 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
     listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
     async with app_harness(store, clock, access=listed) as port:
         assert await heard_by(port, "/who", CAROL) == []
-        assert await heard_by(port, "/who", BOB) == [phrases.ASKERS_ALL.text]
+        assert await heard_by(port, "/who", BOB) == [command_phrases.ASKERS_ALL.text]
         assert await heard_by(port, "Aldis, one?", CAROL) == ["re: Aldis, one?"]
         assert await heard_by(port, "/who list", BOB) == [phrases.ASKERS_LIST.text]
     async with app_harness(store, clock, access=listed) as port:
@@ -341,7 +342,7 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
         assert await heard_by(port, "/who admins", BOB) == [phrases.ASKERS_ADMINS.text]
         assert await heard_by(port, "Aldis, five?", ALICE) == [phrases.ASKERS_ADMINS.text]
         assert await heard_by(port, "Aldis, six?", BOB) == ["re: Aldis, six?"]
-        assert await heard_by(port, "/who alle", BOB) == [phrases.ASKERS_ALL.text]
+        assert await heard_by(port, "/who alle", BOB) == [command_phrases.ASKERS_ALL.text]
         assert await heard_by(port, "Aldis, seven?", CAROL) == ["re: Aldis, seven?"]
         assert await heard_by(port, "/who else", BOB) == ["Please write it like this: /who [all|admins|list]"]
         assert {"two", "three", "five"}.isdisjoint(" ".join(port.thinker.asked).replace("?", "").split())
@@ -359,4 +360,4 @@ async def test_whoever_an_admin_let_in_is_on_the_list(store: Store, clock: SetCl
         assert await heard_by(port, "Aldis, two?", CAROL) == ["re: Aldis, two?"]
         await port.deliver(message("/who all", author=BOB))
         await port.quiet()
-        assert port.transport.sent[-1].content.text == phrases.ONLY_IN_GROUPS.text
+        assert port.transport.sent[-1].content.text == command_phrases.ONLY_IN_GROUPS.text

@@ -11,7 +11,7 @@ import pytest
 
 from bot import app
 from bot.clock import SetClock
-from bot.i18n import phrases
+from bot.commands import phrases
 from bot.settings import load_settings
 from bot.turn.multimodal import MultimodalAgent
 from store import Store

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
+from bot.turn import phrases
 from store import Store
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Port, app_harness
@@ -229,7 +230,7 @@ async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
         await port.quiet()
         first = await asked(port)
         await told(port, "how are you?")
-        assert await told(port, "/stop") == phrases.STOPPED.text
+        assert await told(port, "/stop") == common_phrases.STOPPED.text
         await agree(port, first)
         assert (post.ran, await open_questions(port)) == ([], 0)
 

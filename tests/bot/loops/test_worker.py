@@ -9,16 +9,18 @@ import pytest
 
 from bot import events
 from bot.clock import SetClock
+from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandEntry, Commands
 from bot.commands.chat import ChatCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Envelope, Kind, Reply
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING, Worker, WorkerLimits
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.policy.budgets import Budgets
 from bot.providers.base import Completion, Request, Told
+from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
 from bot.turn.approvals import Approvals
 from bot.turn.edits import Revisions
@@ -225,7 +227,7 @@ async def test_a_command_that_waits_delays_nobody(store: Store, clock: SetClock)
             await gate.wait()
         await store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    entry = CommandEntry(name="slow", form="/slow", summary=phrases.ABOUT_STOP, run=slow)
+    entry = CommandEntry(name="slow", form="/slow", summary=command_phrases.ABOUT_STOP, run=slow)
     async with running(worker_of(store, clock, FakeTransport(), thinker, entries=(entry,))):
         await arrive(store, "/slow", 1, author="alice", urgent=True)
         await arrive(store, "behind", 2, author="alice")
@@ -287,7 +289,7 @@ async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock)
     thinker.gates["slow"] = asyncio.Event()
     async with running(worker_of(store, clock, FakeTransport(), thinker, turn_timeout_seconds=0.05)):
         await arrive(store, "slow", 1)
-        assert await said(store, 1) == [phrases.TOOK_TOO_LONG.text]
+        assert await said(store, 1) == [common_phrases.TOOK_TOO_LONG.text]
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
 
@@ -303,7 +305,7 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
             await thinker.changed.wait()
         assert len(worker.running_turns()) == 1
         worker.stop_turns()
-        assert await said(store, 1) == [phrases.STOPPED.text]
+        assert await said(store, 1) == [common_phrases.STOPPED.text]
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
 

@@ -10,11 +10,12 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.events import Attachment
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.i18n.locale import Language, speaking
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall, is_sendable
 from bot.providers.base import Attempt, Completion, Stop
 from bot.transports.base import ModelAnswered, ToolEnded, ToolStarted
+from bot.turn import phrases
 from bot.turn.room import CALM_TURNS
 from store import Store
 from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
@@ -216,7 +217,7 @@ async def test_what_may_have_happened_is_not_done_again_in_the_turn(store: Store
         (Unavailable("gone", provider="p"), phrases.UNAVAILABLE.text),
         (BadKey("no", provider="p"), phrases.BAD_KEY.text),
         (Rejected("what", provider="p"), phrases.REJECTED.text),
-        (ProviderError("odd", provider="p"), phrases.FAILED.text),
+        (ProviderError("odd", provider="p"), common_phrases.FAILED.text),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )

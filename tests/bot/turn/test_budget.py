@@ -13,9 +13,9 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError
 from bot.events import PersonId
-from bot.i18n import phrases
 from bot.policy.budgets import Budgets, NearlyUsedUp, UsedUp
 from bot.providers.base import Completion, Request, Stop, Told, Usage
+from bot.turn import phrases
 from bot.turn.agent import Agent, Limits
 from bot.turn.budget import Budget
 from bot.turn.journal import Outcome, Turn

@@ -11,6 +11,7 @@ from bot.errors import NotSent
 from bot.i18n import phrases
 from bot.messages import is_sendable
 from bot.providers.base import Request
+from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -421,7 +422,7 @@ async def test_an_answer_that_disappears_before_it_is_sent_becomes_a_notice(stor
         clock.move(31)
         await port.maintenance.expire()
         [reply] = await port.answered(1)
-        assert reply.content.text == phrases.ANSWER_EXPIRED.text
+        assert reply.content.text == turn_phrases.ANSWER_EXPIRED.text
         assert reply.chat == ALICE.chat
         await port.quiet()
         assert await open_words(port) == 0

@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.formatting.split import visible
-from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.messages import CallId, ToolCall
+from bot.turn import phrases
 from bot.turn.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quote
 from tests.bot.turn.turn_helpers import Echo
 from tests.tools.test_catalog import all_tools, tool_deps
@@ -119,7 +120,7 @@ def test_every_tool_of_ours_says_what_it_would_do(language: Language, tool_deps:
         for arguments in SAMPLES[tool.spec.name]:
             with speaking(language):
                 heard = asked(tool.spec, **arguments)
-                bare = phrases.say(phrases.DEED_TOOL, name=tool.spec.name)
+                bare = say(phrases.DEED_TOOL, name=tool.spec.name)
             assert not {"{", "}"} & set(heard)
             assert bare not in heard
 

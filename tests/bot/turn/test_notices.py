@@ -6,9 +6,9 @@ import pytest
 
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.i18n import phrases
 from bot.i18n.locale import Language, speaking
 from bot.transports.base import Contact
+from bot.turn import phrases
 from bot.turn.notices import Admins, Kind, Notice, Notices
 from store import ConversationId, Repositories, Store
 from tests.bot.loops.app_harness import Port, app_harness

@@ -10,6 +10,7 @@ from bot.clock import SetClock
 from bot.errors import NotSent, SendUnknown, Undeliverable
 from bot.events import Style
 from bot.i18n import phrases
+from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Port, app_harness
 from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
@@ -17,7 +18,7 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message, re
 from tests.waiting import DEADLINE_SECONDS, eventually_found
 from tools import Result, ResultFile, ToolContext
 
-THINKING = phrases.STATUS_THINKING.text
+THINKING = turn_phrases.STATUS_THINKING.text
 
 
 class Drawing(Echo):

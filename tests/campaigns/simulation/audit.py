@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from bot.i18n import phrases
 from bot.messages import is_sendable
+from bot.turn import phrases
 from tests.campaigns.simulation.house import PATIENCE
 from tests.campaigns.simulation.instruments import SPECS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible

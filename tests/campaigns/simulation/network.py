@@ -26,8 +26,8 @@ from bot.events import (
     SentId,
     TimerChanged,
 )
-from bot.i18n import phrases
 from bot.transports.base import Group, Identity, MissedRecipient, Progress
+from bot.turn import phrases
 from tests.campaigns.simulation.crashes import Life, Steps, never
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible

@@ -14,9 +14,9 @@ from aiohttp import web
 
 from bot import app
 from bot.clock import SetClock
+from bot.features.feeds import phrases
 from bot.features.feeds.poller import FeedPoller, FeedSubscription
 from bot.features.feeds.service import Feeds, FeedService
-from bot.i18n import phrases
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
 from bot.settings import load_settings

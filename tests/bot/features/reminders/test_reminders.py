@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.features.reminders import phrases
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MOST, Reminders
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.turn.turns import Turns
@@ -57,7 +58,7 @@ async def test_a_reminder_comes_once_at_its_time(store: Store, clock: SetClock) 
         await come(port)
         await come(port)
         assert texts(port, 1) == ["⏰ look after the tea"]
-        assert await told(port, "/remind") == phrases.NO_REMINDERS.text
+        assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
         assert port.thinker.asked == []
 
 
@@ -112,7 +113,7 @@ async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
             == "That time has already passed: it's Sat, 21 Nov 2026, 12:00 UTC."
         )
         assert await told(port, "/remind 2040-01-01 9:00 tea") == phrases.TIME_TOO_FAR.text
-        assert await told(port, "/remind") == phrases.NO_REMINDERS.text
+        assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
@@ -138,7 +139,7 @@ async def test_in_a_group_it_quotes_the_message_that_wished_for_it(store: Store,
     async with app_harness(store, clock) as port:
         asked = await port.deliver(message("/remind in 1h tea", group=GROUP))
         await port.answered(1)
-        assert await told(port, "/remind", group=GROUP, author=BOB) == phrases.NO_REMINDERS.text
+        assert await told(port, "/remind", group=GROUP, author=BOB) == common_phrases.NO_REMINDERS.text
         clock.move(HOUR)
         await come(port)
         reply = port.transport.sent[-1]
@@ -343,7 +344,7 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
         clock.move(5 * HOUR)
         await come(port)
         assert texts(port)[-1] == phrases.REMINDER_WORDLESS.text
-        assert await told(port, "/remind") == phrases.NO_REMINDERS.text
+        assert await told(port, "/remind") == common_phrases.NO_REMINDERS.text
 
 
 async def test_the_model_s_reminder_expires_with_its_turn(store: Store, clock: SetClock) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.commands.phrases import BRIDGE_SILENT, HELP, ONLY_DIRECTLY, unknown_command
 from bot.errors import CallRefused, Disconnected, Untrusted
 from bot.events import PersonId, Reply, SentId
-from bot.i18n import phrases
+from bot.features.safety_numbers import phrases
 from bot.i18n.locale import speaking
 from bot.policy.access import AccessList
 from bot.transports.base import Contact, Group, Identity, MissedRecipient
@@ -157,14 +158,14 @@ async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
         await port.identities.look()
         label = await label_of(port, ALICE)
         await port.deliver(message(f"/trust {label}", author=CAROL))
-        await port.transport.until(lambda: texts(transport, CAROL)[-1] == plain(phrases.unknown_command("trust")))
+        await port.transport.until(lambda: texts(transport, CAROL)[-1] == plain(unknown_command("trust")))
         await port.deliver(message("/help", author=CAROL))
-        await port.transport.until(lambda: plain(phrases.HELP.text) in texts(transport, CAROL)[-1])
+        await port.transport.until(lambda: plain(HELP.text) in texts(transport, CAROL)[-1])
         assert "/trust" not in texts(transport, CAROL)[-1]
         await port.deliver(message("/help trust", author=BOB))
         await port.transport.until(lambda: phrases.ABOUT_TRUST.text in texts(transport, BOB)[-1])
         await port.deliver(message(f"/trust {label}", author=BOB, group=GROUP))
-        await port.transport.until(lambda: transport.sent[-1].content.text == phrases.ONLY_DIRECTLY.text)
+        await port.transport.until(lambda: transport.sent[-1].content.text == ONLY_DIRECTLY.text)
         assert (transport.trusted, await held(port)) == ([], 1)
 
 
@@ -375,7 +376,7 @@ async def test_a_bridge_that_does_not_answer_is_told(store: Store, clock: SetClo
         transport.directory_fails = Disconnected("down")
         port.identities.notice(PersonId(ALICE.uuid))
         await port.deliver(message("/trust", author=BOB))
-        await port.transport.until(lambda: texts(transport, BOB)[-1] == phrases.BRIDGE_SILENT.text)
+        await port.transport.until(lambda: texts(transport, BOB)[-1] == BRIDGE_SILENT.text)
         assert port.identities.has_noticed
 
 

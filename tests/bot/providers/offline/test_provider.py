@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.i18n import phrases
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from bot.i18n.locale import LANGUAGES, Language, speaking
 from bot.messages import (
     AssistantMessage,
@@ -25,6 +26,7 @@ from bot.messages import (
     is_sendable,
 )
 from bot.providers.base import Provider, Request, Stop, ToolOffer, Usage
+from bot.providers.offline import phrases
 from bot.providers.offline.intents import MAX_INTENTS, intents, people_words
 from bot.providers.offline.provider import Offline
 from tests.tools.conftest import USER_AGENT
@@ -491,7 +493,7 @@ async def test_it_speaks_and_understands_every_language(language: Language) -> N
     """Each sentence that it suggests there leads to a call; answers, skies and failures are in that language."""
     with speaking(language):
         text = await words_for(asking("hello"))
-        examples = [phrases.say(phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
+        examples = [say(common_phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
         assert all(example in text for example in examples)
         called = {(await calls_for(asking(example)))[0].name for example in examples}
         assert called == set(TOOLS)
@@ -529,7 +531,7 @@ async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(languag
         lost = await words_for(asking("zxq vbn wqp"))
         assert "\n" not in lost
         assert "zxq vbn wqp" in lost
-        assert phrases.say(phrases.OFFLINE_WAY_OUT) in lost
+        assert say(phrases.OFFLINE_WAY_OUT) in lost
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,423 @@
+"""What commands say: what they are for, what was done, and why something was not."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import day, join_list, number
+from bot.i18n.phrases import duration
+from bot.turn.phrases import answers
+
+HELP = Sentence(
+    "HELP",
+    "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them.",
+)
+NOTHING_TO_STOP = Sentence("NOTHING_TO_STOP", "I'm not working on anything here.")
+UNKNOWN_CODE = Sentence(
+    "UNKNOWN_CODE",
+    "I don't know that code; it may have expired after an hour. Whoever wants in can message me again for a new one.",
+)
+UNKNOWN_PERSON = Sentence("UNKNOWN_PERSON", "I haven't let in anybody with that label; `/people` shows whom I have.")
+NOBODY_LET_IN = Sentence("NOBODY_LET_IN", "Nobody has been let in with a code yet.")
+BEGUN_ANEW = Sentence(
+    "BEGUN_ANEW",
+    "New conversation: I won't read anything from before. It's kept until you delete it with `/forget`.",
+)
+NOTHING_TO_REPEAT = Sentence("NOTHING_TO_REPEAT", "There's no question of yours here to answer again.")
+STILL_ANSWERING = Sentence("STILL_ANSWERING", "I'm still working on that one. `/stop` cancels it.")
+NOTHING_TO_UNDO = Sentence("NOTHING_TO_UNDO", "There's nothing to undo.")
+NO_TRANSCRIPT = Sentence("NO_TRANSCRIPT", "I haven't had a voice note here.")
+NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` sets one.")
+PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
+NO_MODEL_CHOICE = Sentence("NO_MODEL_CHOICE", "There's only one model here, so there's nothing to choose.")
+NO_TOOLS = Sentence("NO_TOOLS", "I have no tools here.")
+LANGUAGE_BY_MESSAGE = Sentence(
+    "LANGUAGE_BY_MESSAGE",
+    "I'll speak whatever language you write in, as long as I know it.",
+)
+ONLY_IN_GROUPS = Sentence("ONLY_IN_GROUPS", "That only works in groups.")
+ONLY_DIRECTLY = Sentence("ONLY_DIRECTLY", "I only do that in our own chat, not in a group.")
+ALWAYS_ON = Sentence("ALWAYS_ON", "From now on I'll answer every message here.")
+ALWAYS_OFF = Sentence("ALWAYS_OFF", "From now on I'll only answer here when you address me.")
+ASKERS_ALL = Sentence("ASKERS_ALL", "Everybody in this group can ask me.")
+PAUSED = Sentence(
+    "PAUSED",
+    "Paused. Until `/resume` I only react to commands here; what's asked meanwhile stays unanswered.",
+)
+RESUMED = Sentence("RESUMED", "Resumed.")
+NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
+BRIDGE_SILENT = Sentence(
+    "BRIDGE_SILENT",
+    "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",
+)
+NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's nobody to send that to.")
+UNKNOWN_LABEL = Sentence(
+    "UNKNOWN_LABEL",
+    "I don't know anybody with that label or id. People see theirs with `/whoami`.",
+)
+NO_BROADCAST = Sentence("NO_BROADCAST", "There's nothing to send; write `/broadcast TEXT` first.")
+WHO_DIRECTLY = Sentence("WHO_DIRECTLY", "This is our own chat.")
+STATUS_ANSWERING = Sentence("STATUS_ANSWERING", "I'm working on an answer here.")
+STATUS_PAUSED = Sentence("STATUS_PAUSED", "I'm paused here.")
+STATUS_ALWAYS = Sentence("STATUS_ALWAYS", "I answer every message here.")
+STATUS_PERSONA = Sentence("STATUS_PERSONA", "A persona is set.")
+ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
+_HELP_CHAT = Sentence("HELP_CHAT", "**Answers:** {names}")
+_HELP_LATER = Sentence("HELP_LATER", "**Reminders and memory:** {names}")
+_HELP_SETTINGS = Sentence("HELP_SETTINGS", "**This chat:** {names}")
+_HELP_DATA = Sentence("HELP_DATA", "**You and your data:** {names}")
+_HELP_ADMINS = Sentence("HELP_ADMINS", "**Admins:** {names}")
+ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
+ABOUT_FORGET = Sentence("ABOUT_FORGET", "deletes what was said here, or everything of yours everywhere, for good.")
+ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
+ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
+ABOUT_NEW = Sentence("ABOUT_NEW", "starts a new conversation: I won't read what was said before.")
+ABOUT_RETRY = Sentence("ABOUT_RETRY", "answers your last question again.")
+ABOUT_UNDO = Sentence("ABOUT_UNDO", "takes back your last question and its answer.")
+ABOUT_TRANSCRIPT = Sentence("ABOUT_TRANSCRIPT", "shows the last voice note as text.")
+ABOUT_MODEL = Sentence("ABOUT_MODEL", "shows the models, or chooses one for this chat.")
+ABOUT_PERSONA = Sentence("ABOUT_PERSONA", "tells me what to be like in this chat, or shows it.")
+ABOUT_TOOLS = Sentence("ABOUT_TOOLS", "shows my tools, or switches one on or off for this chat.")
+ABOUT_LANGUAGE = Sentence("ABOUT_LANGUAGE", "chooses the language I speak here.")
+ABOUT_STATUS = Sentence("ABOUT_STATUS", "shows what I'm doing here and what is set.")
+ABOUT_WHOAMI = Sentence("ABOUT_WHOAMI", "shows who you are to me.")
+ABOUT_ALWAYS = Sentence("ABOUT_ALWAYS", "makes me answer every message in a group, or only those addressed to me.")
+ABOUT_WHO = Sentence(
+    "ABOUT_WHO",
+    "says who may ask me in this group: everybody in it, only the admins, or only those who may write to me directly.",
+)
+ABOUT_PAUSE = Sentence("ABOUT_PAUSE", "pauses me in this chat: I only react to commands.")
+ABOUT_RESUME = Sentence("ABOUT_RESUME", "ends the pause.")
+ABOUT_TAKEOVER = Sentence(
+    "ABOUT_TAKEOVER",
+    "lets you answer in person for a while: I drop the answer I'm working on and keep quiet.",
+)
+ABOUT_ALLOW = Sentence("ABOUT_ALLOW", "lets in the person who was given this code.")
+ABOUT_DENY = Sentence("ABOUT_DENY", "shuts somebody out again; `/people` shows the labels.")
+ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in with a code.")
+ABOUT_GROUPS = Sentence("ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings.")
+ABOUT_BUDGET = Sentence("ABOUT_BUDGET", "shows the budgets and what has been spent, by everybody or by one person.")
+ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
+_ALL_FORGOTTEN = Sentence("ALL_FORGOTTEN", "Deleted: {what}. What it cost stays in my books, without any words.")
+_ALL_OF_NOTHING = Sentence("ALL_OF_NOTHING", "nothing, as there was nothing")
+_ALL_OF_SOME = Sentence("ALL_OF_SOME", "{answers}, everything you ever asked here and elsewhere")
+_BROADCAST_ASKS = Sentence(
+    "BROADCAST_ASKS",
+    "That goes to {people} direct chats and {groups} groups. `/broadcast yes` within ten minutes sends it: {text}",
+)
+_BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
+_BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
+_FORGOT = Sentence(
+    "FORGOT",
+    "Deleted: {answers} from this conversation, along with the key. Nobody can read them again.",
+)
+_GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
+_KEPT_IN_FILE = Sentence(
+    "KEPT_IN_FILE",
+    "I've kept {answers}, encrypted. The page is for reading; the other file has the same for programs.",
+)
+_KEPT_PARTLY_IN_FILE = Sentence(
+    "KEPT_PARTLY_IN_FILE",
+    "I've kept {answers}, encrypted. The newest {count} are in the files; whoever runs me can give you all of them.",
+)
+_LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
+_LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
+_MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
+_MODEL_OTHERS = Sentence(
+    "MODEL_OTHERS",
+    "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first.",
+)
+_NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
+_NO_LIMIT = Sentence("NO_LIMIT", "{spent} USD, no limit")
+_PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
+_PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
+_SHUT_OUT = Sentence("SHUT_OUT", "Done, {label} can't write to me anymore.")
+_SPENT_PERSON_DAY = Sentence("SPENT_PERSON_DAY", "You, today: {amount}")
+_SPENT_PERSON_MONTH = Sentence("SPENT_PERSON_MONTH", "You, this month: {amount}")
+_SPENT_GROUP_DAY = Sentence("SPENT_GROUP_DAY", "This group, today: {amount}")
+_SPENT_GROUP_MONTH = Sentence("SPENT_GROUP_MONTH", "This group, this month: {amount}")
+_SPENT_ALL_DAY = Sentence("SPENT_ALL_DAY", "Everybody, today: {amount}")
+_SPENT_ALL_MONTH = Sentence("SPENT_ALL_MONTH", "Everybody, this month: {amount}")
+_SPENT_FREELY = Sentence("SPENT_FREELY", "{cost} USD")
+_SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit} USD, {left} left")
+_AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
+_AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
+_AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
+_AMOUNT_PERSON_MONTH = Sentence("AMOUNT_PERSON_MONTH", "{label}, this month: {amount}")
+_BUDGET_EACH = Sentence(
+    "BUDGET_EACH",
+    "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month.",
+)
+_LIMIT = Sentence("LIMIT", "{limit} USD")
+_UNLIMITED = Sentence("UNLIMITED", "unlimited")
+_STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
+_STATUS_TAKEN = Sentence("STATUS_TAKEN", "An admin is answering here in person for another {duration}.")
+_STATUS_ANSWERED = Sentence("STATUS_ANSWERED", "The last answer came from {model}.")
+_STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
+_TAKEN_OVER = Sentence(
+    "TAKEN_OVER",
+    "It's all yours for {duration}: I'm keeping quiet here. `/takeover off` brings me back.",
+)
+_TAKEN_OVER_OF = Sentence(
+    "TAKEN_OVER_OF",
+    "The chat with {label} is all yours for {duration}: I'm keeping quiet there. `/takeover {label} off` "
+    "brings me back.",
+)
+_STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
+_STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
+_TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
+_TOOL_OFF = Sentence("TOOL_OFF", "{name} is switched off here.")
+_TOOL_ON = Sentence("TOOL_ON", "{name} is switched on here.")
+_TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
+_TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
+_NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
+_LIST_ON = Sentence("LIST_ON", "- {name}: on")
+_LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
+_LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
+_UNKNOWN_COMMAND = Sentence("UNKNOWN_COMMAND", "I don't know the command `/{name}`. `/help` shows those I do.")
+_DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Did you mean {names}?")
+_WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
+_UNDONE = Sentence("UNDONE", "Taken back: “{question}”")
+UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Taken back: your last message.")
+_FROM_CACHE = Sentence("FROM_CACHE", "{percent} % of what the model read here in the last 30 days came from its cache.")
+_UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
+_WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
+_WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
+_WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
+_WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
+_WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
+_WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
+_WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: `{form}`")
+_NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
+NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
+_HELP_SECTIONS: Mapping[str, Sentence] = {
+    "chat": _HELP_CHAT,
+    "later": _HELP_LATER,
+    "settings": _HELP_SETTINGS,
+    "data": _HELP_DATA,
+    "admins": _HELP_ADMINS,
+}
+_SPENT: Mapping[tuple[str, str], Sentence] = {
+    ("person", "day"): _SPENT_PERSON_DAY,
+    ("person", "month"): _SPENT_PERSON_MONTH,
+    ("group", "day"): _SPENT_GROUP_DAY,
+    ("group", "month"): _SPENT_GROUP_MONTH,
+    ("all", "day"): _SPENT_ALL_DAY,
+    ("all", "month"): _SPENT_ALL_MONTH,
+}
+
+
+def no_longer_allowed(tool: str) -> str:
+    """What a person hears who wants to be asked about a tool again."""
+    return say(_NO_LONGER_ALLOWED, tool=tool)
+
+
+def wrong_form(form: str) -> str:
+    """What a person hears whose command was not in the right form."""
+    return say(_WRONG_FORM, form=form)
+
+
+def unknown_command(name: str, near: Sequence[str] = ()) -> str:
+    """What a person hears who gave a command that there is not, or not for them; `near` are those that may be meant."""
+    if not near:
+        return say(_UNKNOWN_COMMAND, name=name)
+    return say(_DID_YOU_MEAN, name=name, names=join_list([f"`/{one}`" for one in near], "or"))
+
+
+def which(word: str, near: Sequence[str]) -> str:
+    """What a person hears whose word may mean several things."""
+    return say(_WHICH, word=word, names=join_list([f"`{one}`" for one in near], "or"))
+
+
+def help_section(section: str, names: Sequence[str]) -> str:
+    """A line of `/help`: the commands of one of its parts (`chat`, `later`, `settings`, `data`, `admins`)."""
+    return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
+
+
+def turns_forgotten(turns: int) -> str:
+    """What a person hears after `/forget`."""
+    return say(_FORGOT, answers=answers(turns))
+
+
+def forgot_everything(turns: int) -> str:
+    """What a person hears after `/forget everything`."""
+    what = say(_ALL_OF_SOME, answers=answers(turns)) if turns else say(_ALL_OF_NOTHING)
+    return say(_ALL_FORGOTTEN, what=what)
+
+
+def kept_in_file(turns: int, shown: int) -> str:
+    """What stands beside the file of an export: how many answers are kept, and how many of them it holds."""
+    if shown < turns:
+        return say(_KEPT_PARTLY_IN_FILE, answers=answers(turns), count=shown)
+    return say(_KEPT_IN_FILE, answers=answers(turns))
+
+
+def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
+    """A line of `/usage`: what was spent and, where there is a limit, what is left of it."""
+    if limit_usd is None:
+        amount = say(_SPENT_FREELY, cost=_usd(cost_usd))
+    else:
+        left = _usd(max(limit_usd - cost_usd, Decimal(0)))
+        amount = say(_SPENT_OF, cost=_usd(cost_usd), limit=number(limit_usd), left=left)
+    return say(_SPENT[scope, "day" if is_day else "month"], amount=amount)
+
+
+def from_cache(share: float) -> str:
+    """The line of `/usage` about what did not have to be paid in full; `share` is 0 to 1."""
+    return say(_FROM_CACHE, percent=round(100 * share))
+
+
+def unpriced_line(calls: int) -> str:
+    """The line of `/usage` about costs that nobody knows."""
+    return say(_UNPRICED, calls=calls)
+
+
+def let_in(label: str) -> str:
+    """What an admin hears after `/allow`."""
+    return say(_LET_IN, label=label)
+
+
+def shut_out(label: str) -> str:
+    """What an admin hears after `/deny`."""
+    return say(_SHUT_OUT, label=label)
+
+
+def guest(label: str, at: datetime, by: str) -> str:
+    """A line of `/people`."""
+    return say(_GUEST, label=label, day=day(at), by=by)
+
+
+def undone(question: str) -> str:
+    """What a person hears after `/undo`: the beginning of what was taken back; empty: it had no words."""
+    return say(_UNDONE, question=question) if question else say(UNDONE_WORDLESS)
+
+
+def model(now: str, choices: Sequence[str]) -> str:
+    """What `/model` shows: the model that answers, and all that could."""
+    if not choices:
+        return say(_MODEL_NOW, model=now)
+    numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
+    return f"{say(_MODEL_NOW, model=now)} {say(_MODEL_OTHERS, models=numbered)}"
+
+
+def no_such_model(name: str) -> str:
+    """What a person hears who has chosen a model that there is not."""
+    return say(_NO_SUCH_MODEL_HERE, name=name)
+
+
+def no_such_tool(name: str) -> str:
+    """What a person hears who has switched a tool that there is not."""
+    return say(_NO_SUCH_TOOL, name=name)
+
+
+def persona_set(*, disappears: bool) -> str:
+    """What a person hears who has set a persona, in a message that stays or disappears."""
+    return say(_PERSONA_TIMED if disappears else _PERSONA_SET)
+
+
+def persona_too_long(most: int) -> str:
+    """What a person hears whose persona has more than so many characters."""
+    return say(_TOO_LONG_PERSONA, most=most)
+
+
+def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
+    """What a person hears who has switched one tool, or several that belong together."""
+    if len(names) == 1:
+        return say(_TOOL_ON if is_on else _TOOL_OFF, name=names[0])
+    return say(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))
+
+
+def tool(name: str, *, is_on: bool) -> str:
+    """A line of `/tools`."""
+    return say(_LIST_ON if is_on else _LIST_OFF, name=name)
+
+
+def tools_absent(server: str) -> str:
+    """The line of `/tools` about a server whose tools are not there now."""
+    return say(_LIST_ABSENT, name=server)
+
+
+def language_set() -> str:
+    """What a person hears, in the language that is spoken from now on."""
+    return say(_LANGUAGE_SET)
+
+
+def status(
+    *,
+    waiting: int,
+    words: int,
+    model: str,
+    tools_off: Sequence[str],
+    answered_by: str = "",
+    taken_minutes: float = 0,
+) -> tuple[str, ...]:
+    """The lines of `/status` that have figures and names in them: how many messages wait, how many for a yes or no.
+
+    `answered_by` is the model that answered last, where that is another one; `taken_minutes` is for how long an admin
+    still answers in Aldis's place.
+    """
+    return (
+        *([say(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
+        *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
+        *([say(_STATUS_WORDS, count=words)] if words else ()),
+        *([say(_STATUS_MODEL, model=model)] if model else ()),
+        *([say(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
+        *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
+    )
+
+
+def taken_over(label: str, length: timedelta) -> str:
+    """What an admin hears who has taken over this chat, or that of whoever has the label."""
+    how_long = duration(length.total_seconds())
+    if label:
+        return say(_TAKEN_OVER_OF, label=label, duration=how_long)
+    return say(_TAKEN_OVER, duration=how_long)
+
+
+def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:
+    """What `/whoami` shows: the chosen name, the label, the id, whether they are an admin, and the group's id."""
+    return "\n".join(
+        [
+            *([say(_WHO_NAME, name=name)] if name else ()),
+            say(_WHO_LABEL, label=label),
+            say(_WHO_UUID, person=person),
+            say(_WHO_ADMIN if is_admin else _WHO_NOT_ADMIN),
+            *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else [say(WHO_DIRECTLY)]),
+        ]
+    )
+
+
+def broadcast_asks(people: int, groups: int, text: str) -> str:
+    """The question before a message goes to so many people and groups."""
+    return say(_BROADCAST_ASKS, people=people, groups=groups, text=text)
+
+
+def broadcast_done(count: int) -> str:
+    """What the admin hears who has sent a message to so many conversations."""
+    return say(_BROADCAST_DONE, count=count)
+
+
+def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
+    """What was spent of a budget."""
+    if limit_usd is None:
+        return say(_NO_LIMIT, spent=_usd(spent_usd))
+    return say(_BUDGET_LINE, spent=_usd(spent_usd), limit=number(limit_usd))
+
+
+def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
+    """A line of `/budget`; `label` None: everybody's together."""
+    if label is None:
+        return say(_AMOUNT_ALL_DAY if is_day else _AMOUNT_ALL_MONTH, amount=amount)
+    return say(_AMOUNT_PERSON_DAY if is_day else _AMOUNT_PERSON_MONTH, label=label, amount=amount)
+
+
+def budget_each(limits: Sequence[Decimal | None]) -> str:
+    """The line of `/budget` with what each may spend: a person a day, a month, a group a day, a month."""
+    words = [say(_UNLIMITED) if limit is None else say(_LIMIT, limit=number(limit)) for limit in limits]
+    names = ("day", "month", "group_day", "group_month")
+    return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))
+
+
+def _usd(amount: Decimal) -> str:
+    return number(amount.quantize(Decimal("0.0001")))

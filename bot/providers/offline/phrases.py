@@ -1,0 +1,95 @@
+"""What is said where no language model is set up."""
+
+from collections.abc import Collection, Mapping
+
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import quotation
+from bot.i18n.phrases import EXAMPLES
+
+OFFLINE_NOT_UNDERSTOOD = Sentence("OFFLINE_NOT_UNDERSTOOD", "I didn't understand “{words}”.")
+OFFLINE_WAY_OUT = Sentence(
+    "OFFLINE_WAY_OUT",
+    "That takes a language model, and none is set up. Ask “what can you do?” to see what works without one.",
+)
+_OFFLINE_HELLO = Sentence("OFFLINE_HELLO", "Hello!")
+OFFLINE_WELCOME = Sentence("OFFLINE_WELCOME", "You're welcome.")
+_OFFLINE_SELF = Sentence(
+    "OFFLINE_SELF",
+    "No language model is set up, so I can't hold a conversation. Simple requests work, though:",
+)
+_OFFLINE_HOW_TO = Sentence(
+    "OFFLINE_HOW_TO",
+    "`/help` shows the commands. For real answers, whoever runs me sets `ANTHROPIC_API_KEY`, "
+    "`OPENAI_API_KEY` or, for a compatible server such as Ollama, `OPENAI_BASE_URL`, and starts me again.",
+)
+OFFLINE_PRIVACY = Sentence(
+    "OFFLINE_PRIVACY",
+    "`/forget` deletes what was said in this chat, `/forget everything` all that you ever asked, and "
+    "`/export` shows what I keep.",
+)
+OFFLINE_NO_TOOLS = Sentence("OFFLINE_NO_TOOLS", "Right now all my tools are switched off, so even those don't work.")
+OFFLINE_WHICH_PLACE = Sentence("OFFLINE_WHICH_PLACE", "For which place? Ask for “weather in Paris tomorrow”, say.")
+OFFLINE_NO_MORE_TOOLS = Sentence(
+    "OFFLINE_NO_MORE_TOOLS",
+    "I can't use my tools for this message, so I can't answer that.",
+)
+OFFLINE_BLIND = Sentence("OFFLINE_BLIND", "I can't look at pictures or read documents: that takes a language model.")
+OFFLINE_TOOL_OFF = Sentence(
+    "OFFLINE_TOOL_OFF",
+    "My tool for {topic} is switched off here; `/tools` shows how things stand.",
+)
+_TOPIC_CALCULATE = Sentence("TOPIC_CALCULATE", "arithmetic")
+_TOPIC_CONVERT = Sentence("TOPIC_CONVERT", "units and money")
+_TOPIC_WEATHER = Sentence("TOPIC_WEATHER", "the weather")
+_TOPIC_TIME = Sentence("TOPIC_TIME", "the time")
+_TOPIC_SEARCH = Sentence("TOPIC_SEARCH", "searching the web")
+_TOPIC_REMIND = Sentence("TOPIC_REMIND", "reminders")
+_TOPIC_REMEMBER = Sentence("TOPIC_REMEMBER", "remembering things")
+OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** in {place} ({day}, {zone}).")
+OFFLINE_TIME_HERE = Sentence("OFFLINE_TIME_HERE", "It's **{time}** ({day}, {zone}).")
+OFFLINE_NOW = Sentence("OFFLINE_NOW", "**{place}** now: {conditions}")
+OFFLINE_FEELS = Sentence("OFFLINE_FEELS", "{temperature} (feels like {felt})")
+OFFLINE_HUMIDITY = Sentence("OFFLINE_HUMIDITY", "humidity {value}")
+OFFLINE_WIND = Sentence("OFFLINE_WIND", "wind {value}")
+OFFLINE_RANGE = Sentence("OFFLINE_RANGE", "{low} to {high}")
+OFFLINE_RAIN = Sentence("OFFLINE_RAIN", "{value} of rain or snow")
+OFFLINE_LIKELY = Sentence("OFFLINE_LIKELY", "{value} likely")
+OFFLINE_OTHER_PLACES = Sentence("OFFLINE_OTHER_PLACES", "Other places of that name: {places}.")
+OFFLINE_SEVERAL = Sentence("OFFLINE_SEVERAL", "There are several places called “{place}”:")
+OFFLINE_REGION = Sentence("OFFLINE_REGION", "Ask again with the region or the country behind the name.")
+OFFLINE_FOUND = Sentence("OFFLINE_FOUND", "{source} on “{query}”:")
+OFFLINE_NO_HITS = Sentence("OFFLINE_NO_HITS", "I found nothing about “{query}”; try other words.")
+_OFFLINE_THE_SEARCH = Sentence("OFFLINE_THE_SEARCH", "The search")
+OFFLINE_RATE = Sentence("OFFLINE_RATE", "{rate} on {day}. {source}")
+OFFLINE_ANSWERS = Sentence("OFFLINE_ANSWERS", "`{name}` answers: {content}")
+OFFLINE_FORGOTTEN = Sentence("OFFLINE_FORGOTTEN", "Forgotten.")
+OFFLINE_NO_SUM = Sentence("OFFLINE_NO_SUM", "I can't calculate `{value}`.")
+OFFLINE_NO_CONVERSION = Sentence("OFFLINE_NO_CONVERSION", "I can't convert {value}.")
+OFFLINE_NO_TIME = Sentence("OFFLINE_NO_TIME", "I can't tell the time in {value}.")
+OFFLINE_NO_WEATHER = Sentence("OFFLINE_NO_WEATHER", "I have no weather for {value}.")
+OFFLINE_NO_SEARCH = Sentence("OFFLINE_NO_SEARCH", "The search for “{value}” failed.")
+OFFLINE_FAILED = Sentence("OFFLINE_FAILED", "`{value}` failed.")
+OFFLINE_TOPICS: Mapping[str, Sentence] = {
+    "calculate": _TOPIC_CALCULATE,
+    "convert": _TOPIC_CONVERT,
+    "get_weather": _TOPIC_WEATHER,
+    "current_time": _TOPIC_TIME,
+    "web_search": _TOPIC_SEARCH,
+    "remind": _TOPIC_REMIND,
+    "remember": _TOPIC_REMEMBER,
+}
+"""What can be asked without a language model, by the tool that does it."""
+
+
+def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
+    """What can be done without a language model, as far as these tools go, with an example of each."""
+    topics = [
+        f"- {say(topic)}: {quotation(say(EXAMPLES[tool]))}" for tool, topic in OFFLINE_TOPICS.items() if tool in tools
+    ]
+    first = f"{say(_OFFLINE_HELLO)} {say(_OFFLINE_SELF)}" if says_hello else say(_OFFLINE_SELF)
+    return "\n".join([first, "", *(topics or [say(OFFLINE_NO_TOOLS)]), "", say(_OFFLINE_HOW_TO)])
+
+
+def the_search() -> str:
+    """What found something, where nobody says its name."""
+    return say(_OFFLINE_THE_SEARCH)

@@ -1,0 +1,493 @@
+"""What is said on the way from a question to its answer: what is under way, what is asked first, and what went wrong.
+
+Above all `may_i`, the question before something is done, and the `DEED_...` that it is made of.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import day, moment, number, short_weekday
+from bot.i18n.phrases import FAILED
+from bot.labels import Source, SourceKind
+
+_MAX_CAUSES = 3
+"""So many causes are named in a question; of more it is only said that there are."""
+
+OVERLOADED = Sentence("OVERLOADED", "The language model is too busy right now. Please ask again in a minute.")
+UNAVAILABLE = Sentence("UNAVAILABLE", "I can't reach the language model right now. Please ask again in a few minutes.")
+BAD_KEY = Sentence(
+    "BAD_KEY",
+    "The language model won't let me in. Whoever runs me needs to check the key or the account; nothing "
+    "else will help.",
+)
+NO_SUCH_MODEL = Sentence(
+    "NO_SUCH_MODEL",
+    "I can't find the language model I'm set up to use. Whoever runs me has to fix that in my settings; "
+    "there's nothing wrong with your message.",
+)
+REJECTED = Sentence(
+    "REJECTED",
+    "The language model refused this request. Please rephrase it, or ask for something shorter.",
+)
+TOO_LONG = Sentence(
+    "TOO_LONG",
+    "That's more text than the language model can take at once. Please send a shorter message, or start "
+    "over with `/new`.",
+)
+REFUSED = Sentence("REFUSED", "The language model declined to answer that.")
+NOTHING_SAID = Sentence("NOTHING_SAID", "I have nothing to say to that. Please put it another way.")
+FOUND_ALONE = Sentence("FOUND_ALONE", "The language model couldn't put it into words, so here's what I looked up.")
+NO_WORDS_LEFT = Sentence(
+    "NO_WORDS_LEFT",
+    "The answer was too long for me to send. Please ask for something shorter, or for one part of it.",
+)
+CUT_OFF = Sentence("CUT_OFF", "… (cut off here: the answer got too long)")
+SHORTENED_IN_FILE = Sentence("SHORTENED_IN_FILE", "(What is shortened here stands in the file in full.)")
+REST_IN_FILE = Sentence("REST_IN_FILE", "… (too long for one message: it's all in the file)")
+GAVE_UP = Sentence(
+    "GAVE_UP",
+    "I tried several times to answer your last message and couldn't. It's been noted; please ask again.",
+)
+ANSWER_EXPIRED = Sentence(
+    "ANSWER_EXPIRED",
+    "My answer disappeared before it could be sent: the timer of your message ran out. Please ask again.",
+)
+BUDGET_PERSON_DAY = Sentence("BUDGET_PERSON_DAY", "You've used up today's budget. It renews tomorrow.")
+BUDGET_PERSON_MONTH = Sentence("BUDGET_PERSON_MONTH", "You've used up this month's budget. It renews on the first.")
+BUDGET_PERSON_NONE = Sentence(
+    "BUDGET_PERSON_NONE",
+    "There's no budget for you, so I can't ask the language model. Whoever runs me can change that.",
+)
+BUDGET_GROUP_DAY = Sentence("BUDGET_GROUP_DAY", "This group has used up today's budget. It renews tomorrow.")
+BUDGET_GROUP_MONTH = Sentence(
+    "BUDGET_GROUP_MONTH",
+    "This group has used up this month's budget. It renews on the first.",
+)
+BUDGET_GROUP_NONE = Sentence(
+    "BUDGET_GROUP_NONE",
+    "There's no budget for this group, so I can't ask the language model. Whoever runs me can change that.",
+)
+BUDGET_ALL_DAY = Sentence("BUDGET_ALL_DAY", "My budget is used up for today. It renews tomorrow.")
+BUDGET_ALL_MONTH = Sentence("BUDGET_ALL_MONTH", "My budget for this month is used up. It renews on the first.")
+BUDGET_ALL_NONE = Sentence(
+    "BUDGET_ALL_NONE",
+    "I have no budget at all, so I can't ask the language model. Whoever runs me can change that.",
+)
+UNATTENDED = Sentence("UNATTENDED", "Nobody was around to say yes, so I haven't done this. Message me if you want it.")
+TAKES_PLACE = Sentence("TAKES_PLACE", "(This replaces what I asked you before.)")
+WHICH_QUESTION = Sentence(
+    "WHICH_QUESTION",
+    "I've asked you several things. Put 👍 or 👎 on the one you mean, or quote it.",
+)
+ASKERS_ADMINS = Sentence("ASKERS_ADMINS", "In this group only my admins can ask me.")
+ASKERS_LIST = Sentence("ASKERS_LIST", "In this group only people who can also write to me directly can ask me.")
+IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An admin can write `/resume`.")
+IS_TAKEN_OVER = Sentence("IS_TAKEN_OVER", "Somebody is answering here in person at the moment, so I'm keeping quiet.")
+_YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
+_CALLS_COST = Sentence("CALLS_COST", "That costs {cost} USD.")
+_KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
+_KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
+_KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
+_KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
+_KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
+_EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
+_PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
+_MAY_I = Sentence("MAY_I", "May I do this?")
+_BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
+_CAUSE_PAGE = Sentence("CAUSE_PAGE", "the page at {name} that I read earlier")
+_CAUSE_SEARCH = Sentence("CAUSE_SEARCH", "what I found on the web earlier")
+_CAUSE_TOOL = Sentence("CAUSE_TOOL", "what {name} told me earlier")
+_CAUSE_FILE = Sentence("CAUSE_FILE", "your file {name}")
+_CAUSE_UNNAMED_FILE = Sentence("CAUSE_UNNAMED_FILE", "a file of yours")
+_CAUSE_VOICE = Sentence("CAUSE_VOICE", "your voice message, which anybody may have recorded")
+_CAUSE_PERSON = Sentence("CAUSE_PERSON", "what {name} wrote")
+_CAUSE_SOMEBODY = Sentence("CAUSE_SOMEBODY", "what somebody else wrote")
+_CAUSE_TALK = Sentence("CAUSE_TALK", "what others said here")
+_CAUSE_UNKNOWN = Sentence("CAUSE_UNKNOWN", "what I read some time ago")
+_FROM_WEB = Sentence("FROM_WEB", "from the web")
+_FROM_FILE = Sentence("FROM_FILE", "from your file")
+_FROM_VOICE = Sentence("FROM_VOICE", "from a voice message")
+_FROM_OTHERS = Sentence("FROM_OTHERS", "from what others wrote")
+_FROM_TOOL = Sentence("FROM_TOOL", "from {name}")
+_FROM_UNKNOWN = Sentence("FROM_UNKNOWN", "source no longer known")
+_NEARLY_PERSON_DAY = Sentence("NEARLY_PERSON_DAY", "(You've used {percent} % of today's budget.)")
+_NEARLY_PERSON_MONTH = Sentence("NEARLY_PERSON_MONTH", "(You've used {percent} % of this month's budget.)")
+_NEARLY_GROUP_DAY = Sentence("NEARLY_GROUP_DAY", "(This group has used {percent} % of today's budget.)")
+_NEARLY_GROUP_MONTH = Sentence("NEARLY_GROUP_MONTH", "(This group has used {percent} % of this month's budget.)")
+_NEARLY_ALL_DAY = Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's budget.)")
+_NEARLY_ALL_MONTH = Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)")
+_ANSWERS = Sentence("ANSWERS", "{count} question and its answer", "{count} questions and their answers")
+_PERSONA_NOW = Sentence("PERSONA_NOW", "My persona here: {text}")
+_SPENT_BY_DAY = Sentence("SPENT_BY_DAY", "Spent by day, {month} (USD)")
+_SPENT_PERSON = Sentence("SPENT_PERSON", "You")
+_SPENT_GROUP = Sentence("SPENT_GROUP", "This group")
+_SPENT_ALL = Sentence("SPENT_ALL", "Everybody")
+_PREDICTION_CAME_TRUE = Sentence("PREDICTION_CAME_TRUE", "It came true.")
+_PREDICTION_DID_NOT = Sentence("PREDICTION_DID_NOT", "It did not come true.")
+_PREDICTION_VOID = Sentence("PREDICTION_VOID", "Nobody can tell.")
+EVERY_HOUR = Sentence("EVERY_HOUR", "every hour", "every {count} hours")
+EVERY_DAY = Sentence("EVERY_DAY", "every day", "every {count} days")
+EVERY_WEEK = Sentence("EVERY_WEEK", "every week", "every {count} weeks")
+EVERY_MONTH = Sentence("EVERY_MONTH", "every month", "every {count} months")
+EVERY_YEAR = Sentence("EVERY_YEAR", "every year", "every {count} years")
+DEED_CALCULATE = Sentence("DEED_CALCULATE", "calculate {expression}")
+DEED_CLOCK = Sentence("DEED_CLOCK", "look at the clock")
+DEED_CONVERT = Sentence("DEED_CONVERT", "convert {amount} {unit} to {to}")
+DEED_WEATHER = Sentence("DEED_WEATHER", "look up the weather in {place}")
+DEED_SEARCH_WEB = Sentence("DEED_SEARCH_WEB", "search the web for {query}")
+DEED_VERIFY = Sentence("DEED_VERIFY", "search the web for evidence on {claim}")
+DEED_SEARCH_POSTS = Sentence("DEED_SEARCH_POSTS", "search X (Twitter) for {query}")
+DEED_ENCYCLOPAEDIA = Sentence("DEED_ENCYCLOPAEDIA", "look up {article} in Wikipedia")
+DEED_SEARCH_MARKETS = Sentence("DEED_SEARCH_MARKETS", "search prediction markets for {query}")
+DEED_MARKET = Sentence("DEED_MARKET", "look up the prediction market {market}")
+DEED_SEARCH_FEEDS = Sentence("DEED_SEARCH_FEEDS", "search the news feeds for {query}")
+DEED_FEEDS = Sentence("DEED_FEEDS", "look through the news feeds")
+DEED_PAGE = Sentence("DEED_PAGE", "read the page {url}")
+DEED_DRAW = Sentence("DEED_DRAW", "have the image service draw {prompt}")
+DEED_ROWS = Sentence("DEED_ROWS", "read the table {table} of the database {database}")
+DEED_TABLES = Sentence("DEED_TABLES", "see which tables the databases have")
+DEED_PREDICT = Sentence("DEED_PREDICT", "record your prediction, {percent} % likely by {due}: {statement}")
+DEED_PREDICTION_CAME_TRUE = Sentence("DEED_PREDICTION_CAME_TRUE", "record that your prediction {number} came true")
+DEED_PREDICTION_DID_NOT = Sentence("DEED_PREDICTION_DID_NOT", "record that your prediction {number} did not come true")
+DEED_PREDICTION_VOID = Sentence(
+    "DEED_PREDICTION_VOID",
+    "record that nobody can tell how your prediction {number} turned out",
+)
+DEED_PREDICTION_OPEN = Sentence("DEED_PREDICTION_OPEN", "open your prediction {number} again")
+DEED_PREDICTION_STRUCK = Sentence("DEED_PREDICTION_STRUCK", "strike your prediction {number} off the record")
+DEED_PREDICTIONS = Sentence("DEED_PREDICTIONS", "look through your predictions")
+DEED_CALIBRATION = Sentence("DEED_CALIBRATION", "work out how good your predictions were")
+DEED_REMIND = Sentence("DEED_REMIND", "remind you {when}: {text}")
+DEED_REMIND_ASK = Sentence("DEED_REMIND_ASK", "do this for you {when}: {prompt} (reminder: {text})")
+DEED_REMIND_LIST = Sentence("DEED_REMIND_LIST", "look through your reminders")
+DEED_REMIND_CANCEL = Sentence("DEED_REMIND_CANCEL", "cancel your reminder {number} (`/remind` shows it)")
+DEED_REMIND_TIMEZONE = Sentence("DEED_REMIND_TIMEZONE", "change your time zone to {zone}")
+DEED_REMEMBER = Sentence("DEED_REMEMBER", "remember this about you: {fact}")
+DEED_FORGET = Sentence("DEED_FORGET", "delete number {number} of what I remember about you (`/memory` shows it)")
+DEED_TOOL = Sentence("DEED_TOOL", "use {name}")
+DEED_TOOL_OF_SERVER = Sentence("DEED_TOOL_OF_SERVER", "use {name} (server: {server})")
+VALUE_CUT = Sentence("VALUE_CUT", "{value} (shortened; {count} characters in all)")
+VALUES_LEFT_OUT = Sentence("VALUES_LEFT_OUT", "… and {count} more")
+WHEN_AT = Sentence("WHEN_AT", "on {day} at {time}")
+WHEN_IN = Sentence("WHEN_IN", "in {duration}")
+WHEN_ON_DAYS = Sentence("WHEN_ON_DAYS", "every {days} at {time}, from {day}")
+WHEN_AGAIN = Sentence("WHEN_AGAIN", "{repeats} at {time}, from {day}")
+WHEN_HOURLY = Sentence("WHEN_HOURLY", "{repeats}, from {day} at {time}")
+WHEN_AGAIN_IN = Sentence("WHEN_AGAIN_IN", "{repeats}, for the first time in {duration}")
+WHEN_COUNTED = Sentence("WHEN_COUNTED", "{when}, {count} times in all")
+WHEN_UNTIL = Sentence("WHEN_UNTIL", "{when}, until {day}")
+EVERY_FIRST = Sentence("EVERY_FIRST", "{repeats} (the first {weekday})")
+EVERY_SECOND = Sentence("EVERY_SECOND", "{repeats} (the second {weekday})")
+EVERY_THIRD = Sentence("EVERY_THIRD", "{repeats} (the third {weekday})")
+EVERY_FOURTH = Sentence("EVERY_FOURTH", "{repeats} (the fourth {weekday})")
+EVERY_LAST = Sentence("EVERY_LAST", "{repeats} (the last {weekday})")
+_MAY_I_DO = Sentence("MAY_I_DO", "May I {deed}?")
+_YES_NO_ALWAYS = Sentence(
+    "YES_NO_ALWAYS",
+    "Just say yes, no or always, or put 👍 (once), ✅ (always, for {tool} when you ask here) or 👎 on this message.",
+)
+_ALWAYS_ALLOWED = Sentence(
+    "ALWAYS_ALLOWED",
+    "(From now on I'll use {tool} without asking when you ask here. `/tools revoke {tool}` ends that.)",
+)
+_ALLOWED_SINCE = Sentence(
+    "ALLOWED_SINCE",
+    "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that.",
+)
+STATUS_THINKING = Sentence("STATUS_THINKING", "Thinking …")
+STATUS_CALCULATE = Sentence("STATUS_CALCULATE", "Calculating …")
+STATUS_CONVERT = Sentence("STATUS_CONVERT", "Converting …")
+STATUS_CURRENT_TIME = Sentence("STATUS_CURRENT_TIME", "Checking the time …")
+STATUS_WEATHER = Sentence("STATUS_WEATHER", "Checking the weather …")
+STATUS_WEB_SEARCH = Sentence("STATUS_WEB_SEARCH", "Searching the web …")
+STATUS_VERIFY_NEWS = Sentence("STATUS_VERIFY_NEWS", "Checking sources …")
+STATUS_READ = Sentence("STATUS_READ", "Reading a page …")
+STATUS_POSTS = Sentence("STATUS_POSTS", "Searching posts on X …")
+STATUS_IMAGE = Sentence("STATUS_IMAGE", "Drawing a picture …")
+STATUS_NEWS = Sentence("STATUS_NEWS", "Looking through the news …")
+STATUS_REMIND = Sentence("STATUS_REMIND", "Setting a reminder …")
+STATUS_REMEMBER = Sentence("STATUS_REMEMBER", "Making a note …")
+STATUS_TOOL = Sentence("STATUS_TOOL", "Using a tool …")
+_NOTICE_KEY = Sentence(
+    "NOTICE_KEY",
+    "{subject} no longer accepts the key I was given, or the account is out of credit. Please check "
+    "both; `python -m bot doctor` says which setting it is.",
+)
+_NOTICE_MODEL = Sentence(
+    "NOTICE_MODEL",
+    "The model “{subject}” that I am set up to use does not exist at its service. Please correct its "
+    "name; `python -m bot doctor` says what there is.",
+)
+_NOTICE_DISK = Sentence(
+    "NOTICE_DISK",
+    "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
+    "`python -m bot doctor` says how much is left.",
+)
+_NOTICE_DEAF = Sentence(
+    "NOTICE_DEAF",
+    "I have not received any messages for ten minutes, although the bridge to Signal is running. If "
+    "people write to me now, I may not see it. Please look at the bridge; `python -m bot doctor` helps.",
+)
+_NOTICES: Mapping[str, Sentence] = {
+    "key": _NOTICE_KEY,
+    "model": _NOTICE_MODEL,
+    "disk": _NOTICE_DISK,
+    "deaf": _NOTICE_DEAF,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deed:
+    """Something that a person may be asked about, in the language that is spoken."""
+
+    words: str
+    """What follows "May I", in Markdown, on one line."""
+    details: tuple[str, ...] = ()
+    """What is listed below it, likewise."""
+    whole: str = ""
+    """All of it as plain text, where something is shortened above; empty: nothing is."""
+
+
+_BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
+    (Overloaded, OVERLOADED),
+    (Unavailable, UNAVAILABLE),
+    (ContextTooLong, TOO_LONG),
+    (BadKey, BAD_KEY),
+    (NoSuchModel, NO_SUCH_MODEL),
+    (Rejected, REJECTED),
+)
+_STATUSES: Mapping[str, Sentence] = {
+    "calculate": STATUS_CALCULATE,
+    "convert": STATUS_CONVERT,
+    "current_time": STATUS_CURRENT_TIME,
+    "get_weather": STATUS_WEATHER,
+    "web_search": STATUS_WEB_SEARCH,
+    "verify_news": STATUS_VERIFY_NEWS,
+    "twitter_search": STATUS_POSTS,
+    "web_fetch": STATUS_READ,
+    "image_generate": STATUS_IMAGE,
+    "intel_search": STATUS_NEWS,
+    "intel_recent": STATUS_NEWS,
+    "wikipedia": STATUS_READ,
+    "remind": STATUS_REMIND,
+    "remember": STATUS_REMEMBER,
+    "predict": STATUS_REMEMBER,
+    "resolve_prediction": STATUS_REMEMBER,
+}
+_CAUSES: Mapping[SourceKind, Sentence] = {
+    "page": _CAUSE_PAGE,
+    "search": _CAUSE_SEARCH,
+    "tool": _CAUSE_TOOL,
+    "file": _CAUSE_FILE,
+    "voice": _CAUSE_VOICE,
+    "person": _CAUSE_PERSON,
+    "talk": _CAUSE_TALK,
+    "unknown": _CAUSE_UNKNOWN,
+}
+_UNNAMED_CAUSES: Mapping[SourceKind, Sentence] = {
+    "page": _CAUSE_SEARCH,
+    "tool": _CAUSE_UNKNOWN,
+    "file": _CAUSE_UNNAMED_FILE,
+    "person": _CAUSE_SOMEBODY,
+}
+_ORIGINS: Mapping[SourceKind, Sentence] = {
+    "page": _FROM_WEB,
+    "search": _FROM_WEB,
+    "tool": _FROM_TOOL,
+    "file": _FROM_FILE,
+    "voice": _FROM_VOICE,
+    "person": _FROM_OTHERS,
+    "talk": _FROM_OTHERS,
+    "unknown": _FROM_UNKNOWN,
+}
+
+
+def under_way(tool: str | None) -> str:
+    """What is going on in a turn that takes long: this tool runs; None: the model is asked."""
+    return say(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
+
+
+def for_error(error: ProviderError) -> str:
+    """What a person hears when no model answered."""
+    return say(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
+
+
+_BUDGETS: Mapping[tuple[str, str], Sentence] = {
+    ("person", "day"): BUDGET_PERSON_DAY,
+    ("person", "month"): BUDGET_PERSON_MONTH,
+    ("person", "none"): BUDGET_PERSON_NONE,
+    ("group", "day"): BUDGET_GROUP_DAY,
+    ("group", "month"): BUDGET_GROUP_MONTH,
+    ("group", "none"): BUDGET_GROUP_NONE,
+    ("all", "day"): BUDGET_ALL_DAY,
+    ("all", "month"): BUDGET_ALL_MONTH,
+    ("all", "none"): BUDGET_ALL_NONE,
+}
+_NEARLY: Mapping[tuple[str, str], Sentence] = {
+    ("person", "day"): _NEARLY_PERSON_DAY,
+    ("person", "month"): _NEARLY_PERSON_MONTH,
+    ("group", "day"): _NEARLY_GROUP_DAY,
+    ("group", "month"): _NEARLY_GROUP_MONTH,
+    ("all", "day"): _NEARLY_ALL_DAY,
+    ("all", "month"): _NEARLY_ALL_MONTH,
+}
+_SPENDERS: Mapping[str, Sentence] = {"person": _SPENT_PERSON, "group": _SPENT_GROUP, "all": _SPENT_ALL}
+_OUTCOMES: Mapping[str, Sentence] = {
+    "came_true": _PREDICTION_CAME_TRUE,
+    "did_not": _PREDICTION_DID_NOT,
+    "void": _PREDICTION_VOID,
+}
+
+
+def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
+    """What a person hears when the budget of a `person`, a `group` or `all` is used up for the `day` or `month`.
+
+    `renews` is whether there is more afterwards.
+    """
+    return say(_BUDGETS[scope, span if renews else "none"])
+
+
+def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
+    """The remark below an answer that so much of a budget is used; above 100 percent it says 100."""
+    return say(_NEARLY[scope, span], percent=min(percent, 100))
+
+
+def may_i(deeds: Sequence[Deed], cost_usd: Decimal, causes: Sequence[Source] = (), *, always: str | None = None) -> str:
+    """The question whether all this may be done, and because of what it is asked; no causes: because the operator or
+    the tool wants it. `always` is the tool that may be allowed for good, None: none may.
+    """
+    asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
+    why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
+    cost = ["", say(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
+    hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=always)
+    return "\n".join([*asked, *why, *cost, "", hint])
+
+
+def always_allowed(tool: str) -> str:
+    """The remark below an answer that a tool is used without asking from now on."""
+    return say(_ALWAYS_ALLOWED, tool=tool)
+
+
+def allowed_since(tool: str, at: datetime) -> str:
+    """The line of `/tools` and of an export about a tool that is used without asking."""
+    return say(_ALLOWED_SINCE, tool=tool, day=day(at))
+
+
+def left_undone(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
+    """What a scheduled run has left undone."""
+    why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
+    return "\n".join([say(UNATTENDED), "", *_numbered(deeds), *why])
+
+
+def _asked(deed: Deed) -> list[str]:
+    below = ["", *(f"- {line}" for line in deed.details)] if deed.details else []
+    return [say(_MAY_I_DO, deed=deed.words), *below]
+
+
+def _numbered(deeds: Sequence[Deed]) -> list[str]:
+    lines: list[str] = []
+    for place, deed in enumerate(deeds, 1):
+        lines.append(f"{place}. {deed.words[:1].upper()}{deed.words[1:]}")
+        lines += [f"   - {line}" for line in deed.details]
+    return lines
+
+
+def origin(sources: Sequence[Source]) -> str:
+    """Where something that is kept comes from, in a few words; empty: from the person."""
+    return ", ".join(dict.fromkeys(say(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
+
+
+def rests_on(sources: Sequence[Source]) -> str:
+    """The line below an answer that tells what it rests on, as Markdown."""
+    return f"_({origin(sources)})_"
+
+
+def _causes(sources: Sequence[Source]) -> str:
+    """The newest causes in words, newest first, each once."""
+    named = [say(_cause(source), name=source.name) for source in _newest(sources)]
+    left_out = len(sources) > len(named)
+    return ", ".join(dict.fromkeys(named)) + (", …" if left_out else "")
+
+
+def _newest(sources: Sequence[Source]) -> Sequence[Source]:
+    return list(reversed(sources))[:_MAX_CAUSES]
+
+
+def _cause(source: Source) -> Sentence:
+    return _CAUSES[source.kind] if source.name else _UNNAMED_CAUSES.get(source.kind, _CAUSES[source.kind])
+
+
+def kept_about_you(turns: int) -> str:
+    """The first line of an export."""
+    return say(_KEPT_SOME, answers=answers(turns)) if turns else say(_KEPT_NOTHING)
+
+
+def kept_reminder(at: datetime, text: str) -> str:
+    """A line of an export: what is to come, by the clock of `at`."""
+    return say(_KEPT_REMINDER, when=moment(at), text=text)
+
+
+def kept_prediction(statement: str, probability: float, due: date, outcome: str | None) -> str:
+    """A line of an export: a prediction, and what came of it (`came_true`, `did_not`, `void`); None: it is open."""
+    percent = number((Decimal(str(probability)) * 100).normalize())
+    told = say(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
+    return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
+
+
+def kept_unanswered(question: str) -> str:
+    """A line of an export: a question that is kept to be asked again."""
+    return say(_KEPT_UNANSWERED, question=question)
+
+
+def export_title(name: str) -> str:
+    """The title of the page of an export."""
+    return say(_EXPORT_TITLE, name=name)
+
+
+def picture_left_out() -> str:
+    """What stands on that page where a picture does not."""
+    return say(_PICTURE_LEFT_OUT)
+
+
+def spent_by_day(month: str) -> str:
+    """The title of the chart of `/usage`; the month as `2026-11`."""
+    return say(_SPENT_BY_DAY, month=month)
+
+
+def spender(scope: str) -> str:
+    """Whose spending a part of that chart shows."""
+    return say(_SPENDERS[scope])
+
+
+def repeats(every: str, interval: int, weekdays: Sequence[int]) -> str:
+    """How often something comes again: `hour` ... `year`, each so many of them, on these days (Monday is 0)."""
+    words = say(_REPEATS[every], count=interval)
+    return f"{words} ({', '.join(map(short_weekday, weekdays))})" if weekdays else words
+
+
+def persona(text: str) -> str:
+    """What `/persona` shows."""
+    return say(_PERSONA_NOW, text=text)
+
+
+def notice(kind: str, subject: str) -> str:
+    """What the admins are told without having asked: a key that is refused, a model that there is not, and the like."""
+    return say(_NOTICES[kind], subject=subject)
+
+
+def answers(turns: int) -> str:
+    """How many questions with their answers."""
+    return say(_ANSWERS, count=turns)
+
+
+_REPEATS: Mapping[str, Sentence] = {
+    "hour": EVERY_HOUR,
+    "day": EVERY_DAY,
+    "week": EVERY_WEEK,
+    "month": EVERY_MONTH,
+    "year": EVERY_YEAR,
+}

@@ -1,0 +1,389 @@
+"""What stands on the pages for set-up and administration; `t(NAME)` in their templates is `PAGE_NAME` here."""
+
+from bot.i18n.catalogues import Sentence
+
+PAGE_SKIP = Sentence("PAGE_SKIP", "Skip to the content")
+PAGE_MENU = Sentence("PAGE_MENU", "Menu")
+PAGE_OVERVIEW = Sentence("PAGE_OVERVIEW", "Overview")
+PAGE_SETUP = Sentence("PAGE_SETUP", "Set-up")
+PAGE_SIGN_OUT = Sentence("PAGE_SIGN_OUT", "Sign out")
+PAGE_LOST = Sentence("PAGE_LOST", "The connection to Aldis is lost. What you see here may be old.")
+PAGE_LANGUAGE = Sentence("PAGE_LANGUAGE", "Language")
+PAGE_CHANGE = Sentence("PAGE_CHANGE", "Change")
+PAGE_WELCOME = Sentence("PAGE_WELCOME", "Welcome to Aldis")
+PAGE_ENTER_WHY = Sentence(
+    "PAGE_ENTER_WHY",
+    "This link opens the pages for set-up and administration, once and in this browser.",
+)
+PAGE_ENTER = Sentence("PAGE_ENTER", "Open")
+PAGE_SIGNED_OUT = Sentence("PAGE_SIGNED_OUT", "You need a link")
+PAGE_SIGNED_OUT_WHY = Sentence(
+    "PAGE_SIGNED_OUT_WHY",
+    "These pages open with a link that works once and for ten minutes. On the machine where Aldis runs, "
+    "this prints one:",
+)
+PAGE_SIGNED_OUT_DOCKER = Sentence("PAGE_SIGNED_OUT_DOCKER", "With Docker:")
+PAGE_CODE = Sentence("PAGE_CODE", "Second factor")
+PAGE_CODE_LABEL = Sentence("PAGE_CODE_LABEL", "Code")
+PAGE_CODE_WHY = Sentence("PAGE_CODE_WHY", "The six digits that your authenticator app shows for Aldis.")
+PAGE_CODE_WRONG = Sentence("PAGE_CODE_WRONG", "That code is wrong, or was used already. Wait for the next one.")
+PAGE_NOT_DONE = Sentence("PAGE_NOT_DONE", "That did not work")
+PAGE_NOT_DONE_WHY = Sentence(
+    "PAGE_NOT_DONE_WHY",
+    "Nothing was changed (error {status}). Go back, reload the page, and try again.",
+)
+PAGE_NOT_RUNNING = Sentence(
+    "PAGE_NOT_RUNNING",
+    "Aldis is not running yet: it has no account so far, or waits for the bridge to Signal.",
+)
+PAGE_REFUSED = Sentence("PAGE_REFUSED", "It was refused: {words}")
+PAGE_HEALTH = Sentence("PAGE_HEALTH", "How Aldis is")
+PAGE_WELL = Sentence("PAGE_WELL", "All is well")
+PAGE_NOT_WELL = Sentence("PAGE_NOT_WELL", "Something is wrong")
+PAGE_WAITS = Sentence("PAGE_WAITS", "Waiting")
+PAGE_FINDINGS = Sentence("PAGE_FINDINGS", "To be mended")
+PAGE_QUEUE_IN = Sentence("PAGE_QUEUE_IN", "Messages to be answered")
+PAGE_QUEUE_OUT = Sentence("PAGE_QUEUE_OUT", "Answers to be sent")
+PAGE_GIVEN_UP = Sentence("PAGE_GIVEN_UP", "Given up")
+PAGE_SAFETY_NUMBERS = Sentence("PAGE_SAFETY_NUMBERS", "New safety numbers")
+PAGE_SAFETY_NUMBERS_WHY = Sentence(
+    "PAGE_SAFETY_NUMBERS_WHY",
+    "These people have a new phone, or somebody has taken over their number. Until you trust the new "
+    "number, nothing of them is read and answers to them wait. Ask them in some other way first.",
+)
+PAGE_SAFETY_NUMBER_UNKNOWN = Sentence("PAGE_SAFETY_NUMBER_UNKNOWN", "The bridge does not tell the new number.")
+PAGE_SAFETY_NUMBER_SINCE = Sentence("PAGE_SAFETY_NUMBER_SINCE", "since {when}")
+PAGE_SAFETY_NUMBER_COMPARED = Sentence(
+    "PAGE_SAFETY_NUMBER_COMPARED",
+    "The number on their phone, if you have compared it (optional)",
+)
+PAGE_TRUST = Sentence("PAGE_TRUST", "Trust this number")
+PAGE_TRUSTED = Sentence("PAGE_TRUSTED", "The new number is trusted. What was waiting is on its way.")
+PAGE_TRUST_CHANGED = Sentence("PAGE_TRUST_CHANGED", "That number is not the newest one any more. Look at it again.")
+PAGE_BRIDGE_SILENT = Sentence("PAGE_BRIDGE_SILENT", "The bridge to Signal does not answer right now.")
+PAGE_CAPTCHA = Sentence("PAGE_CAPTCHA", "Captcha")
+PAGE_CAPTCHA_WANTED = Sentence(
+    "PAGE_CAPTCHA_WANTED",
+    "Signal sends nothing more before somebody has solved a captcha. Open this page, solve it, and copy "
+    "the link of “Open Signal”:",
+)
+PAGE_CAPTCHA_NOT_WANTED = Sentence(
+    "PAGE_CAPTCHA_NOT_WANTED",
+    "Signal wants none at the moment. If it does, the box for it appears here.",
+)
+PAGE_CAPTCHA_LABEL = Sentence("PAGE_CAPTCHA_LABEL", "Link of the solved captcha")
+PAGE_CAPTCHA_HINT = Sentence("PAGE_CAPTCHA_HINT", "It begins with signalcaptcha:// and is long.")
+PAGE_CAPTCHA_SEND = Sentence("PAGE_CAPTCHA_SEND", "Hand it in")
+PAGE_CAPTCHA_NONE = Sentence(
+    "PAGE_CAPTCHA_NONE",
+    "That is no solved captcha. Copy the whole link of “Open Signal”; it begins with signalcaptcha://",
+)
+PAGE_CAPTCHA_TAKEN = Sentence("PAGE_CAPTCHA_TAKEN", "Signal took it. What was waiting is on its way.")
+PAGE_ACCOUNT = Sentence("PAGE_ACCOUNT", "The account")
+PAGE_LINK = Sentence("PAGE_LINK", "Link it to your phone")
+PAGE_LINK_WHY = Sentence(
+    "PAGE_LINK_WHY",
+    "Aldis becomes a further device of a Signal account, as Signal Desktop would. Best take an account "
+    "of its own; yours works, too.",
+)
+PAGE_LINK_BEGIN = Sentence("PAGE_LINK_BEGIN", "Show the QR code")
+PAGE_LINK_STOP = Sentence("PAGE_LINK_STOP", "Stop")
+PAGE_LINKED = Sentence("PAGE_LINKED", "Linked")
+PAGE_LINKED_STARTS = Sentence("PAGE_LINKED_STARTS", "The phone has agreed. Aldis is starting.")
+PAGE_NOT_LINKED = Sentence("PAGE_NOT_LINKED", "No account yet")
+PAGE_ANSWERS_FOR = Sentence("PAGE_ANSWERS_FOR", "Aldis answers for {account}.")
+PAGE_ACCOUNTS_THERE = Sentence("PAGE_ACCOUNTS_THERE", "The bridge has already: {names}")
+PAGE_LINK_LOOKING = Sentence("PAGE_LINK_LOOKING", "Asking the bridge …")
+PAGE_LINK_REFUSED = Sentence("PAGE_LINK_REFUSED", "The bridge refuses")
+PAGE_SCAN = Sentence("PAGE_SCAN", "Scan this code")
+PAGE_SCAN_1 = Sentence("PAGE_SCAN_1", "Open Signal on your phone.")
+PAGE_SCAN_2 = Sentence("PAGE_SCAN_2", "Go to Settings, Linked devices, Link new device.")
+PAGE_SCAN_3 = Sentence("PAGE_SCAN_3", "Point the camera at the code, and confirm.")
+PAGE_SCAN_ALT = Sentence("PAGE_SCAN_ALT", "QR code for linking; its address stands below.")
+PAGE_SCAN_ADDRESS = Sentence("PAGE_SCAN_ADDRESS", "The address in the code")
+PAGE_SCAN_RENEWS = Sentence(
+    "PAGE_SCAN_RENEWS",
+    "Code {number}. Each is good for about a minute; the next one comes by itself.",
+)
+PAGE_STEPS = Sentence("PAGE_STEPS", "Steps of the set-up")
+PAGE_STEP_DONE = Sentence("PAGE_STEP_DONE", "done")
+PAGE_NEXT = Sentence("PAGE_NEXT", "Next: {step}")
+PAGE_MODEL = Sentence("PAGE_MODEL", "The model")
+PAGE_YOU = Sentence("PAGE_YOU", "Who you are")
+PAGE_TOOLS = Sentence("PAGE_TOOLS", "What it may do")
+PAGE_DONE = Sentence("PAGE_DONE", "Finish")
+PAGE_PEOPLE = Sentence("PAGE_PEOPLE", "People")
+PAGE_USAGE = Sentence("PAGE_USAGE", "Usage")
+PAGE_UPKEEP = Sentence("PAGE_UPKEEP", "Upkeep")
+PAGE_SAVE = Sentence("PAGE_SAVE", "Save")
+PAGE_SAVED = Sentence("PAGE_SAVED", "Saved. Aldis begins again with it, which takes a moment.")
+PAGE_SET_ELSEWHERE = Sentence(
+    "PAGE_SET_ELSEWHERE",
+    "{name} is set in: {where}. That wins over what is set here; change it there.",
+)
+PAGE_USE = Sentence("PAGE_USE", "Use this")
+PAGE_ADD = Sentence("PAGE_ADD", "Add")
+PAGE_REMOVE = Sentence("PAGE_REMOVE", "Remove")
+PAGE_REMOVE_WHOM = Sentence("PAGE_REMOVE_WHOM", "Remove {name}")
+PAGE_ON = Sentence("PAGE_ON", "on")
+PAGE_OFF = Sentence("PAGE_OFF", "off")
+PAGE_SWITCH_ON = Sentence("PAGE_SWITCH_ON", "Switch on")
+PAGE_SWITCH_OFF = Sentence("PAGE_SWITCH_OFF", "Switch off")
+PAGE_IS_SET = Sentence("PAGE_IS_SET", "set")
+PAGE_ADDRESS = Sentence("PAGE_ADDRESS", "Address")
+PAGE_NAME = Sentence("PAGE_NAME", "Name")
+PAGE_SOMEBODY = Sentence("PAGE_SOMEBODY", "somebody")
+PAGE_EVERYBODY = Sentence("PAGE_EVERYBODY", "everybody")
+PAGE_BRIDGE = Sentence("PAGE_BRIDGE", "Bridge to Signal")
+PAGE_BRIDGE_NONE = Sentence(
+    "PAGE_BRIDGE_NONE",
+    "Nothing answers at {url}. Aldis needs signal-cli or signal-cli-rest-api; with Docker it comes along "
+    "and takes up to half a minute to start.",
+)
+PAGE_BRIDGE_FOUND = Sentence("PAGE_BRIDGE_FOUND", "One answers at {url}.")
+PAGE_BRIDGE_OTHER = Sentence("PAGE_BRIDGE_OTHER", "It is somewhere else")
+PAGE_ACCOUNT_CHOOSE = Sentence("PAGE_ACCOUNT_CHOOSE", "Which account?")
+PAGE_OWN = Sentence("PAGE_OWN", "Your own account")
+PAGE_OWN_WHY = Sentence(
+    "PAGE_OWN_WHY",
+    "If you link your own account, Aldis can answer your “Note to Self” and read nothing else of what comes.",
+)
+PAGE_OWN_BEGIN = Sentence("PAGE_OWN_BEGIN", "Answer my Note to Self alone")
+PAGE_OWN_END = Sentence("PAGE_OWN_END", "Answer other people, too")
+PAGE_REGISTER = Sentence("PAGE_REGISTER", "A number of its own")
+PAGE_REGISTER_WHY = Sentence(
+    "PAGE_REGISTER_WHY",
+    "Any number that can get an SMS or a call, and that no Signal app uses: whoever uses it now would be signed out.",
+)
+PAGE_REGISTER_BEGIN = Sentence("PAGE_REGISTER_BEGIN", "Register a number")
+PAGE_REGISTER_CAPTCHA = Sentence(
+    "PAGE_REGISTER_CAPTCHA",
+    "Signal wants a captcha first. Solve it here, and copy the link of “Open Signal”:",
+)
+PAGE_REGISTER_HOW = Sentence("PAGE_REGISTER_HOW", "How the code comes")
+PAGE_REGISTER_SEND = Sentence("PAGE_REGISTER_SEND", "Send the code")
+PAGE_REGISTERED = Sentence("PAGE_REGISTERED", "The number is an account now. Aldis is starting.")
+PAGE_BY_SMS = Sentence("PAGE_BY_SMS", "by SMS")
+PAGE_BY_CALL = Sentence("PAGE_BY_CALL", "by a call")
+PAGE_NUMBER = Sentence("PAGE_NUMBER", "Phone number")
+PAGE_NUMBER_HINT = Sentence("PAGE_NUMBER_HINT", "With the code of the country, such as +49 151 23456789.")
+PAGE_NUMBER_WRONG = Sentence("PAGE_NUMBER_WRONG", "That is no phone number with the code of its country.")
+PAGE_CODE_SENT = Sentence("PAGE_CODE_SENT", "Signal sends a code to {number}. Type it in here.")
+PAGE_CODE_MISSING = Sentence("PAGE_CODE_MISSING", "There is no code to check yet: have one sent first.")
+PAGE_VERIFY = Sentence("PAGE_VERIFY", "Check the code")
+PAGE_VERIFY_CODE_HINT = Sentence("PAGE_VERIFY_CODE_HINT", "The six digits of the SMS or call.")
+PAGE_PIN = Sentence("PAGE_PIN", "PIN")
+PAGE_PIN_HINT = Sentence("PAGE_PIN_HINT", "Only where the number has a registration lock.")
+PAGE_MODEL_NOW = Sentence("PAGE_MODEL_NOW", "What answers now")
+PAGE_MODEL_OFFLINE = Sentence("PAGE_MODEL_OFFLINE", "No language model")
+PAGE_MODEL_OFFLINE_WHY = Sentence(
+    "PAGE_MODEL_OFFLINE_WHY",
+    "Aldis answers sums, units, the weather, reminders and commands by itself; everything else takes a model.",
+)
+PAGE_MODEL_FIRST = Sentence("PAGE_MODEL_FIRST", "the first that the server lists")
+PAGE_MODEL_CHOOSE = Sentence("PAGE_MODEL_CHOOSE", "Another model of this server")
+PAGE_MODEL_PRICES = Sentence(
+    "PAGE_MODEL_PRICES",
+    "Behind the name: US dollars for a million tokens read and written, where the price is known.",
+)
+PAGE_MODEL_CHOSEN = Sentence("PAGE_MODEL_CHOSEN", "{model} answers from now on.")
+PAGE_MODEL_TAKEN = Sentence(
+    "PAGE_MODEL_TAKEN",
+    "The server answers and the settings are saved. Aldis begins again with it.",
+)
+PAGE_MODEL_NONE = Sentence("PAGE_MODEL_NONE", "For now Aldis answers without a model.")
+PAGE_MODEL_TEST = Sentence("PAGE_MODEL_TEST", "Ask it something")
+PAGE_MODEL_TEST_WHY = Sentence(
+    "PAGE_MODEL_TEST_WHY",
+    "A real question of a few words shows that it answers, and what that costs: a fraction of a cent.",
+)
+PAGE_MODEL_ANSWERS = Sentence("PAGE_MODEL_ANSWERS", "It answers: {words}")
+PAGE_KEY = Sentence("PAGE_KEY", "A key")
+PAGE_KEY_WHY = Sentence(
+    "PAGE_KEY_WHY",
+    "You get one in the vendor’s console. What is asked goes to the vendor, who charges for it.",
+)
+PAGE_VENDOR = Sentence("PAGE_VENDOR", "Vendor")
+PAGE_KEY_LABEL = Sentence("PAGE_KEY_LABEL", "The key")
+PAGE_KEY_HINT = Sentence("PAGE_KEY_HINT", "It is tried at once, for nothing, and never shown again.")
+PAGE_KEY_TAKE = Sentence("PAGE_KEY_TAKE", "Try and save")
+PAGE_KEY_MISSING = Sentence("PAGE_KEY_MISSING", "Something is missing: choose, and fill in the field.")
+PAGE_KEY_OPTIONAL = Sentence("PAGE_KEY_OPTIONAL", "Key, if the server wants one")
+PAGE_SERVER = Sentence("PAGE_SERVER", "A server of your own")
+PAGE_SERVER_WHY = Sentence(
+    "PAGE_SERVER_WHY",
+    "Ollama, LM Studio, vLLM or llama.cpp on this machine or in your network: nothing that is asked leaves the house.",
+)
+PAGE_SERVER_LOOK = Sentence("PAGE_SERVER_LOOK", "Look for one")
+PAGE_SERVER_NONE = Sentence("PAGE_SERVER_NONE", "None answers at its usual address.")
+PAGE_SERVER_OTHER = Sentence("PAGE_SERVER_OTHER", "It is at another address")
+PAGE_WITHOUT = Sentence("PAGE_WITHOUT", "Without a model for now")
+PAGE_WITHOUT_WHY = Sentence(
+    "PAGE_WITHOUT_WHY",
+    "You can take this step later; until then Aldis does what it can by itself.",
+)
+PAGE_WITHOUT_DO = Sentence("PAGE_WITHOUT_DO", "Go on without")
+PAGE_ADMIN = Sentence("PAGE_ADMIN", "Who may say what happens")
+PAGE_ADMIN_THERE = Sentence("PAGE_ADMIN_THERE", "Admin")
+PAGE_ADMIN_NEXT = Sentence("PAGE_ADMIN_NEXT", "Write to Aldis again: now it answers.")
+PAGE_ADMIN_OTHERS = Sentence("PAGE_ADMIN_OTHERS", "Let others in")
+PAGE_ADMIN_MADE = Sentence("PAGE_ADMIN_MADE", "That is you. Write to Aldis again: now it answers.")
+PAGE_WRITE_NOW = Sentence("PAGE_WRITE_NOW", "Write to Aldis now")
+PAGE_WRITE_NOW_NUMBER = Sentence(
+    "PAGE_WRITE_NOW_NUMBER",
+    "Write any message to {number} in Signal, from your own phone. You appear here.",
+)
+PAGE_WRITE_NOW_HOW = Sentence(
+    "PAGE_WRITE_NOW_HOW",
+    "Write any message to the account of Aldis in Signal, from your own phone. You appear here.",
+)
+PAGE_WRITE_NOW_WORDS = Sentence(
+    "PAGE_WRITE_NOW_WORDS",
+    "Nobody is answered yet. Who writes is shown here for ten minutes; what they write is not kept.",
+)
+PAGE_CALLERS_NONE = Sentence("PAGE_CALLERS_NONE", "Nobody has written yet")
+PAGE_CALLER_AT = Sentence("PAGE_CALLER_AT", "wrote on {when}")
+PAGE_CALLER_GONE = Sentence("PAGE_CALLER_GONE", "That person is no longer listed here. Write once more.")
+PAGE_THIS_IS_ME = Sentence("PAGE_THIS_IS_ME", "This is me")
+PAGE_ADMINS = Sentence("PAGE_ADMINS", "Admins")
+PAGE_ADMINS_WHY = Sentence("PAGE_ADMINS_WHY", "They are answered, and may give the operator’s commands.")
+PAGE_ALLOWED = Sentence("PAGE_ALLOWED", "Who may write")
+PAGE_ALLOWED_WHY = Sentence("PAGE_ALLOWED_WHY", "They are answered in their own chat.")
+PAGE_BY_CODE = Sentence("PAGE_BY_CODE", "let in by a code")
+PAGE_NOBODY = Sentence("PAGE_NOBODY", "Nobody yet.")
+PAGE_PERSON = Sentence("PAGE_PERSON", "Phone number or uuid")
+PAGE_PERSON_HINT = Sentence(
+    "PAGE_PERSON_HINT",
+    "With the code of the country. A number stands for the account that first comes with it.",
+)
+PAGE_PERSON_ADD = Sentence("PAGE_PERSON_ADD", "Add somebody")
+PAGE_PERSON_AS = Sentence("PAGE_PERSON_AS", "As")
+PAGE_PERSON_ADDED = Sentence("PAGE_PERSON_ADDED", "They may write from now on.")
+PAGE_PERSON_REMOVED = Sentence("PAGE_PERSON_REMOVED", "Removed. They are no longer answered.")
+PAGE_PERSON_WRONG = Sentence(
+    "PAGE_PERSON_WRONG",
+    "That is neither a phone number with the code of its country nor a uuid.",
+)
+PAGE_PAIRING = Sentence("PAGE_PAIRING", "Codes for others")
+PAGE_PAIRING_WHY = Sentence(
+    "PAGE_PAIRING_WHY",
+    "Strangers who write get a code and nothing else. Whoever tells you theirs can be let in with it, "
+    "here or by /allow.",
+)
+PAGE_PAIRING_CODE = Sentence("PAGE_PAIRING_CODE", "The code that you were told")
+PAGE_PAIRING_HINT = Sentence("PAGE_PAIRING_HINT", "Such as ACDE-3467; good for an hour.")
+PAGE_PAIRING_UNKNOWN = Sentence("PAGE_PAIRING_UNKNOWN", "That code is unknown, or older than an hour.")
+PAGE_LET_IN = Sentence("PAGE_LET_IN", "Let them in")
+PAGE_GROUPS = Sentence("PAGE_GROUPS", "Groups")
+PAGE_GROUPS_WHY = Sentence(
+    "PAGE_GROUPS_WHY",
+    "In a group that is ticked, its members may ask Aldis. Invite its account to a group, and the group appears here.",
+)
+PAGE_GROUPS_NONE = Sentence("PAGE_GROUPS_NONE", "The account is in no group.")
+PAGE_BUDGETS = Sentence("PAGE_BUDGETS", "Budgets")
+PAGE_BUDGETS_WHY = Sentence(
+    "PAGE_BUDGETS_WHY",
+    "US dollars by the ledger’s prices. An empty field limits nothing, 0 means nothing at all.",
+)
+PAGE_BUDGET_PERSON_DAY = Sentence("PAGE_BUDGET_PERSON_DAY", "For one person in a day")
+PAGE_BUDGET_PERSON_MONTH = Sentence("PAGE_BUDGET_PERSON_MONTH", "For one person in a month")
+PAGE_BUDGET_GROUP_DAY = Sentence("PAGE_BUDGET_GROUP_DAY", "For one group in a day")
+PAGE_BUDGET_GROUP_MONTH = Sentence("PAGE_BUDGET_GROUP_MONTH", "For one group in a month")
+PAGE_BUDGET_ALL_DAY = Sentence("PAGE_BUDGET_ALL_DAY", "For everybody in a day")
+PAGE_BUDGET_ALL_MONTH = Sentence("PAGE_BUDGET_ALL_MONTH", "For everybody in a month")
+PAGE_TOOLS_THERE = Sentence("PAGE_TOOLS_THERE", "The tools")
+PAGE_TOOLS_WHY = Sentence(
+    "PAGE_TOOLS_WHY",
+    "What the model may do besides answering: what each costs, and who outside sees what is asked.",
+)
+PAGE_STATE_ON = Sentence("PAGE_STATE_ON", "in use")
+PAGE_STATE_OFF = Sentence("PAGE_STATE_OFF", "switched off")
+PAGE_STATE_MISSING = Sentence("PAGE_STATE_MISSING", "lacks something")
+PAGE_STATE_FAILED = Sentence("PAGE_STATE_FAILED", "broken")
+PAGE_TOOL_COSTS = Sentence("PAGE_TOOL_COSTS", "up to {cost} a call")
+PAGE_TOOL_FREE = Sentence("PAGE_TOOL_FREE", "free")
+PAGE_TOOL_SEEN = Sentence("PAGE_TOOL_SEEN", "seen by: {names}")
+PAGE_TOOL_SEEN_NOBODY = Sentence("PAGE_TOOL_SEEN_NOBODY", "nobody outside sees it")
+PAGE_TOOL_SEEN_UNKNOWN = Sentence("PAGE_TOOL_SEEN_UNKNOWN", "it does not tell who sees it")
+PAGE_TOOL_ASKS = Sentence("PAGE_TOOL_ASKS", "asks first where it has read what strangers wrote")
+PAGE_TOOL_UNKNOWN = Sentence("PAGE_TOOL_UNKNOWN", "There is no such tool.")
+PAGE_SEARCH = Sentence("PAGE_SEARCH", "Keys for searching")
+PAGE_SEARCH_WHY = Sentence(
+    "PAGE_SEARCH_WHY",
+    "Without any, Wikipedia is searched. A key is tried at once, for nothing where the service allows "
+    "that; an empty field takes it out.",
+)
+PAGE_RETENTION = Sentence("PAGE_RETENTION", "How long words are kept")
+PAGE_RETENTION_WHY = Sentence(
+    "PAGE_RETENTION_WHY",
+    "What is said is kept sealed on this machine, so that the model can read it again. After these days "
+    "it is destroyed.",
+)
+PAGE_RETENTION_DAYS = Sentence("PAGE_RETENTION_DAYS", "Days")
+PAGE_RETENTION_HINT = Sentence("PAGE_RETENTION_HINT", "Empty: until somebody says /forget.")
+PAGE_LEVEL_OK = Sentence("PAGE_LEVEL_OK", "well")
+PAGE_LEVEL_WARNING = Sentence("PAGE_LEVEL_WARNING", "look")
+PAGE_LEVEL_PROBLEM = Sentence("PAGE_LEVEL_PROBLEM", "problem")
+PAGE_ALL_DONE = Sentence("PAGE_ALL_DONE", "Aldis is set up")
+PAGE_ALL_DONE_WHY = Sentence("PAGE_ALL_DONE_WHY", "Write to it in Signal: ask something, or say /help.")
+PAGE_NOT_ALL_DONE = Sentence("PAGE_NOT_ALL_DONE", "Not finished yet. These steps are left:")
+PAGE_CHAT_ALT = Sentence("PAGE_CHAT_ALT", "An example of a message and its answer")
+PAGE_CHAT_QUESTION = Sentence("PAGE_CHAT_QUESTION", "What is 17 × 23?")
+PAGE_CHAT_ANSWER = Sentence("PAGE_CHAT_ANSWER", "17 × 23 = 391")
+PAGE_MASTER_KEY = Sentence("PAGE_MASTER_KEY", "The master key")
+PAGE_MASTER_KEY_WHY = Sentence(
+    "PAGE_MASTER_KEY_WHY",
+    "Everything kept is sealed with it, and no backup holds it. Keep a copy somewhere else: without it "
+    "nobody can read a backup; with it and a backup, anybody can.",
+)
+PAGE_MASTER_KEY_GET = Sentence("PAGE_MASTER_KEY_GET", "Download the key")
+PAGE_KEY_ELSEWHERE = Sentence(
+    "PAGE_KEY_ELSEWHERE",
+    "The key is not in a file here: it comes from the settings, or there is nothing kept yet.",
+)
+PAGE_DOCTOR = Sentence("PAGE_DOCTOR", "The doctor")
+PAGE_DOCTOR_WHY = Sentence(
+    "PAGE_DOCTOR_WHY",
+    "Looks at settings, store, bridge, keys, models and tools, for nothing, and says what to do.",
+)
+PAGE_EXAMINE = Sentence("PAGE_EXAMINE", "Examine everything")
+PAGE_EXAMINED = Sentence("PAGE_EXAMINED", "Examined.")
+PAGE_SPENT = Sentence("PAGE_SPENT", "Spent in 30 days")
+PAGE_MODEL_CALLS = Sentence("PAGE_MODEL_CALLS", "Calls of models")
+PAGE_TOKENS = Sentence("PAGE_TOKENS", "Tokens")
+PAGE_BY_DAY = Sentence("PAGE_BY_DAY", "By day")
+PAGE_BY_DAY_ALT = Sentence(
+    "PAGE_BY_DAY_ALT",
+    "Bars for what was spent on each of 30 days, {total} in all; a table follows.",
+)
+PAGE_BY_PERSON = Sentence("PAGE_BY_PERSON", "By person")
+PAGE_BY_MODEL = Sentence("PAGE_BY_MODEL", "By model")
+PAGE_BY_TOOL = Sentence("PAGE_BY_TOOL", "By tool")
+PAGE_AS_TABLE = Sentence("PAGE_AS_TABLE", "As a table")
+PAGE_DAY = Sentence("PAGE_DAY", "Day")
+PAGE_COST = Sentence("PAGE_COST", "Cost")
+PAGE_CALLS = Sentence("PAGE_CALLS", "Calls")
+PAGE_USAGE_NONE = Sentence("PAGE_USAGE_NONE", "Nothing so far.")
+PAGE_BACKUPS = Sentence("PAGE_BACKUPS", "Backups")
+PAGE_BACKUPS_WHY = Sentence(
+    "PAGE_BACKUPS_WHY",
+    "A copy of all that is kept, made while Aldis runs, in the folder backups beside the store. Take it "
+    "to another machine.",
+)
+PAGE_BACK_UP = Sentence("PAGE_BACK_UP", "Back up now")
+PAGE_BACKED_UP = Sentence("PAGE_BACKED_UP", "The backup is made.")
+PAGE_VERSIONS = Sentence("PAGE_VERSIONS", "Versions")
+PAGE_FEEDS = Sentence("PAGE_FEEDS", "News feeds")
+PAGE_FEEDS_NONE = Sentence("PAGE_FEEDS_NONE", "None is read.")
+PAGE_REMINDERS = Sentence("PAGE_REMINDERS", "Reminders")
+PAGE_REMINDERS_WHY = Sentence("PAGE_REMINDERS_WHY", "By number and time; what they say is for those who planned them.")
+PAGE_REMINDERS_NONE = Sentence("PAGE_REMINDERS_NONE", "None is planned.")
+PAGE_LOG = Sentence("PAGE_LOG", "The log")
+PAGE_LOG_WHY = Sentence("PAGE_LOG_WHY", "The newest lines first. It never has words, names or numbers of people.")
+PAGE_AUDIT = Sentence("PAGE_AUDIT", "What was done here")
+PAGE_AUDIT_WHY = Sentence("PAGE_AUDIT_WHY", "Every change, with the session that made it; never a value.")
+PAGE_WHEN = Sentence("PAGE_WHEN", "When")
+PAGE_WHAT = Sentence("PAGE_WHAT", "What")
+PAGE_ABOUT = Sentence("PAGE_ABOUT", "About")
+PAGE_SESSION = Sentence("PAGE_SESSION", "Session")
+PAGE_FROM = Sentence("PAGE_FROM", "From")
