@@ -23,7 +23,7 @@ SEEDS := 1000
 COMPILE = .venv/lock/bin/python -m piptools compile --quiet --generate-hashes --strip-extras --allow-unsafe \
 	--no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --annotation-style line $(ARGS)
 
-.PHONY: help install install-dev chat run test quick tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock settings translations prices clean
+.PHONY: help install install-dev chat run test quick tests coverage check lint types imports format bench chaos soak fuzz transcripts agentdojo agentdojo-install wheel audit lock pages settings translations prices clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -133,8 +133,10 @@ lock: install ## Write the lock files anew from pyproject.toml; ARGS=--upgrade t
 translations: install ## Bring the catalogues of the other languages up to date with the sentences; ARGS=it begins one
 	@$(BIN)/python .ci/translations.py $(ARGS)
 
-settings: install ## Write docs/settings.md anew from bot/settings/__init__.py
-	@$(BIN)/python .ci/settings.py
+pages: install ## Write the tables of settings, commands and tools in docs/ anew
+	@$(BIN)/python .ci/pages.py
+
+settings: pages
 
 prices: install-dev ## Write bot/providers/prices.json anew: what the vendors' models cost today
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/prices $(GENAI_PRICES)

@@ -4,6 +4,7 @@ commands and tools are those of Aldis, and every file, target, verb and variable
 
 import logging
 import re
+import runpy
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -21,18 +22,17 @@ from tests.tools.test_catalog import READY
 from tools import Fetcher, Http, alone, build
 
 ROOT = Path(__file__).parent.parent
-SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
 DOCS = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 NAME = re.compile(r"`([a-z_]+)`")
 PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", *DOCS]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_table_of_settings_is_the_settings() -> None:
-    """After a change of a setting: `make settings`."""
-    found = re.search(r"<!-- settings -->\n(.*?)<!-- /settings -->", SETTINGS, re.DOTALL)
-    assert found
-    assert found[1].strip() == settings.table().strip()
+@pytest.mark.parametrize("name", ["settings.md", "commands.md", "tools.md"])
+def test_the_tables_are_written_from_the_code(name: str) -> None:
+    """After a change of a setting, a command or a tool: `make pages`."""
+    page = runpy.run_path(str(ROOT / ".ci" / "pages.py"))["page"]
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(name)
 
 
 def test_the_readme_is_short() -> None:

@@ -74,7 +74,7 @@ class CurrentTimeArguments(Arguments):
 
 
 class CurrentTime:
-    """Tells the time."""
+    """Tells the time anywhere."""
 
     spec = ToolSpec(
         name="current_time",

@@ -90,7 +90,7 @@ class ImageArguments(Arguments):
 
 
 class ImageGenerate:
-    """Makes pictures."""
+    """Makes a picture."""
 
     def __init__(self, options: ImagesOptions, http: Http, fetcher: Fetcher) -> None:
         """`fetcher` fetches pictures of which the service tells only where they are."""

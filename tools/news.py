@@ -94,7 +94,7 @@ class IntelRecentArguments(Arguments):
 
 
 class IntelSearch:
-    """Looks for words in what the feeds told."""
+    """Looks for words in what the feeds of your choice told."""
 
     spec = ToolSpec(
         name="intel_search",
@@ -135,7 +135,7 @@ class IntelSearch:
 
 
 class IntelRecent:
-    """What the feeds told last."""
+    """Tells what the feeds told last."""
 
     spec = ToolSpec(
         name="intel_recent",

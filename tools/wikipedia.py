@@ -121,7 +121,7 @@ class _Section:
 
 
 class Wikipedia:
-    """Reads articles."""
+    """Reads an article of Wikipedia, or one of its sections."""
 
     def __init__(self, options: WikipediaOptions, http: Http) -> None:
         self._options = options

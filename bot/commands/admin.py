@@ -90,6 +90,7 @@ class AdminCommands:
         )
 
     async def _allow(self, call: Call) -> None:
+        """Lets a stranger in who was given this code."""
         code = call.command.rest
         if not code:
             raise WrongForm
@@ -107,6 +108,7 @@ class AdminCommands:
             await self._on_allowed(person)
 
     async def _deny(self, call: Call) -> None:
+        """Puts somebody out again who was let in."""
         label = call.command.rest
         if not label:
             raise WrongForm
@@ -118,6 +120,8 @@ class AdminCommands:
         await self._desk.answer(call, deny)
 
     async def _people(self, call: Call) -> None:
+        """Shows who was let in."""
+
         def reply(repos: Repositories) -> str:
             lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.approvals()]
             return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
@@ -125,6 +129,7 @@ class AdminCommands:
         await self._desk.answer(call, reply)
 
     async def _groups(self, call: Call) -> None:
+        """Shows the groups that Aldis is in, with their ids for `ACCESS__GROUPS`."""
         groups = await self._audience.groups()
         if groups is None:
             reply = phrases.BRIDGE_SILENT
@@ -134,6 +139,7 @@ class AdminCommands:
         await self._desk.answer(call, lambda _: reply)
 
     async def _budget(self, call: Call) -> None:
+        """Shows the budgets and what is spent, of one person or (alone) of all."""
         label = call.command.rest.lower()
         if not label:
             await self._desk.answer(call, self._everybody)

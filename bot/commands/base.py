@@ -88,7 +88,7 @@ class WrongForm(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandEntry:
-    """One line of the table."""
+    """One line of the table. The docstring of `run` says in docs/commands.md what happens; `make pages` writes it."""
 
     name: str
     form: str
@@ -180,14 +180,20 @@ class Commands:
 
     def __init__(self, desk: CommandContext, entries: Sequence[CommandEntry]) -> None:
         self._desk = desk
-        about = CommandEntry(
-            name="help",
-            form="/help [NAME]",
-            summary=phrases.ABOUT_HELP,
-            run=self._help,
-            examples=("/help", "/help remind"),
+        self._entries = {entry.name: entry for entry in (*self.entries, *entries)}
+
+    @property
+    def entries(self) -> tuple[CommandEntry, ...]:
+        """The help's own line in the table."""
+        return (
+            CommandEntry(
+                name="help",
+                form="/help [NAME]",
+                summary=phrases.ABOUT_HELP,
+                run=self._help,
+                examples=("/help", "/help remind"),
+            ),
         )
-        self._entries = {entry.name: entry for entry in (about, *entries)}
 
     async def run(self, call: Call) -> bool:
         """Carry a command out and answer it; gives whether it was: one that nobody meant for Aldis is passed over.
@@ -230,7 +236,7 @@ class Commands:
             await self._desk.answer(call, lambda _: phrases.wrong_form(entry.form))
 
     async def _help(self, call: Call) -> None:
-        """The names of the commands that the person may give here, by what they are about; or all about one of them."""
+        """Shows the commands that this person may give here, by what they are about, or explains one of them."""
         word = call.command.rest.lower().removeprefix("/")
         if not word:
             await self._desk.answer(call, lambda _: self._overview(call))

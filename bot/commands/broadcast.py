@@ -111,6 +111,7 @@ class BroadcastCommands:
         )
 
     async def _broadcast(self, call: Call) -> None:
+        """Sends one message to everybody who wrote before and may write, after `/broadcast yes`."""
         text = call.command.rest
         if not text:
             raise WrongForm

@@ -60,6 +60,7 @@ class ChatCommands:
         )
 
     async def _stop(self, call: Call) -> None:
+        """Stops the answer under way, or what waits for a yes."""
         if call.running.stop(call.conversation):
             # The turn itself says that it was stopped.
             await self._desk.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
@@ -72,6 +73,9 @@ class ChatCommands:
         return say(common_phrases.STOPPED) if count else say(phrases.NOTHING_TO_STOP)
 
     async def _forget(self, call: Call) -> None:
+        """Destroys what was said and set in this conversation, with the key that sealed it. With `everything` the
+        direct conversation goes in that way, and everywhere else what this person asked and was told.
+        """
         if call.command.rest.lower() not in {"", "everything"}:
             raise WrongForm
         is_everything = bool(call.command.rest)
@@ -98,6 +102,9 @@ class ChatCommands:
         self._desk.turns.forget()
 
     async def _export(self, call: Call) -> None:
+        """Shows what is kept about the person; where it is long or has pictures, as a page to read (with the pictures)
+        and as JSON. In a group it is only what they asked there.
+        """
         author, now = call.message.author, self._desk.clock.now()
         # In a group nobody is shown more than what the group has seen.
         direct = None if call.is_in_group else call.message.chat
@@ -119,6 +126,9 @@ class ChatCommands:
         await self._desk.answer(call, reply)
 
     async def _usage(self, call: Call) -> None:
+        """Tells what was spent for the person and for the group, today and this month, what the limits are and what is
+        left of them, with a chart of the days; admins see everybody's sum.
+        """
         periods = budgets.periods(self._desk.clock.settled_now(), self._timezone)
         chart = await self._chart(call, periods.month)
 

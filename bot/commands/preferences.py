@@ -140,6 +140,9 @@ class PreferenceCommands:
         )
 
     async def _model(self, call: Call) -> None:
+        """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, a part of it or its number; alone it
+        shows them, `default` goes back to the first.
+        """
         wanted = call.command.rest
         if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
             await self._desk.answer(call, lambda _: say(phrases.NO_MODEL_CHOICE))
@@ -168,6 +171,7 @@ class PreferenceCommands:
         return phrases.model(now, models)
 
     async def _persona(self, call: Call) -> None:
+        """Tells Aldis how to be in this chat, beside what the operator says; `off` ends it."""
         text = call.command.rest
         if not text:
             await self._desk.answer(call, lambda repos: self._persona_now(repos, call))
@@ -185,6 +189,9 @@ class PreferenceCommands:
         return say(phrases.NO_PERSONA) if persona is None else turn_phrases.persona(persona.text)
 
     async def _tools(self, call: Call) -> None:
+        """Switches a tool for this chat, or all whose names begin so; alone it lists them. `revoke` ends what was
+        allowed for good.
+        """
         words = call.command.rest.lower().split()
         specs = await self._specs()
         names = tuple(specs)
@@ -243,6 +250,9 @@ class PreferenceCommands:
         return await self._desk.store.read(lambda repos: self._desk.settings(repos, call))
 
     async def _language(self, call: Call) -> None:
+        """Sets what Aldis itself speaks here: one of these (or their names), or `auto`, the language that people
+        write.
+        """
         wanted = call.command.rest.lower()
         if wanted == "auto":
             await self._desk.set(call, lambda: say(phrases.LANGUAGE_BY_MESSAGE), language=None)
@@ -253,6 +263,7 @@ class PreferenceCommands:
         await self._desk.set(call, phrases.language_set, language=code)
 
     async def _always(self, call: Call) -> None:
+        """In a group: answers every message, or only those that address Aldis."""
         is_on = _SWITCHES.get(fold(call.command.rest))
         if is_on is None:
             raise WrongForm
@@ -263,7 +274,9 @@ class PreferenceCommands:
         await self._desk.set(call, lambda: reply, answers_always=is_on)
 
     async def _who(self, call: Call) -> None:
-        """Who may ask in this group, or who may from now on."""
+        """In a group: who may ask there: everybody, only admins, or only those who may write directly as well. Alone
+        it shows that.
+        """
         word = fold(call.command.rest)
         askers = _ASKERS.get(word)
         if not call.is_in_group:
@@ -277,10 +290,12 @@ class PreferenceCommands:
             await self._desk.set(call, lambda: reply, askers=askers, told_askers=False)
 
     async def _pause(self, call: Call) -> None:
+        """Answers nothing in this chat but commands, until resumed."""
         now = self._desk.clock.now()
         await self._desk.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
 
     async def _resume(self, call: Call) -> None:
+        """Ends the pause."""
         await self._desk.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)
 
 

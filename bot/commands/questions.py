@@ -50,6 +50,8 @@ class QuestionCommands:
         )
 
     async def _new(self, call: Call) -> None:
+        """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
+
         def begin(repos: Repositories) -> str:
             self._approvals.end_all(repos, call.conversation, call.message)
             newest = repos.chats.newest_turn(call.conversation)
@@ -59,6 +61,8 @@ class QuestionCommands:
         await self._desk.answer(call, begin)
 
     async def _retry(self, call: Call) -> None:
+        """Answers the person's last question again, also one that failed; the newest answer is edited."""
+
         def retry(repos: Repositories) -> None:
             refusal = self._asked_again(repos, call)
             if refusal is not None:
@@ -93,6 +97,7 @@ class QuestionCommands:
         return None
 
     async def _undo(self, call: Call) -> None:
+        """Takes the person's last question and its answer back, here and in the chat."""
         undone = await self._desk.store.transaction(lambda repos: self._undone(repos, call))
         self._desk.turns.forget(call.conversation)
         if undone is not None:
@@ -119,6 +124,8 @@ class QuestionCommands:
         return last.turn
 
     async def _transcript(self, call: Call) -> None:
+        """Shows the words of the last voice note."""
+
         def reply(repos: Repositories) -> str:
             after = self._desk.settings(repos, call).starts_after
             person, group = call.message.author, call.is_in_group

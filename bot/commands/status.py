@@ -39,6 +39,7 @@ class StandingCommands:
         )
 
     async def _status(self, call: Call) -> None:
+        """Tells what is under way in this chat and what is set, and which model answered last where another was to."""
         version = await asyncio.to_thread(self._described_build) if call.is_admin else self._version
 
         def reply(repos: Repositories) -> str:
@@ -65,6 +66,7 @@ class StandingCommands:
         await self._desk.answer(call, reply)
 
     async def _whoami(self, call: Call) -> None:
+        """Tells how Aldis knows the person: name, label, id for the lists, admin or not."""
         message = call.message
         here = message.chat.partition(":")[2] if call.is_in_group else None
 

@@ -52,6 +52,9 @@ class TakeoverCommands:
         )
 
     async def _run(self, call: Call) -> None:
+        """Lets an admin answer in person for a while (half an hour, at most a day): the answer under way is not sent,
+        and none is made until then or until `off`. Directly, LABEL takes over that person's chat.
+        """
         rest = fold(call.command.rest)
         label = _LABEL.match(rest) if not _TIME.fullmatch(rest) else None
         wanted = rest[label.end() :].strip() if label else rest

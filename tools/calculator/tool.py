@@ -97,7 +97,7 @@ class CalculatorArguments(Arguments):
 
 
 class Calculator:
-    """Calculates."""
+    """Calculates an expression."""
 
     spec = ToolSpec(
         name="calculate",

@@ -122,7 +122,7 @@ def _intent(given: DbQueryArguments) -> Intent:
 
 
 class DbQuery:
-    """Reads rows and figures."""
+    """Reads rows and figures of your own SQLite and PostgreSQL databases."""
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
@@ -160,7 +160,7 @@ class DbQuery:
 
 
 class DbDescribe:
-    """Says what there is to be asked."""
+    """Tells which databases, tables and columns there are."""
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases

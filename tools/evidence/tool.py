@@ -128,7 +128,7 @@ class _Case:
 
 
 class VerifyNews:
-    """Gathers evidence on a claim."""
+    """Gathers evidence for and against a claim: several searches, and one call of the model."""
 
     def __init__(self, options: VerifyNewsOptions, desk: SearchService, judge: Judge) -> None:
         self._options = options

@@ -78,7 +78,7 @@ class MarketGetArguments(Arguments):
 
 
 class MarketSearch:
-    """Looks for markets."""
+    """Looks for prediction markets: what traders hold likely."""
 
     def __init__(self, options: MarketsOptions, http: Http) -> None:
         self._exchanges = exchanges(options, http)
@@ -121,7 +121,7 @@ class MarketSearch:
 
 
 class MarketGet:
-    """Reads one market."""
+    """Reads one prediction market."""
 
     def __init__(self, options: MarketsOptions, http: Http) -> None:
         self._exchanges = exchanges(options, http)

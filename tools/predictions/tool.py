@@ -121,7 +121,7 @@ class ResolveArguments(Arguments):
 
 
 class ResolvePrediction:
-    """Keeps what came of a prediction of the person."""
+    """Keeps what came of a prediction."""
 
     spec = ToolSpec(
         name="resolve_prediction",

@@ -86,7 +86,7 @@ class _Context(BaseModel):
 
 
 class Brave:
-    """Asks Brave Search, at the pace that the key allows."""
+    """Searches the web and the news, or passages of pages, at the pace that the key allows."""
 
     name = "Brave Search"
     cost_usd = Decimal("0.005")  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)

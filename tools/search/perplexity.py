@@ -36,7 +36,7 @@ class _Answer(BaseModel):
 
 
 class Perplexity:
-    """Asks Perplexity."""
+    """Searches the web, with passages of the pages."""
 
     name = _NAME
     cost_usd = Decimal("0.005")  # $5 for 1,000 searches (docs.perplexity.ai, 2026-10)

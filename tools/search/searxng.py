@@ -32,7 +32,7 @@ class _Answer(BaseModel):
 
 
 class SearXNG:
-    """Asks the operator's SearXNG."""
+    """Searches what the engines behind a SearXNG of your own find."""
 
     name = "SearXNG"
     cost_usd = Decimal(0)

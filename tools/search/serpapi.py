@@ -38,7 +38,7 @@ class _Answer(BaseModel):
 
 
 class SerpApi:
-    """Asks SerpApi."""
+    """Searches what Google finds."""
 
     name = _NAME
     cost_usd = Decimal(0)

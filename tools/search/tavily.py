@@ -36,7 +36,7 @@ class _Answer(BaseModel):
 
 
 class Tavily:
-    """Asks Tavily."""
+    """Searches the web and the news; also without a key, where that is switched on."""
 
     name = _NAME
 

@@ -39,7 +39,7 @@ class _Answer(BaseModel):
 
 
 class WikipediaBackend:
-    """Asks the Wikipedia of one language."""
+    """Searches encyclopaedic matters, in the Wikipedia of one language."""
 
     name = "Wikipedia"
     cost_usd = Decimal(0)

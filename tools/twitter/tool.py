@@ -98,7 +98,7 @@ class TwitterArguments(Arguments):
 
 
 class TwitterSearch:
-    """Searches X, or the web for it."""
+    """Searches posts on X, or the web for them."""
 
     def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, desk: SearchService) -> None:
         self._options = options

@@ -107,7 +107,7 @@ def _intent(given: WeatherArguments) -> Intent:
 
 
 class Weather:
-    """Tells the weather."""
+    """Tells the weather of a place, now, by the hour and by the day, with air and pollen, and draws a chart."""
 
     def __init__(self, options: WeatherOptions, http: Http) -> None:
         self._options = options

@@ -52,6 +52,7 @@ class FeedCommands:
         )
 
     async def _run(self, call: Call) -> None:
+        """Shows the news feeds that are read, and how that goes; admins add and remove them."""
         rest = call.command.rest
         added, removed = _ADD.fullmatch(rest), _REMOVE.fullmatch(rest)
         if rest and not (added or removed):

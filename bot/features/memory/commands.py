@@ -43,6 +43,7 @@ class MemoryCommands:
         )
 
     async def _run(self, call: Call) -> None:
+        """Shows what Aldis remembers about the person, and forgets one of it or all."""
         match = _FORGET.fullmatch(call.command.rest)
         if match is not None:
             number = None if match["number"] is None else int(match["number"])

@@ -71,6 +71,7 @@ class ReminderCommands:
         )
 
     async def _remind(self, call: Call) -> None:
+        """Reminds of something later, once or again and again; alone it shows what is planned, `cancel N` cancels."""
         rest = call.command.rest
         if not rest:
             await self._desk.answer(call, lambda repos: self._list(repos, call))
@@ -112,6 +113,7 @@ class ReminderCommands:
         return say(phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
     async def _timezone(self, call: Call) -> None:
+        """Sets the time zone in which this person's times are meant: a city, an abbreviation or an offset."""
         words, person = call.command.rest, call.message.author
         found = zones.zones(words, self._desk.clock.wall()) if words else ()
         if words and (len(found) != 1 or not await self._reminders.live_in(person, found[0])):

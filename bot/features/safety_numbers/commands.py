@@ -48,6 +48,7 @@ class TrustCommands:
         )
 
     async def _trust(self, call: Call) -> None:
+        """Shows whose safety number has changed, with the new one; trusts it, and what waited goes out."""
         answer = await self._answer(call)
         await self._desk.answer(call, lambda _: answer())
 
