@@ -34,25 +34,22 @@ def has_no_schema(connection: sqlite3.Connection) -> bool:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date, each step in a transaction of its own.
+    """Bring the schema up to date, whole or not at all: all missing steps are one transaction.
 
     Raises:
         SchemaTooNew: a newer Aldis wrote this file; nothing is touched.
-        sqlite3.Error: a step failed; the schema is the one before it.
+        sqlite3.Error: a step failed; the schema is the one from before.
     """
     version = connection.execute("PRAGMA main.user_version").fetchone()[0]
-    if version > newest():
-        raise SchemaTooNew(
-            f"the store has schema {version}, this Aldis knows schemas up to {newest()}: start a newer one"
-        )
-    for number, script in _scripts():
-        if number > version:
-            _run(connection, f"BEGIN IMMEDIATE; {script} PRAGMA main.user_version = {number}; COMMIT;")
-
-
-def _run(connection: sqlite3.Connection, script: str) -> None:
+    scripts = _scripts()
+    [*_, (last, _)] = scripts
+    if version > last:
+        raise SchemaTooNew(f"the store has schema {version}, this Aldis knows schemas up to {last}: start a newer one")
+    missing = "\n".join(script for number, script in scripts if number > version)
+    if not missing:
+        return
     try:
-        connection.executescript(script)
+        connection.executescript(f"BEGIN IMMEDIATE; {missing} PRAGMA main.user_version = {last}; COMMIT;")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
