@@ -12,7 +12,7 @@ from tests.campaigns.chaos.world import Size
 
 @pytest.mark.parametrize(("way", "groups"), [("unix", 0), ("unix", 2), ("http", 0), ("webhook", 0), ("websocket", 0)])
 async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> None:
-    """Four lives end by SIGKILL under load, and every property of the audit holds over what they leave behind.
+    """Two lives end by SIGKILL under load, and every property of the audit holds over what they leave behind.
 
     Without groups every receipt says which message it proves, so that nobody may see an answer twice for whom one was
     read in time. With them people write in several conversations, whose words and receipts must stay apart.
@@ -20,7 +20,7 @@ async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> 
     size = Size(
         seed=1,
         way=way,
-        kills=4,
+        kills=2,
         stops=1,
         rate_per_second=20,
         people=12,
