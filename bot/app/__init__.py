@@ -13,7 +13,7 @@ Left to others: the verbs of the command line (`bot.cli.main`).
 import asyncio
 import gc
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
@@ -29,7 +29,6 @@ from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.troubles import ModelTroubles
-from bot.events import Envelope
 from bot.features.feeds.service import FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.locale import speak
@@ -38,6 +37,8 @@ from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.metrics import Counts
+from bot.policy.callers import Callers
+from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.service import Aldis
 from bot.settings import Settings
@@ -93,12 +94,13 @@ async def build_aldis(
     *,
     realm: str,
     restarts: Restarts | None = None,
-    on_stranger: Callable[[Envelope], None] | None = None,
+    pairing: Pairing | None = None,
+    callers: Callers | None = None,
 ) -> AsyncGenerator[Aldis]:
     """Aldis over this transport, with the store of `realm` open; everything is closed at the end.
 
-    `restarts` is how it is restarted from within; None: it cannot be. `on_stranger` is told who has written directly
-    and may not.
+    `restarts` is how it is restarted from within; None: it cannot be. `pairing` and `callers` know the strangers who
+    wait to be let in, and outlast a run.
 
     Raises:
         StoreError: the store cannot be opened, see its kinds; or it was restored and is undecided.
@@ -150,7 +152,8 @@ async def build_aldis(
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
             restarts=restarts,
-            on_stranger=on_stranger,
+            pairing=pairing,
+            callers=callers,
         )
         around = ToolDeps(
             http=http,

@@ -14,6 +14,7 @@ from bot.loops.worker import WorkerLimits
 from bot.media.attachments import MediaLimits
 from bot.media.speech import Listening, Speaking, Speech
 from bot.policy.access import EVERYBODY, AccessList
+from bot.policy.callers import Callers
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.policy.secrets import Secrets
@@ -44,7 +45,7 @@ def access_list(settings: Settings, realm: str) -> AccessList:
     )
 
 
-def doors(settings: Settings, pairing: Pairing) -> Doors:
+def doors(settings: Settings, pairing: Pairing, callers: Callers | None) -> Doors:
     """How much is too much, and whether strangers are given codes."""
     limits = settings.limits
     quota = Quota(
@@ -52,7 +53,7 @@ def doors(settings: Settings, pairing: Pairing) -> Doors:
         conversation_messages_per_minute=limits.conversation_messages_per_minute,
         max_waiting=limits.max_waiting,
     )
-    return Doors(quota=quota, pairing=pairing if settings.access.strangers == "pair" else None)
+    return Doors(quota=quota, pairing=pairing if settings.access.strangers == "pair" else None, callers=callers)
 
 
 def pace(settings: Settings) -> WorkerLimits:

@@ -23,7 +23,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
-from bot.events import Envelope, PersonId
+from bot.events import PersonId
 from bot.features.evidence.judge import ReportJudge
 from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller, FeedSubscription
@@ -52,6 +52,7 @@ from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.policy.access import AccessList
+from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.providers.lessons import ModelLessons
@@ -110,7 +111,8 @@ class Parts:
         troubles: ModelTroubles | None = None,
         ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
         restarts: Restarts | None = None,
-        on_stranger: Callable[[Envelope], None] | None = None,
+        pairing: Pairing | None = None,
+        callers: Callers | None = None,
     ) -> None:
         self._settings = settings
         self._speech = speech
@@ -123,11 +125,11 @@ class Parts:
         self._troubles = troubles or ModelTroubles()
         self._ask = ask or _nothing_asked
         self._restarts = restarts
-        self._on_stranger = on_stranger
+        self._callers = callers
         self._counts = counts or Counts()
         self._lessons = lessons or ModelLessons()
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
-        self._pairing = Pairing()
+        self._pairing = pairing or Pairing()
         self._menu = Menu()
         self._allowed = policies.access_list(settings, realm)
         self._turns = Turns(
@@ -233,6 +235,7 @@ class Parts:
                 budgets=models.budgets(settings),
                 feeds=self.feeds,
                 findings=lambda: checkups.findings,
+                on_allowed=intake.admit,
             ),
         )
 
@@ -402,10 +405,9 @@ class Parts:
             self._counts,
             allowed=self._allowed,
             name=self._settings.signal.name,
-            doors=policies.doors(self._settings, self._pairing) if self._realm == "signal" else None,
+            doors=policies.doors(self._settings, self._pairing, self._callers) if self._realm == "signal" else None,
             noticed=watchdog.on_confirmation,
             on_untrusted=on_untrusted,
-            on_stranger=self._on_stranger,
         )
 
 

@@ -24,6 +24,7 @@ from bot import app, logs, settings
 from bot.cli import store as upkeep
 from bot.cli.admin import serve_admin_pages
 from bot.errors import ConfigError, Disconnected
+from bot.policy.pairing import Pairing
 from bot.service import unless
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
@@ -65,6 +66,7 @@ class _Runs:
         """Those to return to, as long as it is not known that the newest ones work."""
         self._shutdown = Shutdown()
         self._restarts = Restarts(self._shutdown, self._refresh)
+        self._pairing = Pairing()
         self._pages = HealthPages(is_restarting=lambda: self._shutdown.is_restarting)
 
     async def go(self) -> None:
@@ -110,7 +112,12 @@ class _Runs:
             if transport is None:
                 return
             async with app.build_aldis(
-                given, transport, realm="signal", restarts=self._restarts, on_stranger=world.callers.note
+                given,
+                transport,
+                realm="signal",
+                restarts=self._restarts,
+                pairing=self._pairing,
+                callers=world.callers,
             ) as aldis:
                 with pages.showing(aldis.health), world.showing(aldis.running):
                     try:

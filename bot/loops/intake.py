@@ -1,6 +1,7 @@
 """Intake: reads the transport's stream and writes down what may come in, before anything else happens to it.
 
-    envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`)
+    envelope --stranger---> counted, gone; perhaps a code to be let in with (`bot.policy.pairing`), and what they ask is
+             |              held until they are (`bot.policy.waiting`)
              |-echo-------> what Aldis itself wrote to the account's own chat: counted, gone
              |-receipt----> proves an unknown send, if its author can have received one; else it costs nothing
              |-other------> counted, gone
@@ -19,6 +20,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
@@ -44,10 +46,12 @@ from bot.events import (
 from bot.logs import RepeatedWarning, describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, is_direct, may_write, members_of
+from bot.policy.callers import Callers
 from bot.policy.echoes import is_echo
 from bot.policy.limits import CallRate, Quota, Refusal, taken_at
-from bot.policy.pairing import Pairing, invitation
+from bot.policy.pairing import GOOD_FOR, Pairing, invitation
 from bot.policy.routing import Command, Correction, Question, Verdict, route
+from bot.policy.waiting import WaitingRoom
 from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
@@ -80,6 +84,13 @@ class Doors:
     quota: Quota
     pairing: Pairing | None = None
     """None: strangers are told nothing at all."""
+    callers: Callers | None = None
+    """None: no page waits for anybody."""
+
+    @property
+    def rooms(self) -> tuple[WaitingRoom, ...]:
+        """Where strangers wait to be let in."""
+        return tuple(room for room in (self.pairing, self.callers) if room is not None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,16 +120,13 @@ class Intake:
         members_seconds: float = _MEMBERS_SECONDS,
         noticed: Callable[[int], None] | None = None,
         on_untrusted: Callable[[PersonId], None] | None = None,
-        on_stranger: Callable[[Envelope], None] | None = None,
     ) -> None:
         """`noticed` is told each time of a message of ours that a device confirms.
 
-        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted. `on_stranger`
-        is told of a message that somebody who may not write has sent directly.
+        `on_untrusted` is told who has written with a new key: nobody can read it before that is trusted.
         """
         self._noticed = noticed
         self._on_untrusted = on_untrusted
-        self._on_stranger = on_stranger
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -128,6 +136,7 @@ class Intake:
         self._name = name
         self._pause_factor = pause_factor
         self._doors = doors
+        self._rooms = doors.rooms if doors else ()
         self._members_seconds = members_seconds
         self._numbers = allowed.numbers if doors else frozenset[str]()
         self._holders: dict[str, PersonId] = {}
@@ -276,6 +285,7 @@ class Intake:
         came = False
         try:
             await self._learn_members()
+            await self._admit_all()
             await self._take_held()
             came = await self._read_stream()
             if self._stopping:
@@ -316,8 +326,6 @@ class Intake:
         if may_write(known, self._allowed, is_approved=is_approved):
             await self._keep(known, entries)
             return
-        if self._on_stranger is not None and known.kind is Kind.MESSAGE and is_direct(known):
-            self._on_stranger(known)
         self._invite(known)
         self._hold(known)
         self._pass_over(known, "not_allowed")
@@ -415,28 +423,62 @@ class Intake:
         code = pairing.code(author, now)
         if code is not None:
             self._counts.add("codes_given")
+            # Perhaps nobody asks for it any more; what the stranger wrote goes with it all the same.
+            asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
             self._do_aside(self._sent(Reply(chat=chat, content=Styled(text=invitation(code)))), "pairing-code")
 
     def _hold(self, envelope: Envelope) -> None:
-        """What a stranger with a code asks is answered when they are let in; until then nothing of it is written."""
-        pairing, author = self._doors and self._doors.pairing, envelope.author
-        if pairing is None or author is None or not is_direct(envelope):
+        """What a stranger asks who waits to be let in is answered then; until then nothing of it is written."""
+        author, now = envelope.author, self._clock.now()
+        if author is None or not is_direct(envelope):
             return
-        if envelope.kind is Kind.DELETE:
-            event = self._transport.event(envelope)
+        if self._doors is not None and self._doors.callers is not None and envelope.kind is Kind.MESSAGE:
+            self._doors.callers.note(envelope)
+        rooms = [room for room in self._rooms if author in room.people(now)]
+        event = self._transport.event(envelope) if rooms else None
+        is_asked = event is not None and (
+            self._is_for_us(envelope) or isinstance(route(event, name=self._name), Correction)
+        )
+        for room in rooms:
             if isinstance(event, Deleted):
-                pairing.take_back(author, event.target)
-        elif isinstance(route(self._transport.event(envelope), name=self._name), Question | Correction):
-            pairing.hold(author, envelope, self._clock.now())
+                room.take_back(author, event.target)
+            elif is_asked:
+                room.hold(author, envelope, now)
 
     async def admit(self, person: PersonId) -> None:
         """Somebody was let in: what they wrote while they waited comes in."""
-        pairing = self._doors and self._doors.pairing
-        for envelope in pairing.release(person, self._clock.now()) if pairing else ():
-            try:
-                await self._take((envelope,))
-            except StoreError as error:
-                _log.error("what somebody wrote before they were let in is lost: %s", error)
+        for room in self._rooms:
+            await self._admit_from(room, person)
+
+    async def _admit_from(self, room: WaitingRoom, person: PersonId) -> None:
+        now = self._clock.now()
+        ours = self._transport.account
+        waiting = deque(one for one in room.release(person, now) if one.account == ours)
+        try:
+            while waiting:
+                try:
+                    await self._take((waiting[0],))
+                except StoreError:
+                    raise
+                except Exception as error:  # noqa: BLE001  (a bug must not cost the others, nor the stream)
+                    _passed_over(error)
+                waiting.popleft()
+        except StoreError as error:
+            _log.error("what somebody wrote before they were let in waits: it cannot be written down: %s", error)
+        finally:
+            for envelope in waiting:
+                room.hold(person, envelope, now)
+
+    async def _admit_all(self) -> None:
+        """Admit those who were let in by other settings: what they wrote has waited for this run."""
+        for room in self._rooms:
+            for person in room.people(self._clock.now()):
+                newest = room.newest(person)
+                if newest is None:
+                    continue
+                known, is_approved = await self._recognized(newest)
+                if may_write(known, self._allowed, is_approved=is_approved):
+                    await self._admit_from(room, person)
 
     async def _sent(self, reply: Reply) -> None:
         try:

@@ -80,7 +80,7 @@ class Visit:
         await expect(self.page.get_by_text("Nobody has written yet")).to_be_visible()
         await self.signal.deliver(message("something private", author=ALICE))
         await self.push("This is me")
-        await expect(self.page.get_by_text("Write to Aldis again").first).to_be_visible()
+        await expect(self.page.get_by_text("it answers you now").first).to_be_visible()
 
 
 @asynccontextmanager
@@ -120,7 +120,9 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         model.scripted(say("Yes."))
         await visit.push("Ask it something")
         await expect(page.get_by_text("openai answered as llama-large")).to_be_visible()
+        model.scripted(say("I have waited for that."))
         await visit.become_admin()
+        await visit.signal.until(lambda: any("I have waited for that." in sent.text for sent in visit.signal.sent))
         await page.get_by_role("link", name="Next: What it may do").click()
         await page.get_by_role("button", name="weather: Switch off").click()
         await expect(page.get_by_role("button", name="weather: Switch on")).to_be_visible()

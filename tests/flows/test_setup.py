@@ -10,7 +10,7 @@ import pytest
 
 from tests.bot.web.test_health import free_port
 from tests.flows.consoles import Console, watched
-from tests.servers.envelopes import ACCOUNT
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, MALLORY, Person, delete, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
@@ -62,6 +62,55 @@ async def test_an_account_is_linked_in_the_browser(bridge: type[SignalServer], t
                 assert (response.status, response.content_type) == (200, "image/svg+xml")
             await server.scan(ACCOUNT)
             await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
+
+
+@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
+async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
+    bridge: type[SignalServer], tmp_path: Path
+) -> None:
+    """Somebody says "this is me", somebody's code is typed in after the restart that this means: both are answered,
+    once, and nobody else; what was written stands nowhere before, and what nobody let in wrote never does.
+    """
+    async with bridge() as server:
+        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port()), "ACCESS__STRANGERS": "pair"}
+
+        def heard_by(person: Person) -> list[str]:
+            return [sent.text for sent in server.sent if sent.recipient == person.uuid]
+
+        def files() -> bytes:
+            return b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+            await server.connected()
+            async with http.get(f"{origin}/setup/you") as response:
+                assert "Nobody has written yet" in await response.text()
+            gone = message("never mind", author=ALICE)
+            await server.deliver(gone, delete(gone["envelope"]["timestamp"], author=ALICE))
+            for person, words in (
+                (ALICE, "a question of Alice"),
+                (BOB, "Bob wants in"),
+                (MALLORY, "a word of Mallory"),
+            ):
+                await server.deliver(message(words, author=person))
+            await server.until(lambda: all(heard_by(person) for person in (ALICE, BOB, MALLORY)))
+            assert not any(words in files() for words in (b"Alice", b"Bob wants", b"Mallory"))
+            async with http.post(f"{origin}/people/me", data={"token": token, "person": ALICE.uuid}) as response:
+                assert "what you have just written" in await response.text()
+            await server.until(lambda: len(heard_by(ALICE)) == 2)
+            code = heard_by(BOB)[0].partition(": ")[2].partition(".")[0]
+            async with http.post(f"{origin}/people/approve", data={"token": token, "code": code}) as response:
+                assert response.status == 200
+            await server.until(lambda: len(heard_by(BOB)) == 2)
+            await server.deliver(message("and now", author=BOB))
+            await server.until(lambda: len(heard_by(BOB)) == 3)
+        assert ["a question of Alice" in text for text in heard_by(ALICE)] == [False, True]
+        assert ["Bob wants in" in text for text in heard_by(BOB)] == [False, True, False]
+        assert len(heard_by(MALLORY)) == 1
+        assert b"word of Mallory" not in files() + console.err.text.encode()
+        assert not any("never mind" in sent.text for sent in server.sent)
 
 
 async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The people: who is the admin, who else may write, who waits to be let in, and which groups are answered.
 
 Somebody becomes the admin by writing to Aldis while the page waits: then their name stands on it, and none of their
-words. Left to others: who may write (`bot.policy.access`), codes (`bot.policy.pairing`).
+words. Left to others: who may write (`bot.policy.access`), codes (`bot.policy.pairing`), answering what they wrote
+while they waited (`bot.loops.intake`).
 """
 
 from collections.abc import Iterable
@@ -169,6 +170,7 @@ class PeopleRoom:
 
         label = await running.store.transaction(allow)
         self._desk.write_down(request, "person.let_in", label)
+        await running.on_allowed(person)
         return self._desk.done(request, _PEOPLE, "PERSON_ADDED")
 
     async def _deny(self, request: web.Request) -> web.Response:

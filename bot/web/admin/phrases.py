@@ -225,9 +225,12 @@ PAGE_WITHOUT_WHY = Sentence(
 PAGE_WITHOUT_DO = Sentence("PAGE_WITHOUT_DO", "Go on without")
 PAGE_ADMIN = Sentence("PAGE_ADMIN", "Who may say what happens")
 PAGE_ADMIN_THERE = Sentence("PAGE_ADMIN_THERE", "Admin")
-PAGE_ADMIN_NEXT = Sentence("PAGE_ADMIN_NEXT", "Write to Aldis again: now it answers.")
+PAGE_ADMIN_NEXT = Sentence("PAGE_ADMIN_NEXT", "Write to Aldis: it answers you now.")
 PAGE_ADMIN_OTHERS = Sentence("PAGE_ADMIN_OTHERS", "Let others in")
-PAGE_ADMIN_MADE = Sentence("PAGE_ADMIN_MADE", "That is you. Write to Aldis again: now it answers.")
+PAGE_ADMIN_MADE = Sentence(
+    "PAGE_ADMIN_MADE",
+    "That is you. Aldis answers you from now on, and what you have just written, too.",
+)
 PAGE_WRITE_NOW = Sentence("PAGE_WRITE_NOW", "Write to Aldis now")
 PAGE_WRITE_NOW_NUMBER = Sentence(
     "PAGE_WRITE_NOW_NUMBER",
@@ -239,7 +242,8 @@ PAGE_WRITE_NOW_HOW = Sentence(
 )
 PAGE_WRITE_NOW_WORDS = Sentence(
     "PAGE_WRITE_NOW_WORDS",
-    "Nobody is answered yet. Who writes is shown here for ten minutes; what they write is not kept.",
+    "Nobody is answered yet. Who writes is shown here for ten minutes. What they write waits in memory for as long; it "
+    "is answered if you let them in, and forgotten otherwise.",
 )
 PAGE_CALLERS_NONE = Sentence("PAGE_CALLERS_NONE", "Nobody has written yet")
 PAGE_CALLER_AT = Sentence("PAGE_CALLER_AT", "wrote on {when}")

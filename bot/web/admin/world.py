@@ -4,21 +4,19 @@ World --wait_for--> what it waits for --showing--> the Aldis that runs --> it wa
 """
 
 import asyncio
-import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from bot.clock import Clock
 from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
-from bot.events import Envelope, PersonId
+from bot.events import PersonId
 from bot.features.feeds.service import Feeds
 from bot.features.safety_numbers.service import Identities
 from bot.policy.budgets import Budgets
+from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
@@ -26,48 +24,6 @@ from bot.transports.base import Transport
 from bot.turn.captchas import Captchas
 from bot.web.health import STARTS, STOPS, HealthPage
 from store import Store
-
-LISTENING_SECONDS = 600.0
-"""How long a page waits for somebody who writes."""
-_MAX_CALLERS = 5
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Caller:
-    """Somebody who may not write, and did while a page waited for them."""
-
-    person: PersonId
-    number: str | None
-    at: datetime
-
-
-class Callers:
-    """Who has written in vain, while a page waits for it: in memory, a few, and no word of theirs."""
-
-    def __init__(self, *, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._until = 0.0
-        self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
-
-    def listen(self) -> None:
-        """Wait for somebody, from now on for some minutes."""
-        self._until = self._seconds() + LISTENING_SECONDS
-
-    def note(self, envelope: Envelope) -> None:
-        """Somebody has written; forgotten at once where no page waits for it."""
-        if envelope.author is None or self._seconds() > self._until:
-            return
-        caller = Caller(person=envelope.author, number=envelope.number, at=datetime.now(UTC))
-        self._callers[envelope.author] = caller
-        self._callers.move_to_end(envelope.author)
-        while len(self._callers) > _MAX_CALLERS:
-            self._callers.popitem(last=False)
-
-    def all(self) -> tuple[Caller, ...]:
-        """The newest first; nobody where no page waits any more."""
-        if self._seconds() > self._until:
-            self._callers.clear()
-        return tuple(reversed(self._callers.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +41,8 @@ class RunningParts:
     budgets: Budgets
     feeds: Feeds
     findings: Callable[[], Sequence[Finding]]
+    on_allowed: Callable[[PersonId], Awaitable[None]]
+    """Is told whom a page has just let in."""
 
 
 class World:
@@ -99,12 +57,13 @@ class World:
         *,
         file: SettingsFile,
         restart: Callable[[], Awaitable[object]],
+        callers: Callers | None = None,
     ) -> None:
         self.settings = settings
         self.deps = deps
         self.file = file
         self.restart = restart
-        self.callers = Callers()
+        self.callers = callers or Callers()
         self.waits_for = STARTS
         self.running: RunningParts | None = None
         self.runs = 0

@@ -16,6 +16,7 @@ from bot.events import Envelope, Kind, PersonId, SentId
 from bot.loops.intake import Doors, Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
+from bot.policy.callers import Callers
 from bot.policy.limits import Quota
 from bot.policy.pairing import Pairing
 from bot.transports.base import Group
@@ -63,6 +64,7 @@ class Door:
     allowed: AccessList = field(default_factory=lambda: access("alice"))
     quota: Quota = field(default_factory=Quota)
     pairing: Pairing | None = None
+    callers: Callers | None = None
     counts: Counts = field(default_factory=Counts)
     members_seconds: float = 600
     intake: Intake = field(init=False)
@@ -76,7 +78,7 @@ class Door:
             allowed=self.allowed,
             name="Aldis",
             pause_factor=0.0001,
-            doors=Doors(quota=self.quota, pairing=self.pairing),
+            doors=Doors(quota=self.quota, pairing=self.pairing, callers=self.callers),
             members_seconds=self.members_seconds,
         )
 
@@ -207,6 +209,40 @@ async def test_who_was_let_in_may_write_directly_until_put_out(store: Store, clo
     await door.take(envelope("hi", 3, author="bob"))
     assert await door.count() == 1
     assert len(door.transport.sent) == 1  # a stranger again, who gets a code
+
+
+async def test_who_is_let_in_by_other_settings_comes_in_with_what_they_wrote(store: Store, clock: SetClock) -> None:
+    """The next run takes it before anything new, once; what others wrote, or another account heard, stays outside."""
+    pairing, callers = Pairing(), Callers()
+    callers.listen()
+    before = Door(store, clock, pairing=pairing, callers=callers)
+    await before.take(*(envelope("hello?", 1, author=author) for author in ("bob", "mallory")))
+    await before.take(replace(envelope("hello?", 2, author="bob"), account="another"))
+    assert await before.count() == 0
+    await before.intake.aclose()
+    transport = Harbour(streams=[[envelope("and now", 3, author="bob")], []])
+    door = Door(store, clock, transport, allowed=access("bob"), pairing=pairing, callers=callers)
+    await _run(door, lambda: transport.opened == 2)
+    assert await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox ORDER BY id")) == [(1,), (3,)]
+    assert await store.transaction(names_kept) == [("bob", None)] * 2
+    assert pairing.release(PersonId("bob"), NOON) == callers.release(PersonId("bob"), NOON) == ()
+    assert len(callers.release(PersonId("mallory"), NOON)) == 1
+
+
+async def test_what_cannot_be_written_down_waits_on(store: Store, clock: SetClock) -> None:
+    """A full disk costs nothing of what somebody wrote before they were let in."""
+    callers = Callers()
+    callers.listen()
+    door = Door(store, clock, callers=callers)
+    await door.take(envelope("hello?", 1, author="bob"), envelope("hello!", 2, author="bob"))
+    await store.transaction(lambda repos: repos.people.allow("bob", account=ACCOUNT, by="alice", now=NOON))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
+    await door.intake.admit(PersonId("bob"))
+    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
+    assert await door.count() == 0
+    await door.intake.admit(PersonId("bob"))
+    await door.intake.admit(PersonId("bob"))
+    assert await door.count() == 2
 
 
 async def test_strangers_do_not_fill_the_log(store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.events import PersonId
 from bot.settings.file import SettingsFile
 from bot.web.admin.plots import by_day, largest
-from bot.web.admin.world import LISTENING_SECONDS, Callers
-from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import visited
-from tests.bot.web.admin.test_sessions import Watch
 
 KEY = "sk-ant-very-secret-0123456789"
 
@@ -115,22 +111,6 @@ async def test_the_master_key_wants_a_form(tmp_path: Path) -> None:
         answer = await visitor.post("/upkeep/key")
         assert (answer.text, answer.headers["Cache-Control"]) == ("the key", "no-store")
         assert visitor.audit.newest(1)[0].what == "key.downloaded"
-
-
-def test_who_calls_is_noted_only_while_a_page_waits() -> None:
-    """A few, the newest first, for ten minutes, and nothing of what they wrote."""
-    watch = Watch()
-    callers = Callers(seconds=watch)
-    callers.note(envelope("a secret", author="mallory"))
-    assert callers.all() == ()
-    callers.listen()
-    for number in range(7):
-        callers.note(envelope("a secret", author=f"person-{number}"))
-    callers.note(envelope("again", author="person-4"))
-    assert [caller.person for caller in callers.all()] == [PersonId(f"person-{n}") for n in (4, 6, 5, 3, 2)]
-    assert "secret" not in str(callers.all())
-    watch.now += LISTENING_SECONDS + 1
-    assert callers.all() == ()
 
 
 def test_plots_say_what_was_spent() -> None:
