@@ -1,4 +1,5 @@
-"""Which messages a request to a bridge may name: Signal calls a message by its sender's clock, which may say anything.
+"""What a request to a bridge may name, and where it goes: Signal calls a message by its sender's clock, which may say
+anything, and signal-cli misses people in a group to whom it has never sent anything.
 
 What cannot be named is read and answered like everything else, without a quote, a mark on it or a read receipt. Left to
 others: what a request looks like (`signal_cli`, `rest_requests`).
@@ -10,12 +11,40 @@ Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc.JsonRpcNamespace` (2026-11-
 from dataclasses import replace
 
 from bot.errors import Undeliverable
-from bot.events import Reply, SentId
+from bot.events import ChatId, Reply, SentId
 
 MIN_NAMED = 2**31
 """25 January 1970 in milliseconds, and long before there was Signal: only a clock that was never set is earlier."""
 MAX_NAMED = 253_402_300_799_999
 """The last millisecond of the year 9999. Later ones are no dates for many programs, Python among them."""
+
+
+class GroupSessions:
+    """In which groups signal-cli has a session with everybody, as far as anything has gone there since the start.
+
+    It throws its first session with a person away a moment after it has begun it. A message to a group that comes
+    between the two misses that person and is answered with an error, after it has gone to the others; so an indicator
+    that nobody sees goes before the first one.
+
+    Source: signal-cli 0.14.6, `IdentityKeyStore.saveNewIdentity` and `ManagerImpl` ("Archiving old sessions"); seen
+    with 0.13.14: 4 of 25 groups with two such people without the indicator, none of 25 with it (2026-11-23).
+    """
+
+    def __init__(self) -> None:
+        self._complete: set[ChatId] = set()
+
+    def may_lack(self, chat: ChatId) -> bool:
+        """Whether the chat is a group in which there may be somebody without one."""
+        return is_group(chat) and chat not in self._complete
+
+    def complete(self, chat: ChatId) -> None:
+        """Something has gone to everybody there."""
+        self._complete.add(chat)
+
+
+def is_group(chat: ChatId) -> bool:
+    """Whether it is a group's chat."""
+    return chat.startswith("group:")
 
 
 def can_be_named(sent_at: SentId) -> bool:

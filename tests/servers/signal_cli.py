@@ -782,7 +782,7 @@ class SignalCli(SignalServer):
     async def _send_typing(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "groupId", "stop")
         recipient, group = self._target(parameters)
-        await self.note(self.typing, (self._chat(recipient, group), not parameters.flag("stop")))
+        await self.show_typing(self._chat(recipient, group), started=not parameters.flag("stop"))
         return {"timestamp": timestamp(), "results": []}
 
     async def _send_reaction(self, parameters: Parameters) -> Any:

@@ -289,7 +289,7 @@ class SignalRestApi(SignalServer):
             case ("PUT" | "DELETE") as method, "v1", "typing-indicator", number:
                 self._check_account(number)
                 chat = self._chat(self._checked(seen, {"recipient": str})["recipient"])
-                await self.note(self.typing, (chat, method == "PUT"))
+                await self.show_typing(chat, started=method == "PUT")
                 return web.Response(status=204)
             case ("POST" | "DELETE") as method, "v1", "reactions", number:
                 self._check_account(number)

@@ -21,11 +21,6 @@ def recipient_of(chat: ChatId) -> str:
     return f"group.{base64.b64encode(name.encode()).decode()}" if kind == "group" else name
 
 
-def is_group(chat: ChatId) -> bool:
-    """Whether it is a group's chat."""
-    return chat.startswith("group:")
-
-
 def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:
     """An edit is a message like any other, quote included: what it does not repeat is gone; a file is in no edit.
 

@@ -41,9 +41,9 @@ from bot.transports.rest_api.about import check_about
 from bot.transports.rest_api.arrivals import Arrivals
 from bot.transports.rest_api.clients import BridgeRefusal, Clients, as_disconnected, as_fetched, as_log, as_outcome
 from bot.transports.rest_api.errors import challenge_in, words_in
-from bot.transports.rest_api.requests import is_group, message_of, reaction_of, recipient_of, removed_reaction_of
+from bot.transports.rest_api.requests import message_of, reaction_of, recipient_of, removed_reaction_of
 from bot.transports.rest_api.webhook import Post, Webhook
-from bot.transports.targets import can_be_named, check_target, without_odd_quote
+from bot.transports.targets import GroupSessions, can_be_named, check_target, is_group, without_odd_quote
 
 _log = logging.getLogger(__name__)
 
@@ -146,6 +146,7 @@ class RestApi:
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._notes_of = notes_of
+        self._sessions = GroupSessions()
         self._reader = FrameReader(account, name, takes_notes=notes_of is not None)
         self._clients = Clients(url, account.name, connect_seconds)
         self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
@@ -362,6 +363,8 @@ class RestApi:
     async def send(self, reply: Reply) -> SentId:
         """Send one message; see `Transport.send`."""
         self._reader.check_bounds(reply.chat)
+        if self._sessions.may_lack(reply.chat):
+            await self.typing(reply.chat, started=False)
         message = message_of(without_odd_quote(reply), account=self._name, recipient=self._recipient(reply.chat))
         in_group = is_group(reply.chat)
         async with self._sending(in_group=in_group):
@@ -408,6 +411,7 @@ class RestApi:
         with as_log("a typing indicator"):
             async with asyncio.timeout(self._call_seconds):
                 await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
+        self._sessions.complete(chat)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool

@@ -49,7 +49,7 @@ from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
 from bot.transports.signal_cli.subscription import HOLD_SECONDS, Subscription
-from bot.transports.targets import can_be_named, check_target, without_odd_quote
+from bot.transports.targets import GroupSessions, can_be_named, check_target, without_odd_quote
 
 _log = logging.getLogger(__name__)
 
@@ -121,6 +121,7 @@ class SignalCli:
         """See `Transport.challenge`."""
         self.missed = no_misses()
         """See `Transport.missed`."""
+        self._sessions = GroupSessions()
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
@@ -227,6 +228,8 @@ class SignalCli:
         """Send one message; see `Transport.send`."""
         self._reader.check_bounds(reply.chat)
         content = _content(without_odd_quote(reply))
+        if self._sessions.may_lack(reply.chat):
+            await self.typing(reply.chat, started=False)
         return await self._send("send", {**self._addressed_to(reply.chat), **content})
 
     async def remove(self, removal: Removal) -> SentId:
@@ -265,6 +268,7 @@ class SignalCli:
         stop = {} if started else {"stop": True}
         if not (self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat)):
             await self._tell("sendTyping", {**self._addressed_to(chat), **stop})
+            self._sessions.complete(chat)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool

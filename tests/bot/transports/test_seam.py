@@ -318,6 +318,24 @@ async def test_the_timer_of_a_chat_stays_as_people_set_it(bridge: Bridge, chat: 
             assert bridge.server.timers == {chat: seconds}
 
 
+async def test_everybody_in_a_group_gets_the_first_message(bridge: Bridge) -> None:
+    """signal-cli begins its sessions with an indicator that nobody sees, so that no message is lost by that; once in
+    each group, and not where something else has gone there.
+    """
+    other, others = "T3JjaGFyZENsdWJPcmNoYXJkQ2x1Yk9yY2hhcmRDbHU=", (BOB, MALLORY)
+    bridge.server.groups[other] = others
+    bridge.server.newcomers = {BOB.uuid, MALLORY.uuid}
+    transport = bridge.transport()
+    await transport.send(reply("In April.", chat=IN_GROUP))
+    await transport.send(reply("In May.", chat=IN_GROUP))
+    await transport.typing(ChatId(f"group:{other}"), started=True)
+    await transport.send(reply("In June.", chat=f"group:{other}"))
+    await transport.send(reply("In July.", chat=MALLORY.chat))
+    assert bridge.server.missed == []
+    assert len(bridge.server.sent) == 4
+    assert bridge.server.typing == [(IN_GROUP, False), (f"group:{other}", True)]
+
+
 async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
     """Characters that mark styles elsewhere are text where no style is asked for."""
     text = "2 * 3 ** 4 ~ `x` || \\* end"
@@ -895,9 +913,9 @@ async def test_an_account_without_a_number(bridge: Bridge) -> None:
         event = transport.event(envelope)
         assert isinstance(event, Incoming)
         assert (envelope.account, event.mentions_me) == (ALDIS.uuid, True)
+        await transport.typing(ChatId(IN_GROUP), started=True)
         await transport.send(reply(chat=IN_GROUP))
         await transport.receipt(envelope)
-        await transport.typing(ChatId(IN_GROUP), started=True)
         await transport.react(ChatId(IN_GROUP), event.author, event.sent_at, "👀", removed=False)
         await transport.note_to_self("Aldis listens.")
         assert [contact.person for contact in await transport.contacts()] == [one.uuid for one in bridge.server.people]
