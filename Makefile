@@ -94,7 +94,7 @@ agentdojo: agentdojo-install ## What a model that obeys strangers brings about, 
 # Beside the packages of .venv, which its lock file pins as they are there.
 agentdojo-install: install-dev
 	@cmp -s tests/campaigns/agentdojo/requirements.lock $(DOJO)/installed.lock || { rm -rf $(DOJO) && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(DOJO) \
+		$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-deps --target $(DOJO) \
 			-r tests/campaigns/agentdojo/requirements.lock && cp tests/campaigns/agentdojo/requirements.lock $(DOJO)/installed.lock; }
 
 transcripts: install ## Write docs/signal.md anew: what people see in Signal, played
