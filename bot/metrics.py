@@ -180,6 +180,7 @@ class Counts:
         self._values: dict[tuple[str, str], tuple[str, ...]] = {}
         self._histograms: dict[str, Histogram] = {}
         self._sums: dict[str, prometheus_client.Counter] = {}
+        self._not_at_zero = set(_LABELLED)  # whose combinations of labels the next page has to begin
         for name, one in _LABELLED.items():
             given = (_PREFIX + name, one.help, tuple(one.labels))
             if one.buckets:
@@ -187,7 +188,6 @@ class Counts:
             else:
                 self._sums[name] = prometheus_client.Counter(*given, registry=self._registry)
             self._values |= {(name, label): values for label, values in one.labels.items()}
-            self._begin(name)
 
     def declare(self, helps: Mapping[str, str]) -> None:
         """Have more counts, by their names with their HELP, stand at zero before the first event."""
@@ -196,7 +196,7 @@ class Counts:
     def allow(self, name: str, label: str, values: Iterable[str]) -> None:
         """Let a label have these values, too: they come from the settings or from Aldis, never from people."""
         self._values[name, label] = (*self._values[name, label], *values)
-        self._begin(name)
+        self._not_at_zero.add(name)
 
     def add(self, name: str, more: int = 1) -> int:
         """Count one more, or several; gives the new count."""
@@ -222,7 +222,9 @@ class Counts:
         return dict(sorted({**self._counts, **elsewhere}.items()))
 
     def exposition(self, gauges: Iterable[Gauge] = ()) -> str:
-        """Everything as the page that Prometheus reads, with these gauges."""
+        """Everything as the page that Prometheus reads, with these gauges; what has not happened yet stands at zero."""
+        while self._not_at_zero:
+            self._begin(self._not_at_zero.pop())
         return generate_latest(_Page([*self._families(), *self._registry.collect(), *map(_family, gauges)])).decode()
 
     def _families(self) -> Iterator[Metric]:
