@@ -8,8 +8,6 @@ A link opens the pages once, within ten minutes. Left to others: the pages (`bot
 
 import argparse
 import asyncio
-import base64
-import binascii
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -17,13 +15,12 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bot import app
-from bot.doctor.servers import is_loopback
 from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
+from bot.web.admin.factor import secret_of
 from bot.web.admin.guard import PagesAddress
-from bot.web.admin.sessions import SecondFactor
 from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World
 from bot.web.control import ask_running
@@ -34,7 +31,6 @@ AddOptions = Callable[[argparse.ArgumentParser], None]
 USUAL_PORT = 8789
 """Where the pages are if they are asked for by `setup`, and no port is set."""
 
-_MIN_SECRET_BYTES = 16
 _ASKING_SECONDS = 10.0
 
 _FIRST = "Set Aldis up in a browser: {url}\nThis link works once and for ten minutes; `aldis admin` prints another."
@@ -90,9 +86,9 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
         yield world
         return
     place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
-    factor = _factor(given)
+    secret_of(given)
     audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
-    site = Site(world, place, audit, factor=lambda: factor)
+    site = Site(world, place, audit)
     async with serving(site, place, audit):
         if not given.access.admins:
             print(_FIRST.format(url=site.new_link()), file=sys.stderr, flush=True)
@@ -102,26 +98,3 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
 async def _link(given: Settings) -> str | None:
     answer = await ask_running(given.store.path, "admin-link", within_seconds=_ASKING_SECONDS)
     return None if answer is None else str(answer["url"])
-
-
-def _factor(given: Settings) -> SecondFactor | None:
-    """By what codes are checked; None where only this machine reaches the pages.
-
-    Raises:
-        ConfigError: others do, and there is no secret, or none that is long enough.
-    """
-    url, secret = given.web.admin_url, given.web.admin_totp
-    if secret is None:
-        if url is not None and not is_loopback(url):
-            raise ConfigError(
-                "WEB__ADMIN_TOTP: must be set, because WEB__ADMIN_URL publishes the pages: 32 letters in base32, which "
-                "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
-            )
-        return None
-    try:
-        found = base64.b32decode(secret.get_secret_value().upper().replace(" ", ""))
-    except binascii.Error as error:
-        raise ConfigError("WEB__ADMIN_TOTP: must be base32: letters and the digits 2 to 7") from error
-    if len(found) < _MIN_SECRET_BYTES:
-        raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")
-    return SecondFactor(found)

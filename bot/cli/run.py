@@ -28,6 +28,7 @@ from bot.policy.pairing import Pairing
 from bot.service import unless
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
+from bot.web.admin.factor import secret_of
 from bot.web.admin.world import World
 from bot.web.control import ask_running
 from bot.web.health import HealthPages, serve
@@ -147,6 +148,8 @@ class _Runs:
 def _checked_settings() -> Settings:
     given = settings.load_settings()
     app.check_settings(given)
+    if given.web.admin_port:
+        secret_of(given)
     return given
 
 

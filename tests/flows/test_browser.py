@@ -269,6 +269,10 @@ async def test_every_page_fits_a_phone_and_a_screen_reader(language: str, tmp_pa
         for path in PATHS:
             await visit.go(path)
             assert await visit.page.evaluate(_ACCESSIBLE) == [], path
+        await visit.go("/upkeep/factor")
+        await visit.page.locator("form[action='/upkeep/factor/begin'] button").click()
+        await expect(visit.page.locator("img[src='/upkeep/factor/code.svg']")).to_be_visible()
+        assert await visit.page.evaluate(_ACCESSIBLE) == []
 
 
 async def test_other_sites_cannot_use_the_pages(tmp_path: Path) -> None:

@@ -150,8 +150,6 @@ async def test_pages_are_off_unless_asked_for(tmp_path: Path) -> None:
     ("settings", "words"),
     [
         ({"WEB__ADMIN_URL": "https://aldis.example.org"}, "WEB__ADMIN_TOTP: must be set"),
-        ({"WEB__ADMIN_TOTP": "not!base32"}, "WEB__ADMIN_TOTP: must be base32"),
-        ({"WEB__ADMIN_TOTP": "GEZDGNBV"}, "WEB__ADMIN_TOTP: must be longer"),
         ({"WEB__ADMIN_HOST": "192.0.2.1"}, "WEB__ADMIN_PORT: 192.0.2.1:"),
     ],
 )

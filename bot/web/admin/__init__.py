@@ -2,4 +2,5 @@
 
 site        what is served where           guard       who may ask, and what every answer says to the browser
 sessions    links that open it once        audit       what was done, when and by whom
+factor      the app that shows codes       world       Aldis as the pages see it
 """

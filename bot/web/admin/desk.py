@@ -94,12 +94,17 @@ class AdminContext:
         Where they are refused, everything is as it was, and the page says why. So it does where a setting stands in
         the environment, which would win.
         """
+        refusal = await self.keep(request, changes)
+        return self.done(request, back, done, **values) if refusal is None else self.wrong(request, back, refusal)
+
+    async def keep(self, request: web.Request, changes: Changes) -> str | None:
+        """As `save`, without an answer to the browser: gives why they are refused; None: they count."""
         file = self.world.file
         try:
             for name in changes:
                 origin = await asyncio.to_thread(file.origin, name)
                 if origin in {"environment", ".env"}:
-                    return self.wrong(request, back, words("SET_ELSEWHERE", name=name, where=origin))
+                    return words("SET_ELSEWHERE", name=name, where=origin)
             before = await asyncio.to_thread(file.read)
             await asyncio.to_thread(file.write, changes)
             run, was_running = self.world.runs, self.world.running is not None
@@ -114,9 +119,9 @@ class AdminContext:
                 async with asyncio.timeout(_BEGIN_SECONDS):
                     await self.world.begun_again(run, runs=was_running)
         except ConfigError as error:
-            return self.wrong(request, back, words("REFUSED", words=str(error)))
+            return words("REFUSED", words=str(error))
         self.write_down(request, "settings.changed", ", ".join(changes))
-        return self.done(request, back, done, **values)
+        return None
 
     async def live(self, request: web.Request) -> web.StreamResponse:
         """A part of a page as server-sent events: whenever it has changed, all of it."""

@@ -3,26 +3,22 @@
 A link is opened by a button and not by itself, so that a program that looks at links beforehand does not use it up.
 """
 
-from collections.abc import Callable
-
 from aiohttp import web
 
 from bot.i18n.locale import LANGUAGES
 from bot.web.admin.desk import AdminContext, go_to
 from bot.web.admin.guard import SESSION, RequestGuard, form_of
 from bot.web.admin.pages import LANGUAGE_COOKIE, words
-from bot.web.admin.sessions import Remark, SecondFactor, Sessions
+from bot.web.admin.sessions import CurrentFactor, Remark, Sessions
 
 _YEAR_SECONDS = 365 * 86_400
 _MAX_TOKEN_CHARS = 100
 
 
 class Door:
-    """The room before all others. `factor` gives what codes are checked by; None: none are wanted."""
+    """The room before all others."""
 
-    def __init__(
-        self, desk: AdminContext, guard: RequestGuard, sessions: Sessions, factor: Callable[[], SecondFactor | None]
-    ) -> None:
+    def __init__(self, desk: AdminContext, guard: RequestGuard, sessions: Sessions, factor: CurrentFactor) -> None:
         self._desk = desk
         self._guard = guard
         self._sessions = sessions
@@ -57,6 +53,8 @@ class Door:
         return response
 
     async def _ask(self, request: web.Request) -> web.Response:
+        if self._factor() is None:  # it was switched off meanwhile
+            request[SESSION].is_confirmed = True
         if request[SESSION].is_confirmed:
             raise web.HTTPSeeOther("/")
         return self._desk.page(request, "code")
@@ -64,7 +62,7 @@ class Door:
     async def _confirm(self, request: web.Request) -> web.Response:
         session, factor = request[SESSION], self._factor()
         if factor is None or session.is_confirmed:
-            raise web.HTTPSeeOther("/")
+            raise web.HTTPSeeOther("/code")
         if self._sessions.confirm(session, factor, form_of(request).get("code", "")):
             self._desk.write_down(request, "code.right")
             return go_to("/")

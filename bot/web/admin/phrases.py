@@ -27,6 +27,46 @@ PAGE_CODE = Sentence("PAGE_CODE", "Second factor")
 PAGE_CODE_LABEL = Sentence("PAGE_CODE_LABEL", "Code")
 PAGE_CODE_WHY = Sentence("PAGE_CODE_WHY", "The six digits that your authenticator app shows for Aldis.")
 PAGE_CODE_WRONG = Sentence("PAGE_CODE_WRONG", "That code is wrong, or was used already. Wait for the next one.")
+PAGE_FACTOR = Sentence("PAGE_FACTOR", "Second factor")
+PAGE_FACTOR_NOW = Sentence("PAGE_FACTOR_NOW", "Codes of an app")
+PAGE_FACTOR_WHY = Sentence(
+    "PAGE_FACTOR_WHY",
+    "With a second factor the link alone does not open these pages: they also ask for the six digits that an "
+    "authenticator app on your phone shows.",
+)
+PAGE_FACTOR_MANAGE = Sentence("PAGE_FACTOR_MANAGE", "Set up or change the second factor")
+PAGE_FACTOR_REQUIRED = Sentence(
+    "PAGE_FACTOR_REQUIRED",
+    "It is required here, because WEB__ADMIN_URL makes the pages reachable from other machines.",
+)
+PAGE_FACTOR_OPTIONAL = Sentence(
+    "PAGE_FACTOR_OPTIONAL",
+    "Only this machine reaches the pages, so it is up to you. It is required once WEB__ADMIN_URL makes them reachable "
+    "from other machines.",
+)
+PAGE_FACTOR_BEGIN = Sentence("PAGE_FACTOR_BEGIN", "Set it up")
+PAGE_FACTOR_ANEW = Sentence("PAGE_FACTOR_ANEW", "Set it up on another phone")
+PAGE_FACTOR_SCAN = Sentence("PAGE_FACTOR_SCAN", "Scan this code with your authenticator app")
+PAGE_FACTOR_ALT = Sentence("PAGE_FACTOR_ALT", "QR code for the authenticator app; its key stands below.")
+PAGE_FACTOR_TYPE = Sentence("PAGE_FACTOR_TYPE", "Or type this key into the app. It is not shown again.")
+PAGE_FACTOR_CONFIRM = Sentence(
+    "PAGE_FACTOR_CONFIRM", "The six digits that the app shows now. The second factor counts once they are right."
+)
+PAGE_FACTOR_FINISH = Sentence("PAGE_FACTOR_FINISH", "Switch it on")
+PAGE_FACTOR_SET = Sentence(
+    "PAGE_FACTOR_SET", "The second factor is on. Every new link asks for a code, and so do all other open sessions."
+)
+PAGE_FACTOR_OFF = Sentence("PAGE_FACTOR_OFF", "Switch it off")
+PAGE_FACTOR_UNSET = Sentence("PAGE_FACTOR_UNSET", "The second factor is off.")
+PAGE_FACTOR_LOST = Sentence("PAGE_FACTOR_LOST", "If you lose the phone")
+PAGE_FACTOR_LOST_WHY = Sentence(
+    "PAGE_FACTOR_LOST_WHY", "On the machine where Aldis runs, this takes the second factor out:"
+)
+PAGE_FACTOR_LOST_REQUIRED = Sentence(
+    "PAGE_FACTOR_LOST_REQUIRED",
+    "On the machine where Aldis runs, this sets a new key and prints it, for you to type into an app:",
+)
+PAGE_CANCEL = Sentence("PAGE_CANCEL", "Cancel")
 PAGE_NOT_DONE = Sentence("PAGE_NOT_DONE", "That did not work")
 PAGE_NOT_DONE_WHY = Sentence(
     "PAGE_NOT_DONE_WHY",

@@ -53,6 +53,8 @@ class BrowserSession:
     is_confirmed: bool
     """Whether the second factor was given, or none is needed."""
     tries: int = 0
+    new_secret: bytes | None = field(default=None, repr=False)
+    """The secret of a second factor that is being set up on it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
@@ -82,6 +84,28 @@ class SecondFactor:
         except InvalidToken:
             return False
         return True
+
+
+class CurrentFactor:
+    """The second factor that counts now, by the secret in the settings; None: no code is wanted.
+
+    It is kept for as long as its secret is, so that no code counts twice.
+    """
+
+    def __init__(self, secret: Callable[[], bytes | None] = lambda: None) -> None:
+        self._secret = secret
+        self._known: bytes | None = None
+        self._factor: SecondFactor | None = None
+
+    def __call__(self) -> SecondFactor | None:
+        """What codes are checked by."""
+        if (secret := self._secret()) != self._known:
+            self.adopt(secret, None if secret is None else SecondFactor(secret))
+        return self._factor
+
+    def adopt(self, secret: bytes | None, factor: SecondFactor | None) -> None:
+        """Go on with the factor that was just tried with this secret."""
+        self._known, self._factor = secret, factor
 
 
 class Sessions:
@@ -141,6 +165,12 @@ class Sessions:
         if session.tries >= _MAX_TRIES:
             self.leave(session)
         return False
+
+    def ask_others(self, session: BrowserSession) -> None:
+        """Have every other session give a code before it may do anything more."""
+        for one in self._sessions.values():
+            if one is not session:
+                one.is_confirmed = False
 
     def leave(self, session: BrowserSession) -> None:
         """Close a session."""

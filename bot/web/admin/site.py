@@ -7,7 +7,7 @@ for its bridge or account. Left to others: who may come in (`guard`, `door`), wh
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -21,12 +21,13 @@ from bot.web.admin.audit import Audit
 from bot.web.admin.desk import AdminContext
 from bot.web.admin.door import Door
 from bot.web.admin.equipment import ToolRoom
+from bot.web.admin.factor import FactorRoom, secret_of
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.model import ModelRoom
 from bot.web.admin.overview import Overview
 from bot.web.admin.pages import PageTemplates, language_of
 from bot.web.admin.people import PeopleRoom
-from bot.web.admin.sessions import SecondFactor, Sessions
+from bot.web.admin.sessions import CurrentFactor, Sessions
 from bot.web.admin.upkeep import LogTail, UpkeepRoom
 from bot.web.admin.usage import UsageRoom
 from bot.web.admin.world import World
@@ -46,7 +47,7 @@ class Site:
         place: PagesAddress,
         audit: Audit,
         *,
-        factor: Callable[[], SecondFactor | None] = lambda: None,
+        factor: CurrentFactor | None = None,
         sessions: Sessions | None = None,
     ) -> None:
         self.world = world
@@ -56,6 +57,7 @@ class Site:
         self._guard = RequestGuard(place, self._sessions)
         self._desk = AdminContext(world, self._pages, audit)
         self._account = AccountRoom(self._desk)
+        factor = factor or CurrentFactor(lambda: secret_of(world.settings))
         self.log = LogTail()
         self._rooms = (
             Door(self._desk, self._guard, self._sessions, factor),
@@ -66,6 +68,7 @@ class Site:
             ToolRoom(self._desk),
             UsageRoom(self._desk),
             UpkeepRoom(self._desk, self.log),
+            FactorRoom(self._desk, self._sessions, factor, place),
         )
 
     def new_link(self) -> str:

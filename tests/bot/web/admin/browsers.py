@@ -14,7 +14,7 @@ from bot.settings import Settings, load_settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
-from bot.web.admin.sessions import SecondFactor, Sessions
+from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 from bot.web.admin.site import Site, serving
 from bot.web.admin.world import World
 from tests.bot.web.test_health import LOOPBACK, free_port
@@ -101,9 +101,11 @@ async def visited(
     async def restart() -> None:
         site.world.begin(file.preview({}))
 
-    site = Site(
-        World(given, doctor_deps, file=file, restart=restart), place, audit, factor=lambda: factor, sessions=sessions
-    )
+    current = None
+    if factor is not None:
+        current = CurrentFactor(lambda: b"")
+        current.adopt(b"", factor)
+    site = Site(World(given, doctor_deps, file=file, restart=restart), place, audit, factor=current, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
     async with serving(site, place, audit), aiohttp.ClientSession(cookie_jar=jar) as http:
         yield Visitor(site, place, http, audit)

@@ -15,8 +15,26 @@ from tests.bot.web.admin.browsers import Visitor, settings_of, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
 
 EVIL = "http://evil.example"
-POSTS = ["/captcha", "/trust", "/setup/account/link", "/setup/account/stop", "/leave", "/language"]
-GETS = ["/", "/setup/account", "/live/state", "/live/account", "/setup/account/code-1.svg"]
+POSTS = [
+    "/upkeep/factor/begin",
+    "/upkeep/factor/confirm",
+    "/upkeep/factor/off",
+    "/captcha",
+    "/trust",
+    "/setup/account/link",
+    "/setup/account/stop",
+    "/leave",
+    "/language",
+]
+GETS = [
+    "/upkeep/factor",
+    "/upkeep/factor/code.svg",
+    "/",
+    "/setup/account",
+    "/live/state",
+    "/live/account",
+    "/setup/account/code-1.svg",
+]
 
 
 def is_hardened(headers: dict[str, str]) -> bool:

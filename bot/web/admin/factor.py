@@ -1,0 +1,153 @@
+"""The second factor: its secret in the settings, and the page on which an authenticator app learns it.
+
+    off --set up--> a secret that only this session knows, as a QR code --its first code--> on
+     ^                          '-- left, or cancelled: forgotten                           |
+     '------------------- switched off with a code, or at the shell ------------------------'
+
+When it comes on, every other session has to give a code. Where others than this machine reach the pages, it cannot be
+switched off. Left to others: checking codes (`bot.web.admin.sessions`), asking for them (`bot.web.admin.door`).
+"""
+
+import asyncio
+import base64
+import binascii
+import secrets
+from urllib.parse import quote, urlencode, urlsplit
+
+from aiohttp import web
+
+from bot.doctor.servers import is_loopback
+from bot.errors import ConfigError
+from bot.settings import Settings
+from bot.web.admin.account import qr_svg
+from bot.web.admin.desk import AdminContext, go_to
+from bot.web.admin.guard import SESSION, PagesAddress, form_of
+from bot.web.admin.pages import words
+from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
+
+_FACTOR = "/upkeep/factor"
+_SETTING = "WEB__ADMIN_TOTP"
+_MIN_SECRET_BYTES = 16
+_SECRET_BYTES = 20
+"""As long as the digest of the codes. Source: RFC 4226, section 4 (2005)."""
+
+
+def secret_of(settings: Settings) -> bytes | None:
+    """What codes are made of; None where only this machine reaches the pages and no secret is set.
+
+    Raises:
+        ConfigError: others reach them and there is no secret, or it is none that will do.
+    """
+    secret = settings.web.admin_totp
+    if secret is None:
+        if is_published(settings):
+            raise ConfigError(
+                "WEB__ADMIN_TOTP: must be set, because WEB__ADMIN_URL publishes the pages: 32 letters in base32, which "
+                "you give to an authenticator app, too; `head -c 20 /dev/urandom | base32` makes some"
+            )
+        return None
+    try:
+        found = base64.b32decode(secret.get_secret_value().upper().replace(" ", ""))
+    except binascii.Error as error:
+        raise ConfigError("WEB__ADMIN_TOTP: must be base32: letters and the digits 2 to 7") from error
+    if len(found) < _MIN_SECRET_BYTES:
+        raise ConfigError("WEB__ADMIN_TOTP: must be longer; 32 letters are good")
+    return found
+
+
+def is_published(settings: Settings) -> bool:
+    """Whether browsers of other machines are to reach the pages."""
+    url = settings.web.admin_url
+    return url is not None and not is_loopback(url)
+
+
+class FactorRoom:
+    """The page of the second factor."""
+
+    def __init__(self, desk: AdminContext, sessions: Sessions, factor: CurrentFactor, place: PagesAddress) -> None:
+        self._desk = desk
+        self._sessions = sessions
+        self._factor = factor
+        self._place = place
+
+    def routes(self) -> list[web.RouteDef]:
+        """Its paths."""
+        return [
+            web.get(_FACTOR, self._show),
+            web.get("/upkeep/factor/code.svg", self._code),
+            web.post("/upkeep/factor/begin", self._begin),
+            web.post("/upkeep/factor/cancel", self._cancel),
+            web.post("/upkeep/factor/confirm", self._confirm),
+            web.post("/upkeep/factor/off", self._switch_off),
+        ]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        secret, world = request[SESSION].new_secret, self._desk.world
+        origin = await asyncio.to_thread(world.file.origin, _SETTING)
+        return self._desk.page(
+            request,
+            "factor",
+            secret=None if secret is None else _in_groups(_in_base32(secret)),
+            is_on=self._factor() is not None,
+            is_published=is_published(world.settings),
+            setting=_SETTING,
+            origin=origin if origin in {"environment", ".env"} else None,
+        )
+
+    async def _code(self, request: web.Request) -> web.Response:
+        secret = request[SESSION].new_secret
+        if secret is None:
+            raise web.HTTPNotFound(text="This code is not shown any more.\n")
+        return web.Response(body=qr_svg(self._address(secret)), content_type="image/svg+xml")
+
+    def _address(self, secret: bytes) -> str:
+        """What authenticator apps read. Source: Google Authenticator's key URI format (2026-11)."""
+        label = quote(f"Aldis:{urlsplit(self._place.address).hostname}")
+        return f"otpauth://totp/{label}?{urlencode({'secret': _in_base32(secret), 'issuer': 'Aldis'})}"
+
+    async def _begin(self, request: web.Request) -> web.Response:
+        request[SESSION].new_secret = secrets.token_bytes(_SECRET_BYTES)
+        self._desk.write_down(request, "factor.begun")
+        return go_to(_FACTOR)
+
+    async def _cancel(self, request: web.Request) -> web.Response:
+        request[SESSION].new_secret = None
+        return go_to(_FACTOR)
+
+    async def _confirm(self, request: web.Request) -> web.Response:
+        """Keep the secret once a code shows that the app has it, too."""
+        session = request[SESSION]
+        secret = session.new_secret
+        if secret is None:
+            return go_to(_FACTOR)
+        factor = SecondFactor(secret)
+        if not factor.takes(form_of(request).get("code", "")):
+            return self._desk.wrong(request, _FACTOR, words("CODE_WRONG"))
+        refusal = await self._desk.keep(request, {_SETTING: _in_base32(secret)})
+        if refusal is not None:
+            return self._desk.wrong(request, _FACTOR, refusal)
+        self._factor.adopt(secret, factor)
+        session.new_secret = None
+        self._sessions.ask_others(session)
+        return self._desk.done(request, _FACTOR, "FACTOR_SET")
+
+    async def _switch_off(self, request: web.Request) -> web.Response:
+        """Take the secret out, with a code of it: a browser that was left open is not enough."""
+        factor = self._factor()
+        if factor is None:
+            return go_to(_FACTOR)
+        if not self._sessions.confirm(request[SESSION], factor, form_of(request).get("code", "")):
+            self._desk.write_down(request, "code.wrong")
+            return self._desk.wrong(request, _FACTOR, words("CODE_WRONG"))
+        if is_published(self._desk.world.settings):
+            return self._desk.wrong(request, _FACTOR, words("FACTOR_REQUIRED"))
+        return await self._desk.save(request, _FACTOR, {_SETTING: None}, "FACTOR_UNSET")
+
+
+def _in_base32(secret: bytes) -> str:
+    return base64.b32encode(secret).decode().rstrip("=")
+
+
+def _in_groups(letters: str) -> str:
+    """Four letters at a time, as people type them."""
+    return " ".join(letters[at : at + 4] for at in range(0, len(letters), 4))

@@ -1,0 +1,170 @@
+"""The second factor on its page: it counts for everybody once a code was right, and goes with a code."""
+
+import re
+import time
+from base64 import b32decode
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+
+from bot.errors import ConfigError
+from bot.settings.file import SettingsFile
+from bot.web.admin.factor import secret_of
+from tests.bot.web.admin.browsers import Answer, Visitor, settings_of, visited
+
+PAGE = "/upkeep/factor"
+SETTING = "WEB__ADMIN_TOTP"
+PUBLISHED = "https://aldis.example.org"
+
+
+def secret_on(page: Answer) -> str:
+    found = re.search(r'<pre tabindex="0" class="digits">([A-Z2-7 ]+)</pre>', page.text)
+    assert found is not None
+    return found[1].replace(" ", "")
+
+
+def code_of(secret: str, steps: int = 0) -> str:
+    """The code that the app shows, or will so many half minutes later."""
+    return TOTP(b32decode(secret), 6, SHA1(), 30).generate(int(time.time()) + 30 * steps).decode()
+
+
+async def enrolled(visitor: Visitor) -> str:
+    """The secret that an app and Aldis share by now."""
+    await visitor.post("/upkeep/factor/begin")
+    secret = secret_on(await visitor.get(PAGE))
+    await visitor.post("/upkeep/factor/confirm", {"code": code_of(secret)})
+    assert "The second factor is on." in (await visitor.get(PAGE)).text
+    return secret
+
+
+async def test_it_counts_once_a_code_was_right(tmp_path: Path) -> None:
+    """Not before; then every link asks for a code, so does every other session, and no code counts twice."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        other, token = dict(visitor.cookies), visitor.token
+        visitor.cookies.clear()
+        await visitor.enter()
+        await visitor.post("/upkeep/factor/begin")
+        secret = secret_on(await visitor.get(PAGE))
+        assert len(b32decode(secret)) == 20
+        svg = await visitor.get("/upkeep/factor/code.svg")
+        assert (svg.status, svg.headers["Cache-Control"]) == (200, "no-store")
+        for code in ("000000", "", "x" * 500):
+            await visitor.post("/upkeep/factor/confirm", {"code": code})
+            assert "That code is wrong" in (await visitor.get(PAGE)).text
+        assert visitor.site.world.file.read() == {}
+        code = code_of(secret)
+        await visitor.post("/upkeep/factor/confirm", {"code": code})
+        page = await visitor.get(PAGE)
+        assert "The second factor is on." in page.text
+        assert dict(visitor.site.world.file.read()) == {SETTING: secret}
+        assert secret not in page.text + (tmp_path / "aldis.db-audit.jsonl").read_text()
+        assert (await visitor.get("/upkeep/factor/code.svg")).status == 404
+        visitor.cookies, visitor.token = other, token
+        assert (await visitor.get("/")).headers["Location"] == "/code"
+        assert (await visitor.post("/upkeep/factor/off", {"code": code})).headers["Location"] == "/code"
+        visitor.cookies.clear()
+        await visitor.enter()
+        page = await visitor.get("/code")
+        visitor.token = page.text.partition('name="token" value="')[2].partition('"')[0]
+        assert (await visitor.post("/code", {"code": code})).headers["Location"] == "/code"
+        assert (await visitor.post("/code", {"code": code_of(secret, 1)})).headers["Location"] == "/"
+        assert (await visitor.get("/")).status == 200
+
+
+async def test_a_secret_belongs_to_the_session_that_asked_for_it(tmp_path: Path) -> None:
+    """Another one neither sees nor confirms it; it can be left."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await visitor.post("/upkeep/factor/begin")
+        secret = secret_on(await visitor.get(PAGE))
+        first = dict(visitor.cookies), visitor.token
+        visitor.cookies = {}
+        await visitor.enter()
+        assert secret not in (await visitor.get(PAGE)).text
+        assert (await visitor.get("/upkeep/factor/code.svg")).status == 404
+        await visitor.post("/upkeep/factor/confirm", {"code": code_of(secret)})
+        visitor.cookies, visitor.token = first
+        await visitor.post("/upkeep/factor/cancel")
+        await visitor.post("/upkeep/factor/confirm", {"code": code_of(secret)})
+        assert visitor.site.world.file.read() == {}
+        assert (await visitor.get("/upkeep/factor/code.svg")).status == 404
+
+
+async def test_it_is_switched_off_with_a_code(tmp_path: Path) -> None:
+    """A browser that was left open is not enough, and guessing closes the session; who waits with a code comes in."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        secret = await enrolled(visitor)
+        own = dict(visitor.cookies), visitor.token
+        visitor.cookies = {}
+        await visitor.enter()
+        waiting = dict(visitor.cookies)
+        assert (await visitor.get("/")).headers["Location"] == "/code"
+        visitor.cookies, visitor.token = own
+        await visitor.post("/upkeep/factor/off", {"code": "123456"})
+        assert visitor.site.world.file.read() != {}
+        await visitor.post("/upkeep/factor/off", {"code": code_of(secret, 1)})
+        assert "The second factor is off." in (await visitor.get(PAGE)).text
+        assert visitor.site.world.file.read() == {}
+        visitor.cookies = waiting
+        assert (await visitor.get("/code")).headers["Location"] == "/"
+        assert (await visitor.get("/")).status == 200
+
+
+async def test_guessing_at_the_switch_closes_the_session(tmp_path: Path) -> None:
+    """After five wrong codes it is signed out, and the factor is on."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        await enrolled(visitor)
+        for _ in range(5):
+            await visitor.post("/upkeep/factor/off", {"code": "000000"})
+        assert (await visitor.get("/")).status == 401
+        assert SETTING in visitor.site.world.file.read()
+
+
+async def test_published_pages_keep_theirs(tmp_path: Path) -> None:
+    """The page offers another phone, says how it goes at the shell, and refuses to switch it off."""
+    secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    given = settings_of(tmp_path, WEB__ADMIN_URL=PUBLISHED, WEB__ADMIN_TOTP=secret)
+    async with visited(tmp_path, settings=given) as visitor:
+        await visitor.enter()
+        page = await visitor.get("/code")
+        visitor.token = page.text.partition('name="token" value="')[2].partition('"')[0]
+        await visitor.post("/code", {"code": code_of(secret)})
+        page = await visitor.get(PAGE)
+        assert "It is required here" in page.text
+        assert "Switch it off" not in page.text
+        assert f"aldis settings set {SETTING}=$secret" in page.text
+        await visitor.post("/upkeep/factor/off", {"code": code_of(secret, 1)})
+        assert "It is required here" in (await visitor.get(PAGE)).text
+        assert visitor.site.world.settings.web.admin_totp is not None
+
+
+async def test_a_secret_of_the_environment_is_not_changed_here(tmp_path: Path) -> None:
+    """The page says where it stands; a form that was sent all the same changes nothing."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        world = visitor.site.world
+        world.file = SettingsFile(world.file.path, environ={SETTING: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"}, env_file=None)
+        assert f"{SETTING} is set in: environment" in (await visitor.get(PAGE)).text
+        await visitor.post("/upkeep/factor/begin")
+        assert "code.svg" not in (await visitor.get(PAGE)).text
+        await visitor.post("/upkeep/factor/confirm", {"code": "000000"})
+        assert world.file.read() == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"WEB__ADMIN_URL": PUBLISHED}, "must be set"),
+        ({SETTING: "not!base32"}, "base32"),
+        ({SETTING: "GEZDGNBV"}, "longer"),
+    ],
+)
+def test_secrets_that_will_not_do(more: dict[str, str], words: str, tmp_path: Path) -> None:
+    """No start, and no restart, with them."""
+    with pytest.raises(ConfigError, match=words):
+        secret_of(settings_of(tmp_path, **more))
