@@ -34,6 +34,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORTS = range(1, 65_536)
 # Readers disagree on these: some drop them, some end the host at them, some pass them on into the request.
 _DISPUTED = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
+_PATH = re.compile(r"([^/?#]*//[^/?#]*)(/[^?#]*)")
+_DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 
 _CLOSED_IPV4 = (
@@ -108,7 +110,7 @@ def web_address(text: str) -> WebAddress:
     if _DISPUTED.search(text):
         raise BadArguments("The address holds spaces, backslashes or control characters.")
     try:
-        url = httpx.URL(text)
+        url = httpx.URL(_without_dots(text))
     except httpx.InvalidURL as error:
         raise BadArguments("This is not a valid address.") from error
     if url.scheme not in _DEFAULT_PORTS:
@@ -121,6 +123,34 @@ def web_address(text: str) -> WebAddress:
         port=_port(url.port, url.scheme),
         target=url.raw_path.decode("ascii"),
     )
+
+
+def _without_dots(text: str) -> str:
+    """The address with the segments `.` and `..` of its path carried out, escaped ones too, as browsers do: a server
+    may do so as well, and what it then shows is not what robots.txt was asked about.
+    """
+    found = _PATH.match(text)
+    if found is None or not _DOTS.search(found[2]):
+        return text
+    kept: list[str] = []
+    *before, last = found[2].split("/")[1:]
+    for segment in before:
+        match segment.lower().replace("%2e", "."):
+            case ".":
+                pass
+            case "..":
+                del kept[-1:]
+            case _:
+                kept.append(segment)
+    match last.lower().replace("%2e", "."):
+        case ".":
+            last = ""
+        case "..":
+            del kept[-1:]
+            last = ""
+        case _:
+            pass
+    return f"{found[1]}/{'/'.join([*kept, last])}{text[found.end() :]}"
 
 
 def canonical_url(text: str) -> str | None:
